@@ -1,0 +1,68 @@
+# What an operator or a developer does. `make run` needs Python 3.13, make and a package index, nothing else.
+
+# Named by its content: another requirements file is installed anew, a touched one is not.
+fingerprint = $(shell cksum < $(1) | tr ' ' '-')
+RUNNING := .venv/installed-$(call fingerprint,requirements.txt)
+DEVELOPING := .venv/installed-$(call fingerprint,requirements-dev.txt)
+VOCABULARY = $${VAR_DIR:-var}/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790
+PACKAGES := recall accounts memory budget chat offline tests bench
+
+LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header
+
+.PHONY: run pid test lint types lock ci migrations clean help
+
+run: $(RUNNING)  ## start everything, until Ctrl-C
+	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
+	@exec .venv/bin/python manage.py up
+
+pid:  ## the process that `make run` started: kill $(make pid)
+	@cat "$${VAR_DIR:-var}/run/supervisor.pid"
+
+test: $(DEVELOPING)  ## the whole suite, on a throw-away database
+	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
+	.venv/bin/python -m pytest $(ARGS)
+
+lint: $(DEVELOPING)  ## style, imports, templates
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/lint-imports
+	.venv/bin/djlint --check --lint --quiet templates
+
+types: $(DEVELOPING)  ## mypy, strict
+	.venv/bin/mypy $(PACKAGES)
+
+migrations: $(DEVELOPING)  ## do the models and the migrations agree?
+	.venv/bin/python -m pytest -q tests/recall/test_migrations.py
+
+lock: $(DEVELOPING)  ## write the requirements files anew from pyproject.toml
+	$(LOCK) pyproject.toml --output-file requirements.txt
+	$(LOCK) --group dev --constraints requirements.txt --output-file requirements-dev.txt
+
+ci:  ## what CI does
+	bash .ci/run
+
+clean:  ## remove what can be made again; var/, your data, stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# A Python of the right release: the one named by PYTHON=, else the first of the usual names that is.
+.venv/bin/python:
+	@for python in $(PYTHON) python3.13 python3 python; do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null; then \
+	    $$python -m venv .venv || { rm -rf .venv; exit 1; }; \
+	    exit 0; \
+	  fi; \
+	done; \
+	echo 'Recall needs Python 3.13. Install it, or say where it is: make run PYTHON=/path/to/python3.13' >&2; exit 1
+
+$(RUNNING): requirements.txt | .venv/bin/python
+	@echo 'Installing what requirements.txt names; this is done once and takes a minute or two.'
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt
+	@rm -f .venv/installed-*; touch $@
+
+$(DEVELOPING): requirements-dev.txt $(RUNNING)
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.txt
+	@touch $@

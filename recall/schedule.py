@@ -1,0 +1,38 @@
+"""What runs by the clock? A static table, read by Celery's beat: a thread of the worker, or a process of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from celery import bootsteps
+from celery.beat import EmbeddedService
+from django.conf import settings
+
+BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    # Rows that a killed worker or a lost message left behind.
+    "requeue-stale-runs": {"task": "memory.tasks.requeue_stale_runs", "schedule": 60.0},
+    # Conversations that went quiet are read by the librarian.
+    "note-idle-conversations": {"task": "chat.tasks.note_idle_conversations", "schedule": 60.0},
+    # Answers whose web process died in mid-stream.
+    "mark-abandoned-answers": {"task": "chat.tasks.mark_abandoned_answers", "schedule": 30.0},
+}
+
+
+class BeatThread(bootsteps.StartStopStep):
+    """`celery worker --with-beat`: beat inside the worker.
+
+    Celery's own `--beat` forks a process, which a killed worker leaves behind, so that its successor makes two.
+    """
+
+    label = "Beat thread"
+    conditional = True
+    requires = ("celery.worker.components:Pool",)
+    option = click.Option(["--with-beat"], is_flag=True, help="Run beat as a thread of this worker.")
+
+    def __init__(self, worker: Any, with_beat: bool = False, **options: Any) -> None:
+        self.enabled = with_beat
+        super().__init__(worker, **options)
+
+    def create(self, worker: Any) -> Any:
+        return EmbeddedService(worker.app, thread=True, schedule_filename=str(settings.VAR_DIR / "beat-schedule"))

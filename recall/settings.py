@@ -1,0 +1,216 @@
+"""Django's settings: wiring only. An operator's choices come from `recall/environment.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import django_stubs_ext
+from django.utils.csp import CSP
+from psycopg.conninfo import conninfo_to_dict
+
+from recall import embedded
+from recall.environment import kept_secret_key, read_environment
+
+django_stubs_ext.monkeypatch()  # so that `ModelAdmin[Fact]` and the like can be written in code that runs
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = read_environment()
+VAR_DIR = ENVIRONMENT.var_dir.expanduser().resolve()
+MODEL_CACHE_DIR = VAR_DIR / "models"
+TIKTOKEN_CACHE_DIR = VAR_DIR / "tiktoken"
+
+SECRET_KEY = ENVIRONMENT.secret_key.get_secret_value() if ENVIRONMENT.secret_key else kept_secret_key(VAR_DIR)
+DEBUG = ENVIRONMENT.debug
+ALLOWED_HOSTS = [host.strip() for host in ENVIRONMENT.allowed_hosts.split(",") if host.strip()]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "django_htmx",
+    "channels",
+    "recall",
+    "accounts",
+    "memory",
+    "budget",
+    "chat",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.TimeZoneMiddleware",
+]
+
+ROOT_URLCONF = "recall.urls"
+ASGI_APPLICATION = "recall.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "recall.context_processors.model_in_use",
+            ]
+        },
+    }
+]
+
+# The model provider ---------------------------------------------------------------------------------------------
+
+IS_OFFLINE = ENVIRONMENT.is_offline
+"""True: neither a key nor an address of a provider is given, so the offline server answers, and every page says so."""
+PROVIDER_BASE_URL = (
+    ENVIRONMENT.offline_url or f"http://127.0.0.1:{ENVIRONMENT.offline_port or 8100}"
+    if IS_OFFLINE
+    else ENVIRONMENT.anthropic_base_url or "https://api.anthropic.com"
+)
+PROVIDER_API_KEY = ENVIRONMENT.anthropic_api_key.get_secret_value() if ENVIRONMENT.anthropic_api_key else "offline"
+"""Local servers take any key; the offline server takes this one."""
+
+# The database ---------------------------------------------------------------------------------------------------
+
+DATABASE_DSN: dict[str, Any] = (
+    dict(conninfo_to_dict(ENVIRONMENT.database_url)) if ENVIRONMENT.database_url else embedded.dsn(VAR_DIR)
+)
+"""libpq keywords of the database: dbname, user, host, port, password, sslmode, …"""
+
+
+def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, Any]:
+    """A DATABASES entry for libpq keywords; `pool_size` None: no pool (tests, and short commands)."""
+    known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    entry: dict[str, Any] = {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True, "OPTIONS": {}}
+    for keyword, value in dsn.items():
+        if keyword in known:
+            entry[known[keyword]] = str(value)
+        else:
+            entry["OPTIONS"][keyword] = value
+    if pool_size:
+        entry["OPTIONS"]["pool"] = {"min_size": 2, "max_size": pool_size, "timeout": 10}
+    return entry
+
+
+DATABASES = {"default": django_database(DATABASE_DSN, pool_size=ENVIRONMENT.database_pool_size)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Pages -----------------------------------------------------------------------------------------------------------
+
+SECURE_CSP = {
+    "default-src": [CSP.SELF],
+    "script-src": [CSP.SELF],
+    "style-src": [CSP.SELF],
+    "img-src": [CSP.SELF, "data:"],
+    "connect-src": [CSP.SELF],
+    "form-action": [CSP.SELF],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+    "object-src": [CSP.NONE],
+}
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+_PUBLIC = urlsplit(ENVIRONMENT.public_url) if ENVIRONMENT.public_url else None
+_HTTPS = _PUBLIC is not None and _PUBLIC.scheme == "https"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
+if _PUBLIC is not None:
+    ALLOWED_HOSTS.append(_PUBLIC.hostname or "")
+    CSRF_TRUSTED_ORIGINS = [f"{_PUBLIC.scheme}://{_PUBLIC.netloc}"]
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = DEBUG  # otherwise `recall/assets.py` collects them
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+# Accounts --------------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm"}
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+DEFAULT_FROM_EMAIL = ENVIRONMENT.default_from_email
+MAILERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "django.core.mail.backends.console.EmailBackend"}}
+if ENVIRONMENT.email_url:
+    _MAIL = urlsplit(ENVIRONMENT.email_url)
+    MAILERS["default"] = {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {
+            "host": _MAIL.hostname or "localhost",
+            "port": _MAIL.port or 587,
+            "username": unquote(_MAIL.username or ""),
+            "password": unquote(_MAIL.password or ""),
+            "use_tls": _MAIL.scheme == "smtp",
+            "use_ssl": _MAIL.scheme == "smtps",
+        },
+    }
+
+# Between processes -----------------------------------------------------------------------------------------------
+
+CHANNEL_LAYERS = (
+    {"default": {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [ENVIRONMENT.redis_url]}}}
+    if ENVIRONMENT.redis_url
+    else {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}}
+)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": ENVIRONMENT.log_level},
+    # User text is in none of Recall's own log lines; these would add noise, or addresses of requests.
+    "loggers": {
+        "httpx2": {"level": "WARNING"},  # each request's address
+        "httpcore2": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},  # each message
+        "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
+        "celery.beat": {"level": "WARNING"},  # each tick of the clock
+        "psycopg.pool": {"level": "ERROR"},  # each attempt to connect; what then failed says so itself
+    },
+}

@@ -1,0 +1,238 @@
+"""What does `manage.py up` start, in which order, and what does it say when it cannot?
+
+    alone in VAR_DIR → the port → PostgreSQL → the tables → the offline server → the page → the worker
+
+The listening sockets belong to the supervisor: a request that comes while the page's process starts again waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO, cast
+
+import psycopg
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+from django.db.backends.postgresql.base import DatabaseWrapper
+from psycopg.conninfo import make_conninfo
+
+from recall import embedded
+from recall.assets import collect_if_changed
+from recall.celery import install_broker
+from recall.database import check_database
+from recall.health import unapplied_migrations
+from recall.supervisor import CannotRun, Child, Stopped, Supervisor, end_leftovers, say
+
+MAX_FRAME_BYTES = 64 * 1024  # a socket's longest frame, DESIGN §7
+WORKER_THREADS = 2  # reading conversations waits for a model; threads take a third of the memory of processes
+
+
+async def up(host: str, port: int, how_to_sign_in: Callable[[], str]) -> None:
+    """Start everything, serve until told to stop, end everything.
+
+    `how_to_sign_in` is called once the tables are there; its sentence is printed with the address.
+
+    Raises:
+        CannotRun: one sentence that says what stands in the way.
+    """
+    run_dir: Path = settings.VAR_DIR / "run"
+    with only_one_in(run_dir), listening(host, port) as page, listening("127.0.0.1", _offline_port()) as model:
+        supervisor = Supervisor(run_dir / "children.json")
+        try:
+            await start(supervisor, page, model, how_to_sign_in)
+            await supervisor.unless_stopped(asyncio.Event().wait())
+        except Stopped:
+            pass
+        finally:
+            await supervisor.stop()
+
+
+async def start(
+    supervisor: Supervisor, page: socket.socket, model: socket.socket, how_to_sign_in: Callable[[], str]
+) -> None:
+    """Start the children in order."""
+    environment = dict(os.environ)
+    if _is_embedded():
+        await start_postgres(supervisor)
+    if settings.IS_OFFLINE and not settings.ENVIRONMENT.offline_url:
+        environment["OFFLINE_URL"] = _address(model)
+        supervisor.keep(offline_child(model, environment))
+    await supervisor.unless_stopped(asyncio.to_thread(collect_if_changed))
+    supervisor.keep(web_child(page, environment))  # it imports while the tables are made, then waits for them
+    hint = await supervisor.unless_stopped(asyncio.to_thread(prepare_database, how_to_sign_in))
+    await supervisor.unless_stopped(wait_for_answer(page))
+    say(f"Recall is ready: {settings.ENVIRONMENT.public_url or _address(page)} - {hint}")
+    supervisor.keep(worker_child(environment))  # last: it would keep the page waiting, and nobody waits for it
+
+
+# The children ------------------------------------------------------------------------------------------------------
+
+
+def postgres_child(cluster: embedded.Cluster) -> Child:
+    """The embedded server: SIGINT is its orderly fast stop, SIGQUIT its immediate one."""
+    return Child(
+        "postgres",
+        cluster.command(),
+        environment=embedded.environment(),
+        identity=embedded.as_account(cluster.account),
+        stop_signal=signal.SIGINT,
+        stop_seconds=30,
+        forced_signal=signal.SIGQUIT,
+        orphan_signal=signal.SIGINT,
+        foundation=True,
+    )
+
+
+def offline_child(model: socket.socket, environment: dict[str, str]) -> Child:
+    """The server that answers where no model provider is configured."""
+    return Child("offline", uvicorn("offline.app:app", model), environment=environment, sockets=[model.fileno()])
+
+
+def web_child(page: socket.socket, environment: dict[str, str]) -> Child:
+    """The pages and sockets, in one process: a turn belongs to its process, and one carries dozens at once."""
+    command = uvicorn("recall.asgi:application", page, "--ws-max-size", str(MAX_FRAME_BYTES), "--lifespan", "on")
+    return Child("web", command, environment=environment, sockets=[page.fileno()], stop_seconds=15)
+
+
+def worker_child(environment: dict[str, str]) -> Child:
+    """The Celery worker, with beat inside."""
+    options = ("--pool", "threads", "--concurrency", str(WORKER_THREADS), "--with-beat", "--loglevel", "INFO")
+    quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", "worker@recall")
+    command = (sys.executable, "-m", "celery", "--quiet", "--app", "recall", "worker", *options, *quiet)
+    return Child("worker", command, environment=environment)
+
+
+def uvicorn(application: str, bound: socket.socket, *options: str) -> list[str]:
+    """A uvicorn on a socket that is bound already, with the fast loop and parser."""
+    fast = ("--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning")
+    served = ("--fd", str(bound.fileno()), "--timeout-graceful-shutdown", "5")
+    return [sys.executable, "-m", "uvicorn", application, *served, *fast, *options]
+
+
+# The steps ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def only_one_in(run_dir: Path) -> Iterator[None]:
+    """Hold VAR_DIR for this supervisor. The lock is the kernel's: it goes with the process, however that ends."""
+    try:
+        run_dir.mkdir(parents=True, exist_ok=True)
+        lock = (run_dir / "supervisor.pid").open("a+")
+    except OSError as error:
+        raise CannotRun(f"VAR_DIR: {error.filename} cannot be written ({error.strerror}).") from error
+    with lock:
+        lock.seek(0)
+        former = lock.read().strip()
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CannotRun(f"Recall runs already on {run_dir.parent}, as process {former}: stop it first.") from None
+        if former:
+            say(f"The last run (process {former}) was not stopped in order; going on from what it left.")
+            for name in end_leftovers(run_dir / "children.json"):
+                say(f"Ended its {name}.")
+        _write_over(lock, str(os.getpid()))
+        yield
+        _write_over(lock, "")
+
+
+@contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A listening socket that children inherit; port 0: any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        bound = socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise CannotRun(f"Port {port} of {host} cannot be used ({error.strerror}): choose another PORT.") from error
+    with bound:
+        yield bound
+
+
+async def start_postgres(supervisor: Supervisor) -> None:
+    """Start the embedded server and wait until it answers."""
+    try:
+        cluster = embedded.open_cluster(settings.VAR_DIR)
+        supervisor.keep(postgres_child(cluster))
+        ready = asyncio.to_thread(embedded.wait_until_ready, cluster, lambda: not supervisor.is_ending)
+        await supervisor.unless_stopped(ready)
+    except embedded.EmbeddedServerError as error:
+        raise CannotRun(str(error)) from error
+
+
+def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
+    """Make the database, the tables and the queue, as far as they are missing; returns how to sign in.
+
+    Raises:
+        CannotRun: the database does not answer, or will not do.
+    """
+    try:
+        if _is_embedded():
+            embedded.ensure_database(settings.VAR_DIR)
+        psycopg.connect(make_conninfo(**settings.DATABASE_DSN), connect_timeout=10).close()  # a pool hides the reason
+        check_database(connection)
+        if unapplied_migrations():
+            call_command("migrate", verbosity=0, interactive=False)
+        if not settings.ENVIRONMENT.redis_url:
+            install_broker()
+        return how_to_sign_in()
+    except ImproperlyConfigured as error:
+        raise CannotRun(str(error)) from error
+    except (DatabaseError, psycopg.Error) as error:
+        raise CannotRun(f"DATABASE_URL: the database cannot be used ({str(error).splitlines()[0]}).") from error
+    finally:
+        connection.close()
+        cast(DatabaseWrapper, connection).close_pool()  # the supervisor itself needs no database from here on
+
+
+async def wait_for_answer(page: socket.socket) -> None:
+    """Wait until the page's process answers that it is fit to serve."""
+    while not await _is_healthy(page):  # noqa: ASYNC110 -- another process's state: there is no event to wait for
+        await asyncio.sleep(0.1)
+
+
+async def _is_healthy(page: socket.socket) -> bool:
+    name = settings.ALLOWED_HOSTS[0].lstrip(".").replace("*", "localhost")  # another name would be refused
+    try:
+        reader, writer = await asyncio.open_connection(_reachable_host(page), page.getsockname()[1])
+        writer.write(f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
+        status = await reader.readline()
+        writer.close()
+    except OSError:  # the process ended while the request waited
+        return False
+    return b" 200 " in status
+
+
+def _is_embedded() -> bool:
+    return settings.ENVIRONMENT.database_url is None
+
+
+def _offline_port() -> int:
+    port: int = settings.ENVIRONMENT.offline_port
+    return port
+
+
+def _address(bound: socket.socket) -> str:
+    host = _reachable_host(bound)
+    return f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
+
+
+def _reachable_host(bound: socket.socket) -> str:
+    host: str = bound.getsockname()[0]
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+
+
+def _write_over(file: TextIO, text: str) -> None:
+    file.seek(0)
+    file.truncate()
+    file.write(text)
+    file.flush()

@@ -1,0 +1,253 @@
+"""How are processes kept running, and ended without a trace? Each child goes round this circle until `stop`:
+
+    start → run → (ended by itself: say so, clear its group, pause) → start …
+
+A child that ends again and again right after its start ends the whole run with one sentence. Every child leads a
+process group of its own, so that its children end with it, and dies with the supervisor even if that is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from asyncio.subprocess import DEVNULL, STDOUT, Process
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from recall.embedded import Identity
+from recall.orphans import end_with_parent
+
+STEADY_SECONDS = 10.0  # a child that lived this long had started well: its next end counts as the first
+RESTART_PAUSES = (0.2, 1.0, 3.0)  # seconds before each new start in a row; after the last the run ends
+LAST_WORDS_SECONDS = 5.0  # for descendants that hold the output open (a killed postmaster's workers) to be gone
+FORCE_AFTER_SECONDS = 1.0  # a later second signal forces; an earlier one is the same one, sent by `make` as well
+
+
+class Stopped(Exception):
+    """Recall was told to stop while something was still under way."""
+
+
+class CannotRun(Exception):
+    """One sentence that says why Recall cannot start, or cannot go on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Child:
+    """One process to keep running."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    identity: Identity = field(default_factory=Identity)  # the account it runs as
+    sockets: Sequence[int] = ()  # file descriptors it inherits
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 10.0  # then it is killed
+    foundation: bool = False  # the others rest on it: it ends after them
+    forced_signal: signal.Signals = signal.SIGKILL  # what a second Ctrl-C sends
+    orphan_signal: signal.Signals = signal.SIGKILL  # what the kernel sends when the supervisor was killed
+
+
+class Supervisor:
+    """Keeps children running until told to stop."""
+
+    def __init__(self, register: Path) -> None:
+        self._register = register  # names the running children, for the next start and for tools
+        self._running: dict[str, Process] = {}
+        self._keepers: dict[Child, asyncio.Task[None]] = {}
+        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._stop_asked_at: float | None = None
+        self.stopping = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._on_signal)
+
+    def keep(self, child: Child) -> None:
+        """Start `child` and start it again whenever it ends."""
+        self._keepers[child] = asyncio.create_task(self._keep(child), name=child.name)
+
+    async def unless_stopped[T](self, work: Awaitable[T]) -> T:
+        """Wait for `work`, but no longer than the run lasts.
+
+        Raises:
+            Stopped: a signal came first.
+            CannotRun: a child does not stay up.
+        """
+        task = asyncio.ensure_future(work)
+        stop = asyncio.create_task(self.stopping.wait())
+        await asyncio.wait({task, stop, self._failed}, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if task.done():
+            return task.result()
+        task.cancel()
+        if self._failed.done():
+            self._failed.result()
+        raise Stopped
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether a signal came or a child failed for good; for work in a thread, which cannot be cancelled."""
+        return self.stopping.is_set() or self._failed.done()
+
+    async def stop(self) -> None:
+        """End the children: all at once, then the one they rest on."""
+        self.stopping.set()
+        for turn in (False, True):
+            await asyncio.gather(*[self._stop(child) for child in self._keepers if child.foundation is turn])
+        self._register.unlink(missing_ok=True)
+
+    async def _keep(self, child: Child) -> None:
+        quick_ends = 0
+        while not self.stopping.is_set():
+            seconds, end = await self._live(child)
+            if self.stopping.is_set():
+                return
+            quick_ends = 1 if seconds > STEADY_SECONDS else quick_ends + 1
+            if quick_ends > len(RESTART_PAUSES):
+                self._fail(f"{child.name} {end} {quick_ends} times in a row; its last lines say why.")
+                return
+            say(f"{child.name} {end}; starting it again.")
+            await self._pause(RESTART_PAUSES[quick_ends - 1])
+
+    async def _live(self, child: Child) -> tuple[float, str]:
+        """One life of a child: how many seconds it took, and how it ended."""
+        started = time.monotonic()
+        try:
+            process, output = await self._start(child)
+        except OSError as error:
+            return 0.0, f"could not be started ({error})"
+        code = await self._ended(child, process, output)
+        return time.monotonic() - started, how_it_ended(code)
+
+    async def _start(self, child: Child) -> tuple[Process, asyncio.StreamReader]:
+        reading, writing = os.pipe()  # our own: asyncio's lets wait() wait for whoever else holds the output
+        process = await asyncio.create_subprocess_exec(
+            *child.command,
+            stdin=DEVNULL,
+            stdout=writing,
+            stderr=STDOUT,
+            env=child.environment,
+            pass_fds=child.sockets,
+            start_new_session=True,
+            preexec_fn=end_with_parent(child.orphan_signal),
+            **child.identity,
+        )
+        os.close(writing)
+        self._running[child.name] = process
+        self._write_register()
+        return process, await _reader(reading)
+
+    async def _ended(self, child: Child, process: Process, output: asyncio.StreamReader) -> int:
+        printing = asyncio.create_task(_print_lines(child.name, output))
+        code = await process.wait()
+        kill_group(process.pid, signal.SIGKILL)  # what it had started goes with it
+        await asyncio.wait({printing}, timeout=LAST_WORDS_SECONDS)
+        printing.cancel()
+        del self._running[child.name]
+        self._write_register()
+        return code
+
+    async def _stop(self, child: Child) -> None:
+        if process := self._running.get(child.name):
+            kill_group(process.pid, child.stop_signal)
+        _, late = await asyncio.wait({self._keepers[child]}, timeout=child.stop_seconds)
+        if late and (process := self._running.get(child.name)):
+            say(f"{child.name} did not stop within {child.stop_seconds:.0f} s and is killed.")
+            kill_group(process.pid, signal.SIGKILL)
+            await asyncio.wait({self._keepers[child]})
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), seconds)
+
+    def _on_signal(self) -> None:
+        now = time.monotonic()
+        if self._stop_asked_at is None:
+            self._stop_asked_at = now
+            say("Stopping; Ctrl-C again stops at once.")
+            self.stopping.set()
+        elif now - self._stop_asked_at > FORCE_AFTER_SECONDS:
+            for child in self._keepers:
+                if process := self._running.get(child.name):
+                    kill_group(process.pid, child.forced_signal)
+
+    def _fail(self, sentence: str) -> None:
+        if not self._failed.done():
+            self._failed.set_exception(CannotRun(sentence))
+
+    def _write_register(self) -> None:
+        running = {name: _identify(process.pid) for name, process in self._running.items()}
+        unfinished = self._register.with_suffix(".new")
+        unfinished.write_text(json.dumps(running))
+        unfinished.replace(self._register)
+
+
+def end_leftovers(register: Path) -> list[str]:
+    """End the children of a supervisor that was killed where the kernel did not (not Linux); returns their names."""
+    try:
+        former: dict[str, dict[str, float]] = json.loads(register.read_text())
+    except (FileNotFoundError, ValueError):
+        return []
+    left = {name: who for name, who in former.items() if _identify(int(who["pid"])) == who}
+    for who in left.values():
+        kill_group(int(who["pid"]), signal.SIGTERM)
+    psutil.wait_procs([psutil.Process(int(who["pid"])) for who in left.values()], timeout=10)
+    for who in left.values():
+        kill_group(int(who["pid"]), signal.SIGKILL)
+    return list(left)
+
+
+def kill_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to a child and to what it started, as far as they are still there."""
+    with suppress(ProcessLookupError, PermissionError):  # macOS reports a group of zombies as not permitted
+        os.killpg(leader, number)
+
+
+def how_it_ended(code: int) -> str:
+    """An exit code in words: "ended with code 3", "was killed by SIGKILL"."""
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+
+
+def say(sentence: str) -> None:
+    """A line of the supervisor's own."""
+    _write("recall", sentence)
+
+
+def _identify(pid: int) -> dict[str, float]:
+    """A process's number and start: the number alone may be a stranger's by now."""
+    try:
+        return {"pid": pid, "started": psutil.Process(pid).create_time()}
+    except psutil.NoSuchProcess:
+        return {"pid": pid, "started": 0.0}
+
+
+async def _reader(descriptor: int) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader()
+    pipe = os.fdopen(descriptor, "rb", buffering=0)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    return reader
+
+
+async def _print_lines(name: str, output: asyncio.StreamReader) -> None:
+    """Pass on what a child prints, a line at a time, until it ends."""
+    rest = b""
+    while chunk := await output.read(65_536):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            _write(name, line.decode(errors="replace"))
+    if rest:
+        _write(name, rest.decode(errors="replace"))
+
+
+def _write(name: str, line: str) -> None:
+    try:
+        sys.stdout.write(f"{name:<8} | {line}\n")
+        sys.stdout.flush()
+    except OSError:  # the terminal, or the reader of our pipe, is gone: that is no reason to stop serving
+        pass

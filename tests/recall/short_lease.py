@@ -1,0 +1,23 @@
+"""A worker whose messages come back after two seconds: `celery --app tests.recall.short_lease`."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from recall.celery import app
+
+LEASE_SECONDS = 2
+
+app.conf.update(broker_transport_options={**app.conf.broker_transport_options, "visibility_timeout": LEASE_SECONDS})
+
+
+@app.task(name="tests.note")
+def note(path: str, text: str, seconds: int = 0) -> None:
+    """Append "begin text", and "end text" after some seconds."""
+    with Path(path).open("a") as file:
+        file.write(f"begin {text} {os.getpid()}\n")
+        file.flush()
+        time.sleep(seconds)
+        file.write(f"end {text} {os.getpid()}\n")

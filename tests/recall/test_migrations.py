@@ -1,0 +1,85 @@
+"""The models and the migrations agree, and a database that will not do is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import connection
+
+from recall.database import EXTENSIONS, check_database, what_is_missing
+from recall.health import unapplied_migrations
+
+GOOD = {"vector": "0.8.6", "ltree": "1.3", "pg_trgm": "1.6", "unaccent": "1.1", "btree_gin": "1.3"}
+
+
+@pytest.mark.django_db
+def test_the_models_need_no_migration_that_is_not_there() -> None:
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+@pytest.mark.django_db
+def test_a_migrated_database_has_every_migration_and_extension() -> None:
+    assert unapplied_migrations() == []
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extname FROM pg_extension")
+        assert set(EXTENSIONS) <= {name for (name,) in cursor.fetchall()}
+
+
+@pytest.mark.parametrize(
+    ("server", "available", "sentence"),
+    [
+        (18, GOOD, None),
+        (16, {**GOOD, "vector": "0.8.4"}, None),
+        (17, {**GOOD, "vector": "0.9"}, None),
+        (17, {**GOOD, "vector": "1.0.0-dev"}, None),
+        (15, GOOD, "The database is PostgreSQL 15; Recall needs 16 or later."),
+        (18, {**GOOD, "vector": "0.8.3"}, "The database has vector 0.8.3, which has known errors; Recall needs 0.8.4"),
+        (
+            18,
+            {name: GOOD[name] for name in GOOD if name != "vector"},
+            "lacks the extension vector; docs/self-hosting.md",
+        ),
+        (18, {"vector": "0.8.6", "ltree": "1.3"}, "lacks the extension pg_trgm and unaccent and btree_gin;"),
+    ],
+)
+def test_a_database_that_will_not_do_is_refused_in_one_sentence(
+    server: int, available: dict[str, str], sentence: str | None
+) -> None:
+    said = what_is_missing(server, available)
+    assert (said is None) if sentence is None else (said is not None and sentence in said)
+
+
+@pytest.mark.django_db
+def test_migrating_asks_the_database_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_database(connection)
+    monkeypatch.setattr("recall.database.EXTENSIONS", {"no_such_extension": ()})
+    with pytest.raises(ImproperlyConfigured, match="lacks the extension no_such_extension"):
+        check_database(connection)
+
+
+@pytest.mark.django_db
+def test_the_page_says_that_it_is_fit_to_serve(client: Any) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.django_db
+def test_the_page_says_that_migrations_are_missing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recall.health._migrated.is_set", lambda: False)
+    monkeypatch.setattr("recall.health.unapplied_migrations", lambda: ["memory.0002_more"])
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "migrations missing"})
+
+
+def test_the_page_says_that_the_database_is_unreachable(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.db import OperationalError
+
+    def no_answer() -> None:
+        raise OperationalError("no answer")
+
+    monkeypatch.setattr("recall.health.connection.cursor", no_answer)
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "database unreachable"})

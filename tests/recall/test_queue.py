@@ -1,0 +1,210 @@
+"""Queued work reaches a real worker, after the commit, and comes back when the worker was killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import Celery
+from django.conf import settings
+from django.db import connection, transaction
+from psycopg.conninfo import conninfo_to_dict
+
+from recall.celery import CONFIGURATION, LEASE_SECONDS, LONGEST_TASK_SECONDS, app, broker, install_broker, queue
+from recall.schedule import BEAT_SCHEDULE
+from tests.running import PROJECT, Server, clean_environment, free_port, wait_until
+
+
+@contextmanager
+def working(**environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker with a short lease, in a process of its own."""
+    worker = subprocess.Popen(
+        [
+            *celery("worker"),
+            "--pool",
+            "threads",
+            "--concurrency",
+            "1",
+            "--hostname",
+            "worker@test",
+            "--loglevel",
+            "INFO",
+        ],
+        cwd=PROJECT,
+        env=clean_environment(DJANGO_SETTINGS_MODULE="tests.recall.bare_settings", **environment),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield worker
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+def celery(command: str) -> list[str]:
+    return [sys.executable, "-m", "celery", "--quiet", "--app", "tests.recall.short_lease", command]
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def an_app(configured: dict[str, Any]) -> Celery:
+    """An app that sends as Recall's own does, to another broker."""
+    sender = Celery("tests", set_as_current=False)
+    sender.conf.update({**CONFIGURATION, **configured})
+    return sender
+
+
+@pytest.fixture
+def send(server: Server) -> Iterator[Callable[..., None]]:
+    """`send(path, text, seconds)` queues a note through PostgreSQL."""
+    install_on(server)
+    with an_app(broker(dict(conninfo_to_dict(server.conninfo)), None)) as sender:
+        yield lambda *args: sender.send_task("tests.note", args=args)
+
+
+def install_on(server: Server) -> None:
+    from pgmq import get_embedded_install_sql
+
+    with server.connect() as connection:
+        if connection.execute("SELECT to_regproc('pgmq.create')").fetchone() == (None,):
+            connection.execute(get_embedded_install_sql())
+        connection.execute("SELECT pgmq.purge_queue(queue_name) FROM pgmq.list_queues()")  # what a killed worker left
+
+
+@pytest.mark.processes
+def test_the_task_of_a_killed_worker_comes_back(server: Server, send: Callable[..., None], tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    with working(DATABASE_URL=server.url) as first:
+        send(str(diary), "a long story", 600)
+        wait_until(lambda: lines(diary))
+        assert lines(diary) == [f"begin a long story {first.pid}"]
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+    with working(DATABASE_URL=server.url) as second:
+        wait_until(lambda: len(lines(diary)) == 2, seconds=30)
+        assert lines(diary)[1] == f"begin a long story {second.pid}"
+
+
+@pytest.mark.processes
+def test_a_worker_outlives_a_restart_of_the_database(server: Server, send: Callable[..., None], tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    with working(DATABASE_URL=server.url) as worker:
+        send(str(diary), "before")
+        wait_until(lambda: len(lines(diary)) >= 2, seconds=30)
+        server.kill()
+        server.start()
+        send(str(diary), "after")
+        wait_until(lambda: f"end after {worker.pid}" in lines(diary), seconds=30)
+
+
+@pytest.mark.processes
+def test_a_worker_stops_within_seconds_when_told_to(server: Server, send: Callable[..., None], tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    with working(DATABASE_URL=server.url) as worker:
+        send(str(diary), "ready")
+        wait_until(lambda: len(lines(diary)) >= 2, seconds=30)
+        asked = time.monotonic()
+        worker.terminate()
+        assert worker.wait(20) == 0
+        assert time.monotonic() - asked < 8  # 1.5 s on a machine that has nothing else to do
+
+
+@pytest.mark.processes
+@pytest.mark.redis
+def test_the_task_of_a_killed_worker_comes_back_through_redis_as_well(tmp_path: Path) -> None:
+    binary = shutil.which("redis-server")
+    if binary is None:
+        pytest.skip("redis-server is not installed")
+    port = free_port()
+    url = f"redis://127.0.0.1:{port}/0"
+    redis = subprocess.Popen(
+        [binary, "--port", str(port), "--save", "", "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
+    )
+    diary = tmp_path / "diary"
+    try:
+        with working(REDIS_URL=url) as first:
+            with an_app(broker({}, url)) as sender:
+                sender.send_task("tests.note", args=(str(diary), "a long story", 600))
+            wait_until(lambda: lines(diary), seconds=30)
+            first.send_signal(signal.SIGKILL)
+            first.wait()
+        with working(REDIS_URL=url) as second:
+            wait_until(lambda: len(lines(diary)) == 2, seconds=60)
+            assert lines(diary)[1] == f"begin a long story {second.pid}"
+    finally:
+        redis.kill()
+        redis.wait()
+
+
+@pytest.mark.django_db
+def test_a_task_is_sent_after_the_commit_and_not_after_a_rollback(
+    queued: list[tuple[str, tuple[str | int, ...]]], django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        with transaction.atomic():
+            queue("memory.tasks.first", 1)
+            assert queued == []
+        try:
+            with transaction.atomic():
+                queue("memory.tasks.never", 1)
+                raise RuntimeError
+        except RuntimeError:
+            pass
+        queue("memory.tasks.second", 2, "two")
+    assert queued == [("memory.tasks.first", (1,)), ("memory.tasks.second", (2, "two"))]
+
+
+@pytest.mark.django_db
+def test_a_broker_that_is_away_does_not_fail_the_request(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, django_capture_on_commit_callbacks: Any
+) -> None:
+    nowhere = an_app(broker({"host": "/nonexistent", "dbname": "recall", "user": "postgres"}, None))
+    monkeypatch.setattr("recall.celery.app", nowhere)
+    began = time.monotonic()
+    with django_capture_on_commit_callbacks(execute=True):
+        queue("memory.tasks.anything", 1)
+    assert "memory.tasks.anything was not queued" in caplog.text
+    assert time.monotonic() - began < 15  # 2 s on a machine that has nothing else to do
+
+
+@pytest.mark.django_db
+def test_the_brokers_tables_are_installed_once() -> None:
+    assert install_broker() is True
+    assert install_broker() is False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pgmq.create('probe')")
+
+
+def test_a_lease_outlasts_the_longest_task() -> None:
+    """Otherwise a task that is still running would be started a second time."""
+    assert LEASE_SECONDS > LONGEST_TASK_SECONDS == CONFIGURATION["task_time_limit"]
+    for redis in (None, "redis://localhost"):
+        options = broker({"dbname": "recall"}, redis)["broker_transport_options"]
+        assert options["visibility_timeout"] == LEASE_SECONDS
+
+
+def test_only_json_is_believed() -> None:
+    assert CONFIGURATION["accept_content"] == ["json"]
+
+
+def test_every_scheduled_task_exists() -> None:
+    app.loader.import_default_modules()
+    assert {entry["task"] for entry in BEAT_SCHEDULE.values()} <= set(app.tasks)
+
+
+def test_the_embedded_database_is_the_broker_unless_redis_is_named() -> None:
+    assert broker(settings.DATABASE_DSN, None)["broker_url"].startswith("pgmq:")
+    assert broker(settings.DATABASE_DSN, "redis://host/1")["broker_url"] == "redis://host/1"
+    assert f"host={os.fspath(settings.DATABASE_DSN['host'])}" in str(broker(settings.DATABASE_DSN, None))

@@ -1,0 +1,186 @@
+"""`manage.py up`: one command starts everything, survives crashes, and says in one sentence why it cannot start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from recall.starting import listening, only_one_in
+from recall.supervisor import CannotRun
+from tests.running import PROJECT, App, clean_environment, open_folder, running, wait_until
+
+pytestmark = pytest.mark.processes
+
+CHILDREN = ("postgres", "offline", "web", "worker")
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[App]:
+    with running() as app:
+        yield app
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [process for process in processes if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+
+
+def users(app: App) -> list[str]:
+    with psycopg.connect(app.conninfo()) as connection:
+        return [email for (email,) in connection.execute("SELECT email FROM accounts_user").fetchall()]
+
+
+# It starts ---------------------------------------------------------------------------------------------------------
+
+
+def test_it_says_in_one_line_where_to_go_and_how_to_sign_in(app: App) -> None:
+    lines = [line for line in app.output().splitlines() if "Recall is ready" in line]
+    assert len(lines) == 1
+    assert f"Recall is ready: {app.url} - sign in as demo@recall.local with the password " in lines[0]
+
+
+def test_the_page_answers(app: App) -> None:
+    assert app.healthy()
+
+
+def test_the_demo_user_is_there_and_nobody_else(app: App) -> None:
+    assert users(app) == ["demo@recall.local"]
+
+
+def test_every_child_runs(app: App) -> None:
+    assert all(psutil.pid_exists(app.pid(child)) for child in CHILDREN)
+
+
+def test_postgresql_does_not_run_as_root_even_if_root_started_it(app: App) -> None:
+    owner = psutil.Process(app.pid("postgres")).uids().effective
+    assert owner == os.geteuid() or (os.geteuid() == 0 and owner != 0)
+
+
+def test_a_second_one_on_the_same_folder_is_refused_in_one_sentence(app: App) -> None:
+    said = rf"Recall runs already on {app.var_dir}, as process {app.supervisor.pid}:"
+    with pytest.raises(CannotRun, match=said), only_one_in(app.var_dir / "run"):
+        pass
+
+
+# It goes on --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("child", CHILDREN)
+def test_a_killed_child_is_reported_and_started_again(app: App, child: str) -> None:
+    app.kill(child)
+    assert f"{child} was killed by SIGKILL; starting it again." in app.output()
+    wait_until(app.healthy, seconds=60)
+
+
+def test_a_request_waits_while_the_page_starts_again(app: App) -> None:
+    """The listening socket is the supervisor's: nobody sees a refused connection."""
+    app.kill("web")
+    assert app.healthy()
+
+
+# It ends -----------------------------------------------------------------------------------------------------------
+
+
+def test_stopped_and_started_again_it_keeps_the_data_and_shows_no_password(app: App) -> None:
+    everything = app.processes()
+    assert app.stop() == 0
+    assert alive(everything) == []
+    assert "Traceback" not in app.output()
+
+    again = App(app.var_dir)
+    try:
+        again.wait_until_ready()
+        line = [line for line in again.output().splitlines() if "Recall is ready" in line][-1]
+        assert "sign in as demo@recall.local (password lost: python manage.py changepassword" in line
+        assert users(again) == ["demo@recall.local"]
+        left_behind = again.processes()
+        again.supervisor.send_signal(signal.SIGKILL)
+        again.supervisor.wait()
+        wait_until(lambda: alive(left_behind) == [])
+    finally:
+        again.stop()
+
+
+def test_after_a_kill_the_next_start_goes_on_from_there(app: App) -> None:
+    with (app.var_dir / "run" / "supervisor.pid").open("w") as stale:
+        stale.write("999999")
+    again = App(app.var_dir)
+    try:
+        again.wait_until_ready()
+        assert "The last run (process 999999) was not stopped in order; going on from what it left." in again.output()
+        everything = again.processes()
+        assert again.stop(signal.SIGINT) == 0
+        assert alive(everything) == []
+    finally:
+        again.stop()
+
+
+# It refuses --------------------------------------------------------------------------------------------------------
+
+
+def test_a_port_in_use_gives_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = rf"^Port {port} of 127.0.0.1 cannot be used \(Address already in use\)"
+        with pytest.raises(CannotRun, match=said), listening("127.0.0.1", port):
+            pass
+
+
+def test_a_folder_that_cannot_be_written_gives_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "run").touch()  # a file is in the way: root is stopped by that, too
+    with pytest.raises(CannotRun, match=r"^VAR_DIR: .*/run cannot be written"), only_one_in(tmp_path / "run"):
+        pass
+
+
+def up(**environment: str) -> tuple[int, list[str]]:
+    with open_folder() as folder:
+        ended = subprocess.run(
+            [sys.executable, "manage.py", "up", "--port", "0"],
+            cwd=PROJECT,
+            env=clean_environment(**{"VAR_DIR": str(folder), **environment}),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    return ended.returncode, (ended.stdout + ended.stderr).strip().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"PORT": "eighty"}, "The environment is not right: PORT: "),
+        ({"VAR_DIR": "/dev/null/var"}, "VAR_DIR: /dev/null/var cannot be used (Not a directory)"),
+        (
+            {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"},
+            "DATABASE_URL: the database cannot be used (connection is bad: ",
+        ),
+    ],
+    ids=["a wrong value", "a folder that cannot be made", "no database"],
+)
+def test_whatever_stands_in_the_way_is_told_in_one_sentence(environment: dict[str, str], sentence: str) -> None:
+    code, lines = up(**environment)
+    assert code == 1
+    assert sentence in lines[-1]
+    assert not any("Traceback" in line for line in lines)
+
+
+def test_a_database_without_pgvector_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.core.exceptions import ImproperlyConfigured
+
+    from recall import starting
+
+    def refuse(connection: object) -> None:
+        raise ImproperlyConfigured("The database server lacks the extension vector; docs/self-hosting.md says how.")
+
+    monkeypatch.setattr(starting, "check_database", refuse)
+    monkeypatch.setattr(starting.embedded, "ensure_database", lambda var_dir: False)
+    with pytest.raises(CannotRun, match="lacks the extension vector"):
+        starting.prepare_database(lambda: "")

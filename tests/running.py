@@ -1,0 +1,239 @@
+"""Servers and whole applications for tests: started, asked, killed, stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import psycopg
+import uvicorn
+from psycopg.conninfo import make_conninfo
+
+from recall import embedded
+from recall.environment import Environment
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 20.0, pause: float = 0.02) -> None:
+    """Wait until `condition()` is true.
+
+    Raises:
+        AssertionError: it was not, for `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(pause)
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A temporary folder that other accounts may pass through: as root, PostgreSQL runs as one."""
+    folder = Path(tempfile.mkdtemp(prefix="recall-test-")).resolve()
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """This process's environment without any setting of Recall's, and no `.env`; `extra` on top."""
+    ours = {name.upper() for name in Environment.model_fields} | {"DJANGO_SETTINGS_MODULE"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, "ENV_FILE": os.devnull, **extra}
+
+
+# A database server -------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """An embedded server of a test's own, which may be killed and started again."""
+
+    def __init__(self, var_dir: Path) -> None:
+        self.cluster = embedded.open_cluster(var_dir, durable=False)
+        self.start()
+
+    @property
+    def conninfo(self) -> str:
+        """libpq keywords of its database."""
+        return make_conninfo(**embedded.dsn(self.cluster.var_dir))
+
+    @property
+    def url(self) -> str:
+        """The same as an address, for DATABASE_URL."""
+        return f"postgresql://postgres@/recall?host={self.cluster.socket}"
+
+    def connect(self) -> psycopg.Connection:
+        """A connection in autocommit mode."""
+        return psycopg.connect(self.conninfo, autocommit=True)
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.process = self.cluster.start(embedded.THROW_AWAY)
+        embedded.wait_until_ready(self.cluster, lambda: self.process.poll() is None)
+        embedded.ensure_database(self.cluster.var_dir)
+
+    def stop(self) -> None:
+        """Stop it in order."""
+        if self.process.poll() is None:
+            embedded.stop(self.process)
+
+    def kill(self) -> None:
+        """SIGKILL to its first process; returns when its other processes have noticed and gone, too."""
+        workers = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.kill()
+        self.process.wait()
+        psutil.wait_procs(workers, timeout=10)
+
+
+@contextmanager
+def own_server() -> Iterator[Server]:
+    """A server in a folder of its own; takes 1.2 s."""
+    with open_folder() as folder:
+        server = Server(folder)
+        try:
+            yield server
+        finally:
+            server.stop()
+            embedded.discard(server.cluster)
+
+
+# An ASGI application -----------------------------------------------------------------------------------------------
+
+
+def listening_socket() -> socket.socket:
+    """A socket on a free loopback port; connections wait in it until somebody serves."""
+    return socket.create_server(("127.0.0.1", 0))
+
+
+def free_port() -> int:
+    """A port nobody listens on at this moment."""
+    with listening_socket() as bound:
+        port: int = bound.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serve_in_thread(application: str, bound: socket.socket) -> Iterator[None]:
+    """Serve an ASGI application on `bound` from a thread of this process."""
+    server = uvicorn.Server(uvicorn.Config(application, log_level="warning", lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    try:
+        wait_until(lambda: server.started or not thread.is_alive())
+        assert server.started, f"{application} did not start"
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+# The whole of Recall -----------------------------------------------------------------------------------------------
+
+
+class App:
+    """What `manage.py up` started: real processes, an embedded server of their own."""
+
+    def __init__(self, var_dir: Path, **environment: str) -> None:
+        self.var_dir = var_dir
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = var_dir / "output.log"
+        _share_caches(var_dir)
+        with self.log.open("wb") as output:
+            self.supervisor = subprocess.Popen(
+                [sys.executable, "manage.py", "up", "--port", str(self.port)],
+                cwd=PROJECT,
+                env=clean_environment(VAR_DIR=str(var_dir), **environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def wait_until_ready(self, seconds: float = 60.0) -> None:
+        """Wait until the page answers and the worker takes tasks."""
+        wait_until(lambda: self._said("worker@recall ready") or self.supervisor.poll() is not None, seconds)
+        assert self.supervisor.poll() is None, self.output()
+
+    def output(self) -> str:
+        """Everything it printed so far."""
+        return self.log.read_text()
+
+    def _said(self, words: str) -> bool:
+        return words in self.output()
+
+    def pid(self, child: str) -> int:
+        """The process number of `postgres`, `offline`, `web` or `worker`, as it is now."""
+        wait_until(lambda: child in self._register())
+        pid: int = self._register()[child]["pid"]
+        return pid
+
+    def _register(self) -> dict[str, dict[str, int]]:
+        register: dict[str, dict[str, int]] = json.loads((self.var_dir / "run" / "children.json").read_text())
+        return register
+
+    def kill(self, child: str) -> None:
+        """SIGKILL to a child; returns when the supervisor has started its successor."""
+        killed = self.pid(child)
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: self._register().get(child, {"pid": killed})["pid"] != killed)
+
+    def healthy(self) -> bool:
+        """Whether the page says that it is fit to serve."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=60) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def conninfo(self) -> str:
+        """libpq keywords of its database."""
+        return make_conninfo(**embedded.dsn(self.var_dir))
+
+    def processes(self) -> list[psutil.Process]:
+        """The supervisor and all it started, and what those started."""
+        supervisor = psutil.Process(self.supervisor.pid)
+        return [supervisor, *supervisor.children(recursive=True)]
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
+        """Stop it as an operator would; returns its exit code."""
+        if self.supervisor.poll() is None:
+            self.supervisor.send_signal(with_signal)
+        return self.supervisor.wait(40)
+
+
+@contextmanager
+def running(**environment: str) -> Iterator[App]:
+    """`manage.py up` in a folder of its own, ready to be used."""
+    with open_folder() as folder:
+        app = App(folder, **environment)
+        try:
+            app.wait_until_ready()
+            yield app
+        finally:
+            app.stop()
+            shutil.rmtree(embedded.socket_dir(folder), ignore_errors=True)
+
+
+def _share_caches(var_dir: Path) -> None:
+    """The model's graph and the vocabulary are made once, not once a test run."""
+    for name in ("models", "tiktoken"):
+        (PROJECT / "var" / name).mkdir(parents=True, exist_ok=True)
+        if not (var_dir / name).exists():
+            (var_dir / name).symlink_to(PROJECT / "var" / name)

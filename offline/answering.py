@@ -1,0 +1,120 @@
+"""How one valid request becomes a message: what it reads from the cache, which reply it gets, what its usage is."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from offline.cache import Booking, InputUsage, PromptCache
+from offline.diagnostics import Fingerprint, Fingerprints, fingerprint
+from offline.faults import Fault, FaultQueue
+from offline.models import Model
+from offline.prompt import Prompt, read_prompt
+from offline.reading import question_of, read
+from offline.record import RequestLog
+from offline.reply import Answer, Reply, compose
+from offline.responder import respond, structured
+from offline.script import Script
+from offline.validation import check_length, check_message, check_thinking_blocks
+
+Json = dict[str, Any]
+
+DEFAULT_DELTA_DELAY = 0.015  # seconds between words: slow enough to be seen streaming
+
+
+class Offline:
+    """The server's state: everything a request can leave behind."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.admin = environ.get("OFFLINE_ADMIN") == "1"
+        self.delta_delay = _seconds("OFFLINE_DELTA_DELAY", environ, DEFAULT_DELTA_DELAY)
+        self.cache = PromptCache()
+        self.fingerprints = Fingerprints()
+        self.faults = FaultQueue()
+        self.script = Script()
+        self.log = RequestLog(enabled=self.admin)
+
+
+def _seconds(name: str, environ: Mapping[str, str], default: float) -> float:
+    """A length of time from the environment; raises ValueError with the name of a wrong one."""
+    given = environ.get(name) or str(default)
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 60:
+        raise ValueError(f"{name} needs a number of seconds from 0 to 60, not {given!r}")
+    return seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A finished message, and what is left behind once it begins to be sent."""
+
+    message: Json
+    workspace: str
+    booking: Booking
+    fingerprint: Fingerprint
+
+    def begin(self, offline: Offline) -> None:
+        """The response begins: its cache entries become readable, its fingerprint comparable."""
+        offline.cache.publish(self.booking)
+        offline.fingerprints.remember(self.workspace, self.message["id"], self.fingerprint)
+
+
+def admit(body: Any) -> tuple[Model, Prompt]:
+    """Check a request as the provider does; raises `ApiError`."""
+    model = check_message(body)
+    prompt = read_prompt(body, model)
+    check_length(prompt, model)
+    check_thinking_blocks(body, prompt, model)
+    return model, prompt
+
+
+def take_turn(offline: Offline, workspace: str, body: Json, model: Model, prompt: Prompt, fault: Fault) -> Turn:
+    """Answer an admitted request. Uses up a scripted reply, refreshes what is read from the cache."""
+    booking = offline.cache.look_up(workspace, prompt, model.cache_minimum)
+    stop = fault.argument if fault.name == "stop_reason" else None
+    answer = compose(_choose_reply(offline.script, body), body, model, prompt, stop)
+    mark = fingerprint(body, prompt)
+    message = {
+        "id": f"msg_{secrets.token_hex(12)}",
+        "type": "message",
+        "role": "assistant",
+        "model": model.id,
+        "content": answer.content,
+        "stop_reason": answer.stop_reason,
+        "stop_sequence": answer.stop_sequence,
+        "stop_details": answer.stop_details,
+        "container": None,
+        "diagnostics": offline.fingerprints.diagnose(workspace, body, mark, booking.usage),
+        "usage": usage_json(booking.usage, answer),
+    }
+    return Turn(message, workspace, booking, mark)
+
+
+def _choose_reply(script: Script, body: Json) -> Reply:
+    """A scripted reply if one fits, else the smallest structured answer, else the responder's."""
+    if body["max_tokens"] == 0:
+        return Reply(())  # only the cache is to be warmed
+    form = (body.get("output_config") or {}).get("format")
+    scripted = script.take(question_of(body), structured=form is not None)
+    if scripted is not None:
+        return scripted
+    return structured(form["schema"]) if form is not None else respond(read(body))
+
+
+def usage_json(usage: InputUsage, answer: Answer) -> Json:
+    """The provider's `usage`: `input_tokens` counts only what comes after the last breakpoint."""
+    return {
+        "input_tokens": usage.plain,
+        "cache_creation_input_tokens": usage.written,
+        "cache_read_input_tokens": usage.read,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.written_5m,
+            "ephemeral_1h_input_tokens": usage.written_1h,
+        },
+        "output_tokens": answer.output_tokens,
+        "output_tokens_details": {"thinking_tokens": answer.thinking_tokens},
+        "service_tier": "standard",
+    }

@@ -1,0 +1,186 @@
+"""What a request tells the responder: memories, profile, clock, question, offered tools and their results.
+
+Recall's layout is read as a model would read it: system block 1 is the blueprint, later ones hold role and profile;
+the current user message holds an optional JSON block of recalled memories, the clock and person lines, and last the
+user's own text. Everything but that last text is data.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from offline.prompt import text_blocks
+
+Json = dict[str, Any]
+
+CLOCK_LINE = re.compile(
+    r"^(Current time|Current date|User timezone|User name|Relationship stage|Last session): *(.+)$", re.MULTILINE
+)
+BULLET = re.compile(r"^\s*(?:[-*•]|\d+\.)\s+")
+REFERENCE = re.compile(r"\s*[\[(](?:fact|episode|document|message|chunk|segment):[^\])]*[\])]")
+PROFILE_FROM = 1  # system blocks before this one hold instructions, not facts about the user
+INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)  # headings of what is no fact either
+RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing the responder may answer from, with where it came from."""
+
+    text: str
+    id: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool's answer within the running turn."""
+
+    name: str
+    memories: tuple[Memory, ...]
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    question: str
+    memories: tuple[Memory, ...] = ()
+    profile: tuple[Memory, ...] = ()
+    clock: dict[str, str] = field(default_factory=dict)
+    exchanges: tuple[tuple[str, str], ...] = ()  # earlier turns: what the user wrote, what was answered
+    tools: dict[str, Json] = field(default_factory=dict)
+    forced: str | None = None  # the tool that must be called, if any
+    results: tuple[ToolResult, ...] = ()
+
+
+def read(body: Json) -> Reading:
+    """Take a valid request apart."""
+    messages = body["messages"]
+    start = _turn_start(messages)
+    texts = _texts(messages[start])
+    return Reading(
+        question=texts[-1],
+        memories=tuple(memory for text in texts[:-1] for memory in _recalled(text)),
+        profile=tuple(_profile(text_blocks(body.get("system") or []))),
+        clock={name: value.strip() for text in texts[:-1] for name, value in CLOCK_LINE.findall(text)},
+        exchanges=tuple(_exchanges(messages[:start])),
+        tools=_offered(body),
+        forced=_forced(body),
+        results=tuple(_results(messages, start)),
+    )
+
+
+def question_of(body: Json) -> str:
+    """The user's own text in the current turn: what faults and scripted replies are matched with."""
+    return _texts(body["messages"][_turn_start(body["messages"])])[-1]
+
+
+def _turn_start(messages: list[Json]) -> int:
+    """The message that opened the running turn: the user's last one that is more than tool results."""
+    numbers = range(len(messages) - 1, -1, -1)
+    return next((at for at in numbers if messages[at]["role"] == "user" and _texts(messages[at])[-1]), 0)
+
+
+def _texts(message: Json) -> list[str]:
+    """The message's texts; one empty text where it has none."""
+    return [block["text"] for block in text_blocks(message["content"]) if block["type"] == "text"] or [""]
+
+
+def _recalled(text: str) -> list[Memory]:
+    """The memories of a JSON block, profile updates first as they are newer; none for any other text."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return []
+    if not isinstance(data, dict):
+        return []
+    updates = [Memory(_plain(str(line)), "profile") for line in data.get("profile_update") or []]
+    return updates + [
+        Memory(str(item.get("text") or ""), str(item.get("id") or ""), str(item.get("date") or ""))
+        for item in data.get("recalled_memories") or []
+        if isinstance(item, dict)
+    ]
+
+
+def _profile(system: list[Json]) -> list[Memory]:
+    """Every line below a heading that does not announce instructions."""
+    lines = []
+    for block in system[PROFILE_FROM:]:
+        factual = True
+        for line in block["text"].splitlines():
+            if line.lstrip().startswith("#"):
+                factual = not INSTRUCTIONS.search(line)
+            elif factual and line.strip():
+                lines.append(Memory(_plain(line), "profile"))
+    return lines
+
+
+def _plain(line: str) -> str:
+    """A line without its bullet and without the reference to the fact behind it."""
+    return REFERENCE.sub("", BULLET.sub("", line)).strip()
+
+
+def _exchanges(messages: list[Json]) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for message in messages:
+        texts = _texts(message)
+        if message["role"] == "user" and texts[-1]:
+            pairs.append((texts[-1], ""))
+        elif message["role"] == "assistant" and pairs:
+            asked, answered = pairs[-1]
+            pairs[-1] = (asked, answered + "".join(texts))
+    return pairs
+
+
+def _offered(body: Json) -> dict[str, Json]:
+    if (body.get("tool_choice") or {}).get("type") == "none":
+        return {}
+    return {tool["name"]: tool for tool in body.get("tools") or [] if tool.get("type") in (None, "custom")}
+
+
+def _forced(body: Json) -> str | None:
+    choice = body.get("tool_choice") or {}
+    if choice.get("type") == "any":
+        return next(iter(_offered(body)), None)
+    return choice.get("name") if choice.get("type") == "tool" else None
+
+
+def _results(messages: list[Json], start: int) -> list[ToolResult]:
+    """What tools answered since the turn began."""
+    names: dict[str, str] = {}
+    results = []
+    for number, message in enumerate(messages):
+        for block in text_blocks(message["content"]):
+            if block["type"] == "tool_use":
+                names[block["id"]] = block["name"]
+            elif block["type"] == "tool_result" and number >= start:
+                results.append(_result(names[block["tool_use_id"]], block))
+    return results
+
+
+def _result(name: str, block: Json) -> ToolResult:
+    parts = text_blocks(block.get("content") or [])
+    text = "\n".join(part["text"] for part in parts if part["type"] == "text")
+    return ToolResult(name, tuple(_result_memories(text)), bool(block.get("is_error")))
+
+
+def _result_memories(text: str) -> list[Memory]:
+    """The readable texts in a tool's answer: of a JSON value each record's own text, of anything else the whole."""
+    try:
+        return _records(json.loads(text))
+    except ValueError:
+        return [Memory(text.strip())] if text.strip() else []
+
+
+def _records(value: Any) -> list[Memory]:
+    if isinstance(value, list):
+        return [memory for item in value for memory in _records(item)]
+    if isinstance(value, str):
+        return [Memory(value)]
+    if not isinstance(value, dict):
+        return []
+    text = next((value[key] for key in RESULT_TEXTS if isinstance(value.get(key), str) and value[key]), None)
+    if text:
+        return [Memory(text, str(value.get("id") or value.get("path") or ""), str(value.get("date") or ""))]
+    return [memory for item in value.values() if isinstance(item, list) for memory in _records(item)]

@@ -1,0 +1,72 @@
+"""Which prepared reply answers next: the queue that tests fill through `POST /offline/script`.
+
+A reply is `{"text"?, "thinking"?, "tools"?: [{"name", "input"}], "json"?, "stop_reason"?, "match"?}`. One with `json`
+answers requests for structured output only, any other only requests without, so that a scripted chat answer is never
+taken by a background extraction. The first that fits is used, once.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from offline.reply import Block, Reply, Text, Thinking, ToolCall
+
+Json = dict[str, Any]
+
+KEYS = frozenset({"text", "thinking", "tools", "json", "stop_reason", "match"})
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    reply: Reply
+    structured: bool
+    match: str
+    source: Json
+
+
+@dataclass(slots=True)
+class Script:
+    """Prepared replies, oldest first."""
+
+    queue: list[Prepared] = field(default_factory=list)
+
+    def add(self, replies: Any) -> None:
+        """All or none of a list of replies; raises ValueError for a wrong one."""
+        if not isinstance(replies, list):
+            raise ValueError("replies needs a list")
+        self.queue += [_prepared(reply) for reply in replies]
+
+    def take(self, question: str, structured: bool) -> Reply | None:
+        """The next reply that fits this request, used up by it."""
+        for prepared in self.queue:
+            if prepared.structured == structured and prepared.match in question:
+                self.queue.remove(prepared)
+                return prepared.reply
+        return None
+
+    def as_json(self) -> list[Json]:
+        return [prepared.source for prepared in self.queue]
+
+
+def _prepared(source: Any) -> Prepared:
+    if not isinstance(source, dict) or not source.keys() <= KEYS:
+        raise ValueError(f"a reply is an object with some of {', '.join(sorted(KEYS))}")
+    if not source.keys() & {"text", "tools", "json"}:
+        raise ValueError("a reply needs text, tools or json")
+    blocks: list[Block] = []
+    if source.get("thinking"):
+        blocks.append(Thinking(str(source["thinking"])))
+    if source.get("text"):
+        blocks.append(Text(str(source["text"])))
+    if "json" in source:
+        blocks.append(Text(json.dumps(source["json"], ensure_ascii=False)))
+    blocks += [_call(call) for call in source.get("tools") or []]
+    return Prepared(
+        Reply(tuple(blocks), source.get("stop_reason")), "json" in source, str(source.get("match") or ""), source
+    )
+
+
+def _call(call: Any) -> ToolCall:
+    if not isinstance(call, dict) or not isinstance(call.get("name"), str) or not isinstance(call.get("input"), dict):
+        raise ValueError('a tool call is {"name": string, "input": object}')
+    return ToolCall(call["name"], call["input"])

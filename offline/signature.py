@@ -1,0 +1,30 @@
+"""How a thinking block is signed, so that a later request shows whether it is ours and whether its prefix changed.
+
+A signature holds the hash of the prefix it was made for (`prompt.binding`) and a keyed hash over that and the text.
+The key is no secret: the signature guards against mistakes, not against forgery.
+"""
+
+import base64
+from hashlib import blake2b
+
+KEY = b"recall offline server"
+SIZE = 16
+
+
+def sign(prefix: bytes, thinking: str) -> str:
+    """The signature of a thinking text, shown or omitted, made after this prefix."""
+    return base64.b64encode(prefix + _seal(prefix, thinking)).decode()
+
+
+def signed_for(signature: str, thinking: str) -> bytes | None:
+    """The prefix hash a signature was made for; None when it is not of this server or the text was changed."""
+    try:
+        raw = base64.b64decode(signature, validate=True)
+    except ValueError:  # binascii.Error, or letters outside ASCII
+        return None
+    prefix, seal = raw[:SIZE], raw[SIZE:]
+    return prefix if seal == _seal(prefix, thinking) else None
+
+
+def _seal(prefix: bytes, thinking: str) -> bytes:
+    return blake2b(prefix + thinking.encode("utf-8", "surrogatepass"), digest_size=SIZE, key=KEY).digest()

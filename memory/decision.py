@@ -1,0 +1,285 @@
+"""What becomes of a proposed fact: kept at once, put to the user, counted as known, or dropped? And why?
+
+One pure function, `decide`. The steps are asked in the order of `decide`; the first one that has an answer rules.
+Every outcome carries its reason, which is what the user is shown.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from memory.extraction import KnownFact, ProposedFact, Relation
+from memory.kinds import Kind
+from memory.own_words import own_words
+from memory.sensitive import sensitive
+from memory.source import Utterance
+
+MIN_CONFIDENCE = 0.4
+"""Below it a proposal is dropped (seed 002)."""
+MIN_IMPORTANCE = 0.2
+"""Below it a proposal is dropped (seed 002)."""
+SURE = 0.8
+"""From this confidence on a fact may be kept unasked (DESIGN §6)."""
+CORRECTED = 1.0
+"""An explicit correction by the user counts as this confidence against what was known (DESIGN §6)."""
+SAME_MEANING = 0.97
+"""Cosine of two statements from which on they say the same. High on purpose: a small embedding model sets sister and
+brother, or two cities, closer than .9, and losing a fact is worse than keeping it twice."""
+OWN_SHARE = 0.5
+"""At least this share of a quote's letters must be the user's own words, and not a quotation inside them."""
+
+
+class Outcome(StrEnum):
+    """What is done with a proposal."""
+
+    KEEP = "keep"  # an active fact
+    PROPOSE = "propose"  # waits for the user
+    QUARANTINE = "quarantine"  # waits for the user, and does not even rest on their words
+    REINFORCE = "reinforce"  # known already; that it was said again makes it surer
+    DROP = "drop"  # counted, not stored
+
+
+class Reason(StrEnum):
+    """Why, in words for the user."""
+
+    STATED = "you said so"
+    SECRET = "a password, key, card or identity number: never stored"  # noqa: S105 - a sentence, not a password
+    NEVER = "you asked never to remember this kind"
+    UNSURE_DROPPED = "too uncertain"
+    UNIMPORTANT = "too unimportant"
+    REJECTED = "you rejected this before"
+    KNOWN = "already known"
+    WAITING = "already waits for your review"
+    NOT_QUOTED = "does not rest on your own words"
+    HYPOTHETICAL = "said as a supposition, not as a fact"
+    REPORTED = "somebody else's claim"
+    TO_ASSISTANT = "an instruction for the assistant"
+    OUTDATED = "said before what is known now"
+    LESS_SURE = "contradicts what is known with more confidence"
+    CONTRADICTS = "contradicts what is known"
+    HEALTH = "about health"
+    THIRD_PARTY = "about another person"
+    ASK_KIND = "of a kind you want to be asked about"
+    UNSURE = "not certain enough to be kept unasked"
+
+
+class Rule(StrEnum):
+    """What a user lets the librarian do with a kind of fact."""
+
+    AUTOMATIC = "automatic"
+    ASK = "ask"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A user's rules; where several apply, the strictest one holds."""
+
+    by_kind: Mapping[Kind, Rule] = field(default_factory=dict)
+    """Kinds not named are automatic."""
+    health: Rule = Rule.ASK
+    third_parties: Rule = Rule.ASK
+
+
+DEFAULT_POLICY = Policy(
+    by_kind={
+        Kind.CONSTRAINT: Rule.ASK,  # what must never be got wrong: allergies, diets
+        Kind.INSTRUCTION: Rule.ASK,  # what would steer every later answer
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An outcome with its reason, and the rows it concerns."""
+
+    outcome: Outcome
+    reason: str
+    supersedes: int | None = None
+    """Fact that gives way: at once when the outcome is KEEP, after the user's yes when it is a proposal."""
+    reinforces: int | None = None
+    evidence: Utterance | None = None
+    """The user's message in which the quote stands verbatim."""
+
+
+def decide(
+    proposal: ProposedFact,
+    utterances: Sequence[Utterance],
+    known: Sequence[KnownFact],
+    policy: Policy = DEFAULT_POLICY,
+    similarity: Mapping[int, float] | None = None,
+) -> Decision:
+    """What becomes of `proposal`.
+
+    `known` are the user's active, proposed, archived and rejected facts; `similarity` gives the cosine of the
+    proposal's statement to known ones, by fact id.
+    """
+    evidence = evidence_of(proposal, utterances)
+    return (
+        _never_stored(proposal, policy)
+        or _rejected_before(proposal, known)
+        or _known_already(proposal, known, evidence, similarity or {})
+        or _not_claimed(proposal, evidence)
+        or _contradiction(proposal, known, evidence, policy)
+        or _by_policy(proposal, evidence, policy)
+    )
+
+
+def evidence_of(proposal: ProposedFact, utterances: Iterable[Utterance]) -> Utterance | None:
+    """The user's message in which the quote stands verbatim, in their own words: the numbered one, else any."""
+    mine = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != proposal.number)
+    return next((u for u in mine if _stands_in(proposal.quote, u.text)), None)
+
+
+def normal(text: str) -> str:
+    """For comparing statements: case, spacing and punctuation do not count."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+# The steps -------------------------------------------------------------------------------------------------------
+
+
+def _never_stored(proposal: ProposedFact, policy: Policy) -> Decision | None:
+    texts = (proposal.statement, proposal.key, proposal.value, proposal.quote, *proposal.tags)
+    if any(sensitive(text) for text in texts):
+        return Decision(Outcome.DROP, Reason.SECRET)
+    if _rule(proposal, policy)[0] == Rule.NEVER:
+        return Decision(Outcome.DROP, Reason.NEVER)
+    if proposal.confidence < MIN_CONFIDENCE:
+        return Decision(Outcome.DROP, Reason.UNSURE_DROPPED)
+    if proposal.importance < MIN_IMPORTANCE:
+        return Decision(Outcome.DROP, Reason.UNIMPORTANT)
+    return None
+
+
+def _rejected_before(proposal: ProposedFact, known: Iterable[KnownFact]) -> Decision | None:
+    """A human's no is final: the same statement, or another reading of the same words, is not proposed again."""
+    for fact in known:
+        if fact.status != "rejected":
+            continue
+        same_words = fact.kind == proposal.kind and normal(fact.quote) == normal(proposal.quote)
+        if same_words or _says_the_same(proposal, fact):
+            return Decision(Outcome.DROP, Reason.REJECTED)
+    return None
+
+
+def _known_already(
+    proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
+) -> Decision | None:
+    same = next((fact for fact in known if _is_known_as(proposal, fact, similarity)), None)
+    if same is None:
+        return None
+    if evidence is None or not _is_claim(proposal):
+        return Decision(Outcome.DROP, Reason.KNOWN)  # an echo makes nothing surer
+    reason = Reason.WAITING if same.status == "proposed" else Reason.KNOWN
+    return Decision(Outcome.REINFORCE, reason, reinforces=same.fact_id, evidence=evidence)
+
+
+def _not_claimed(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
+    """Words that are not the user's, or that do not claim anything."""
+    if evidence is None:
+        return Decision(Outcome.QUARANTINE, Reason.NOT_QUOTED)
+    for flag, reason in (
+        (proposal.hypothetical, Reason.HYPOTHETICAL),
+        (proposal.reported, Reason.REPORTED),
+        (proposal.addressed_to_assistant, Reason.TO_ASSISTANT),
+    ):
+        if flag:
+            return Decision(Outcome.PROPOSE, reason, evidence=evidence)
+    return None
+
+
+def _contradiction(
+    proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, policy: Policy
+) -> Decision | None:
+    """Keyed facts follow confidence; free facts stand side by side until the user decides."""
+    if evidence is None:
+        return None
+    holder = next((f for f in known if f.status == "active" and proposal.key and _same_key(proposal, f)), None)
+    if holder is not None:
+        return _challenge(proposal, holder, evidence, policy)
+    other = next((f for f in known if f.status == "active" and f.number == proposal.related_to is not None), None)
+    if other is None or proposal.relation not in {Relation.UPDATES, Relation.CONTRADICTS}:
+        return None
+    return Decision(Outcome.PROPOSE, _against(Reason.CONTRADICTS, other), other.fact_id, evidence=evidence)
+
+
+def _challenge(proposal: ProposedFact, holder: KnownFact, evidence: Utterance, policy: Policy) -> Decision:
+    """A new value for a key that has one."""
+    if evidence.said_at < holder.said_at:
+        # A late or repeated reading of old words must not undo what was said, or decided, since.
+        return Decision(Outcome.PROPOSE, _against(Reason.OUTDATED, holder), holder.fact_id, evidence=evidence)
+    weight = CORRECTED if proposal.correction else proposal.confidence
+    if weight < holder.confidence:
+        return Decision(Outcome.PROPOSE, _against(Reason.LESS_SURE, holder), holder.fact_id, evidence=evidence)
+    verdict = _by_policy(proposal, evidence, policy)
+    return Decision(verdict.outcome, verdict.reason, holder.fact_id, evidence=evidence)
+
+
+def _by_policy(proposal: ProposedFact, evidence: Utterance | None, policy: Policy) -> Decision:
+    rule, reason = _rule(proposal, policy)
+    if rule != Rule.AUTOMATIC:
+        return Decision(Outcome.PROPOSE, reason, evidence=evidence)
+    if proposal.confidence < SURE:
+        return Decision(Outcome.PROPOSE, Reason.UNSURE, evidence=evidence)
+    return Decision(Outcome.KEEP, Reason.STATED, evidence=evidence)
+
+
+# What the steps ask ----------------------------------------------------------------------------------------------
+
+_STRICTNESS = {Rule.AUTOMATIC: 0, Rule.ASK: 1, Rule.NEVER: 2}
+
+
+def _rule(proposal: ProposedFact, policy: Policy) -> tuple[Rule, Reason]:
+    """The strictest rule that applies, and what it is about."""
+    rules = [(policy.by_kind.get(proposal.kind, Rule.AUTOMATIC), Reason.ASK_KIND)]
+    if proposal.health:
+        rules.insert(0, (policy.health, Reason.HEALTH))
+    if proposal.about_third_party:
+        rules.insert(0, (policy.third_parties, Reason.THIRD_PARTY))
+    return max(rules, key=lambda rule: _STRICTNESS[rule[0]])
+
+
+def _is_claim(proposal: ProposedFact) -> bool:
+    return not (proposal.hypothetical or proposal.reported or proposal.addressed_to_assistant)
+
+
+def _same_key(proposal: ProposedFact, fact: KnownFact) -> bool:
+    return bool(proposal.key) and (proposal.kind, proposal.key) == (fact.kind, fact.key)
+
+
+def _says_the_same(proposal: ProposedFact, fact: KnownFact) -> bool:
+    same_value = bool(proposal.value) and normal(proposal.value) == normal(fact.value)
+    return normal(proposal.statement) == normal(fact.statement) or (_same_key(proposal, fact) and same_value)
+
+
+def _is_known_as(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float]) -> bool:
+    if fact.status == "rejected":
+        return False
+    named = proposal.relation == Relation.SAME and fact.number == proposal.related_to is not None
+    return named or _says_the_same(proposal, fact) or similarity.get(fact.fact_id, 0.0) >= SAME_MEANING
+
+
+def _against(reason: Reason, fact: KnownFact) -> str:
+    """The reason with what it contradicts, within the column's 200 characters."""
+    room = 200 - len(reason) - len(": “”")
+    statement = fact.statement if len(fact.statement) <= room else f"{fact.statement[: room - 1]}…"
+    return f"{reason}: “{statement}”"
+
+
+def _stands_in(quote: str, text: str) -> bool:
+    """Whether `quote` stands in `text` character by character, mostly in its writer's own words."""
+    start = text.find(quote)
+    if start < 0 or not re.search(r"\w", quote):
+        return False
+    own = own_words(text)
+    while start >= 0:
+        kept = sum(char.isalnum() for char in own[start : start + len(quote)])
+        if kept >= OWN_SHARE * sum(char.isalnum() for char in quote):
+            return True
+        start = text.find(quote, start + 1)
+    return False

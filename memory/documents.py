@@ -1,0 +1,177 @@
+"""How is a document written, and its history kept? Every save is a revision; none is ever changed or lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final, Literal
+
+from django.db import transaction
+
+from memory.models import Document, Revision
+from recall.nudges import nudge
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A document that everybody has, and what the page says while it is empty."""
+
+    path: str
+    title: str
+    hint: str
+
+
+BEGINNINGS: Final = (
+    Beginning(
+        "/profile/identity",
+        "Who you are",
+        "Your name, where you live, the people around you, what you do. For example: “I am a nurse in Porto, "
+        "and I live with my wife Ana and our dog Rufus.”",
+    ),
+    Beginning(
+        "/profile/preferences",
+        "What you prefer",
+        "How you like to be answered and what you like or avoid. For example: “Short answers, metric units, "
+        "no meat in recipes.”",
+    ),
+    Beginning(
+        "/profile/goals",
+        "What you are after",
+        "What you are working towards, so that answers can help with it. For example: “Run a marathon in spring.”",
+    ),
+)
+"""In the order in which the profile shows them."""
+
+MAX_TEXT: Final = 100_000
+"""Longest text of a document, in characters: some fifty pages. Longer texts are split when they are uploaded."""
+
+
+WORD_BY_WORD: Final = 20_000
+"""Characters of two versions together up to which they are compared word by word, beyond line by line: comparing takes
+a time that grows with the square of the number of pieces."""
+
+
+class DocumentChangedError(Exception):
+    """Somebody else saved the document since this editor opened it; `document` is how it stands now."""
+
+    def __init__(self, document: Document, newest: Revision) -> None:
+        self.document = document
+        self.newest = newest
+        super().__init__(
+            f"This text was changed since you opened it (version {newest.number}, by {newest.get_author_display()}). "
+            "Nothing was saved: compare, then save yours again."
+        )
+
+
+def beginnings(user: User) -> list[Document]:
+    """The three documents a profile begins with, made at the first look."""
+    paths = [beginning.path for beginning in BEGINNINGS]
+    owned = Document.objects.for_user(user).filter(path__in=paths)
+    found: Mapping[str, Document] = {document.path: document for document in owned}
+    if len(found) < len(paths):
+        missing = [Document(user=user, path=b.path, title=b.title) for b in BEGINNINGS if b.path not in found]
+        Document.objects.bulk_create(missing, ignore_conflicts=True)
+        found = {document.path: document for document in owned.all()}
+    return [found[path] for path in paths]
+
+
+def save(
+    user: User,
+    path: str,
+    text: str,
+    author: str = Revision.Author.USER,
+    note: str = "",
+    *,
+    started_from: int,
+    title: str = "",
+) -> Document:
+    """Write `text` at `path` as a new revision; the same text again is none.
+
+    `started_from` is the number of the revision the writer read, 0 if there was none. `title` names a new document
+    (default: the title of a beginning, else the last name of the path).
+
+    Raises:
+        DocumentChangedError: there is a newer revision than that.
+        ValidationError: `path` is no path.
+    """
+    text = text.replace("\r\n", "\n")
+    with transaction.atomic():
+        document = _locked(user, path, title or _title(path))
+        newest = newest_revision(document)
+        if newest is not None and newest.number != started_from:
+            raise DocumentChangedError(document, newest)
+        if text != document.text:
+            _write(document, text, author, note, number=newest.number + 1 if newest else 1)
+    return document
+
+
+def revert(document: Document, number: int, *, started_from: int) -> Document:
+    """Make the text of revision `number` the newest one; the revisions between stay in the history.
+
+    Raises:
+        Revision.DoesNotExist: there is no such revision.
+        DocumentChangedError: there is a newer revision than `started_from`.
+    """
+    earlier: Revision = document.revisions.get(number=number)
+    note = f"Back to version {number}"
+    return save(document.user, document.path, earlier.text, note=note, started_from=started_from)
+
+
+def newest_revision(document: Document) -> Revision | None:
+    """The latest revision, none for a document nobody has written into."""
+    newest: Revision | None = document.revisions.order_by("-number").first()
+    return newest
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A piece of text that two versions share, or that one of them lacks."""
+
+    what: Literal["same", "deleted", "inserted"]
+    text: str
+
+
+def changes(old: str, new: str) -> list[Change]:
+    """What became of `old` on the way to `new`; the pieces in order tell both whole texts."""
+    piece = r"\S+\s*|\s+" if len(old) + len(new) <= WORD_BY_WORD else r".*\n|.+"
+    before, after = re.findall(piece, old), re.findall(piece, new)
+    found: list[Change] = []
+    for what, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what == "equal":
+            found.append(Change("same", "".join(before[start:end])))
+        else:
+            found += _changed("".join(before[start:end]), "".join(after[new_start:new_end]))
+    return found
+
+
+def _changed(deleted: str, inserted: str) -> list[Change]:
+    pieces = (Change("deleted", deleted), Change("inserted", inserted))
+    return [piece for piece in pieces if piece.text]
+
+
+def _title(path: str) -> str:
+    titles = {beginning.path: beginning.title for beginning in BEGINNINGS}
+    return titles.get(path, path.rpartition("/")[2])
+
+
+def _locked(user: User, path: str, title: str) -> Document:
+    """The document's row, made if need be, locked: savers of the same path wait for one another here."""
+    # Two first savers meet in the unique index: the later one waits for the earlier one's commit and reads its row.
+    Document.objects.bulk_create([Document(user=user, path=path, title=title[:200])], ignore_conflicts=True)
+    document: Document = Document.objects.for_user(user).select_for_update(no_key=True).get(path=path)
+    return document
+
+
+def _write(document: Document, text: str, author: str, note: str, *, number: int) -> None:
+    Revision.objects.create(
+        user_id=document.user_id, document=document, number=number, text=text, author=author, note=note
+    )
+    document.text = text
+    document.tokens = 0  # counted where it is put into a prompt
+    document.save(update_fields=["text", "tokens", "changed_at"])
+    nudge(f"user-{document.user_id}", "memory")

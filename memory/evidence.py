@@ -1,0 +1,75 @@
+"""On which words does a fact rest? The quote in its surroundings, where it was said, and what it would supersede."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory import source
+from memory.models import Fact
+from memory.review import to_be_superseded
+
+AROUND: Final = 160
+"""Characters shown before and after a quote: about two lines, enough to see what it was an answer to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A quote and what stands around it in its message."""
+
+    before: str
+    quote: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A fact with all that a person needs to judge it."""
+
+    fact: Fact
+    passage: Passage | None
+    """None: nothing was quoted."""
+    link: str
+    """Address of the message it rests on; empty when that is gone."""
+    older: Fact | None
+    """The active fact that accepting it would supersede."""
+
+
+def shown(facts: Sequence[Fact]) -> list[Shown]:
+    """Each fact with its evidence. Load them with `message` to save a query a fact."""
+    older = to_be_superseded(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
+    links = source.links(fact.message_id for fact in facts)
+    return [
+        Shown(
+            fact,
+            passage(fact.message.text if fact.message else "", fact.quote) if fact.quote else None,
+            links.get(fact.message_id or 0, ""),
+            older.get(fact.pk),
+        )
+        for fact in facts
+    ]
+
+
+def passage(text: str, quote: str) -> Passage:
+    """The quote where it stands in `text`, whatever the white space between its words; alone if it is not there."""
+    pattern = r"\s+".join(re.escape(word) for word in quote.split())
+    found = re.search(pattern, text) if pattern else None
+    if found is None:
+        return Passage("", quote, "")
+    return Passage(_end(text[: found.start()]), found[0], _beginning(text[found.end() :]))
+
+
+def _beginning(text: str) -> str:
+    if len(text) <= AROUND:
+        return text.rstrip()
+    cut = text[:AROUND]
+    return (cut.rsplit(None, 1)[0] if " " in cut else cut) + " …"
+
+
+def _end(text: str) -> str:
+    if len(text) <= AROUND:
+        return text.lstrip()
+    cut = text[-AROUND:]
+    return "… " + (cut.split(None, 1)[-1] if " " in cut else cut)

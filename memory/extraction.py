@@ -1,0 +1,173 @@
+"""What is an engine given to read, and what may it propose? The one interface of the librarian's engines.
+
+An engine proposes; it decides nothing. `memory/decision.py` decides, by the same rules for every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Protocol, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from memory.keys import MAX_KEY, kind_of, spell
+from memory.kinds import Kind
+from memory.source import Utterance
+
+MAX_STATEMENT = 500
+"""Longest statement, in characters. One sentence is meant; a longer text is no fact but a document."""
+MAX_TAG = 60
+"""Longest tag, in characters: the column's width."""
+
+
+class Relation(StrEnum):
+    """What a proposal is to one of the numbered known facts."""
+
+    NONE = "none"
+    SAME = "same"
+    UPDATES = "updates"
+    CONTRADICTS = "contradicts"
+
+
+class ProposedFact(BaseModel):
+    """One statement, with the words it rests on."""
+
+    # The schema a model is given is made from this class; it cannot hold ranges or lengths, so these are checked below.
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    statement: str = Field(description="About “the user”, in the third person, understandable on its own")
+    kind: Kind = Field(description="What the fact is about")
+    key: str = Field("", description="From the list of keys, or empty")
+    value: str = Field("", description="The bare value of a fact with a key, such as Lisbon")
+    quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
+    number: int = Field(description="Number of the message the quote stands in")
+    confidence: float = Field(description="0 to 1: how sure it is that the user means this to be true")
+    importance: float = Field(description="0 to 1: how much it matters in later conversations")
+    valid_from: AwareDatetime | None = Field(None, description="When it began to be true, if the user says so")
+    valid_until: AwareDatetime | None = Field(None, description="When it stops being true, if the user says so")
+    tags: tuple[str, ...] = Field((), description="Names and topics, lower case except for names")
+    relation: Relation = Field(Relation.NONE, description="What it is to a known fact")
+    related_to: int | None = Field(None, description="Number of that known fact")
+    hypothetical: bool = Field(False, description="Supposed, wished, imagined or played, not claimed")
+    reported: bool = Field(False, description="Somebody else's claim, which the user only reports")
+    about_third_party: bool = Field(False, description="About another person")
+    addressed_to_assistant: bool = Field(False, description="An instruction for the assistant")
+    health: bool = Field(False, description="About anybody's health")
+    correction: bool = Field(False, description="The user expressly corrects what was said or known before")
+
+    @field_validator("statement", "quote")
+    @classmethod
+    def _says_something(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("must not be empty")
+        return text
+
+    @field_validator("confidence", "importance")
+    @classmethod
+    def _is_a_share(cls, share: float) -> float:
+        if not 0.0 <= share <= 1.0:
+            raise ValueError("must lie between 0 and 1")
+        return share
+
+    @model_validator(mode="after")
+    def _fits_its_columns(self) -> Self:
+        if len(self.statement) > MAX_STATEMENT:
+            raise ValueError(f"statement: at most {MAX_STATEMENT} characters")
+        if len(self.key) > MAX_KEY or any(len(tag) > MAX_TAG for tag in self.tags):
+            raise ValueError(f"key: at most {MAX_KEY} characters, tags: at most {MAX_TAG} each")
+        if any("\x00" in text for text in (self.statement, self.key, self.value, self.quote, *self.tags)):
+            raise ValueError("must not hold NUL characters")
+        return self
+
+    def by_scheme(self) -> ProposedFact:
+        """The same proposal with its key spelt by the scheme and the kind that the key belongs to.
+
+        A key outside the scheme, and any key on a fact about somebody else, is taken off: the sister's home must
+        never take the place of the user's.
+        """
+        key = "" if self.about_third_party else spell(self.key)
+        kind = kind_of(key)
+        return self.model_copy(update={"key": key if kind else "", "kind": kind or self.kind})
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A fact that is already stored, as engines and decisions see it."""
+
+    fact_id: int
+    statement: str
+    kind: Kind
+    key: str
+    value: str
+    confidence: float
+    status: str
+    """Active, proposed, archived or rejected: a value of `Fact.Status`."""
+    quote: str
+    said_at: datetime
+    """When the words it rests on were said, or when a person decided about it, whichever is later."""
+    number: int | None = None
+    """By which a proposal names it; None: the engine was not shown it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an engine is given: a stretch of conversation, and what is known already."""
+
+    utterances: Sequence[Utterance]
+    preferred_name: str
+    zone: ZoneInfo
+    """In which “tomorrow” is meant."""
+    known: Sequence[KnownFact] = ()
+    """Numbered candidates for a relation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens an extraction cost; the rule engine costs none."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an engine found, in the order it was said, and what that cost."""
+
+    facts: Sequence[ProposedFact] = field(default_factory=tuple)
+    usage: Usage = Usage()
+
+
+class ReadingFailed(Exception):
+    """A reading that came to nothing, with a sentence for the user. Never an empty list in its stead."""
+
+    def __init__(self, sentence: str, *, final: bool = False) -> None:
+        super().__init__(sentence)
+        self.final = final
+        """True: another attempt would fail the same way, so that a person must decide."""
+
+
+class Engine(Protocol):
+    """Something that reads a stretch of conversation and proposes facts."""
+
+    @property
+    def version(self) -> str:
+        """Name and version as stored on each fact, such as rules/1; at most 60 characters."""
+
+    @property
+    def longest(self) -> timedelta:
+        """Longest time an extraction may take: after it, its worker counts as dead."""
+
+    def extract(self, reading: Reading) -> Extraction:
+        """The facts the user's own words hold.
+
+        Raises:
+            ReadingFailed: with a sentence for the user.
+        """

@@ -1,0 +1,40 @@
+"""Which kinds of fact are there, and how important is each by default? One set serves everything (DESIGN §3)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Kind(models.TextChoices):
+    """What a fact is about."""
+
+    IDENTITY = "identity", "Identity"
+    BIOGRAPHY = "biography", "Biography"
+    PERSON = "person", "Person"
+    PLACE = "place", "Place"
+    EVENT = "event", "Event"
+    PREFERENCE = "preference", "Preference"
+    CONSTRAINT = "constraint", "Constraint"
+    INSTRUCTION = "instruction", "Instruction"
+    GOAL = "goal", "Goal"
+    DECISION = "decision", "Decision"
+    PROCEDURE = "procedure", "Procedure"
+    ENTITY = "entity", "Entity"
+    FACT = "fact", "Fact"
+
+
+OTHER_IMPORTANCE = 0.5
+DEFAULT_IMPORTANCE: dict[Kind, float] = {
+    Kind.GOAL: 0.8,  # seed 004
+    Kind.IDENTITY: 0.8,  # seed 002: the structured facts
+    Kind.DECISION: 0.7,  # seed 004
+    Kind.CONSTRAINT: 0.6,
+    Kind.INSTRUCTION: 0.6,
+    Kind.PREFERENCE: 0.6,
+}
+"""Importance 0–1 of a fact whose extraction says nothing of it; kinds not named: OTHER_IMPORTANCE."""
+
+
+def default_importance(kind: Kind) -> float:
+    """Importance 0–1 for a fact of this kind."""
+    return DEFAULT_IMPORTANCE.get(kind, OTHER_IMPORTANCE)

@@ -1,0 +1,354 @@
+"""How does talk become memory? One run reads one stretch of a conversation and settles what it found.
+
+    request_reading   a row is written, a task is queued: the row is the truth, the task only says “look”
+    read              claim the row · extract, holding no connection · write everything in one transaction
+    requeue_due       by the clock: what waits, or whose worker was lost, is queued again
+    retry             by a person: a failed run starts afresh
+
+Facts are written in the transaction that makes the run done, and only by the worker whose claim still stands. So a
+worker may be killed at any moment, and a task delivered twice, without anything being learned twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Max, OuterRef, Subquery
+from django.utils import timezone
+
+from accounts.models import User
+from memory.decision import DEFAULT_POLICY, Decision, Outcome, decide
+from memory.embedding import embedder
+from memory.extraction import Engine, Extraction, KnownFact, ProposedFact, Reading, ReadingFailed
+from memory.kinds import Kind
+from memory.models import Fact, LibrarianRun, ReviewAction
+from memory.rules.engine import RuleEngine
+from memory.source import Utterance, source
+from recall.celery import queue
+from recall.nudges import nudge
+
+if TYPE_CHECKING:
+    from memory.embedding import Vectors
+
+RETRY_AFTER: Final = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
+"""Pause before each further attempt: a hiccup is over in seconds, an outage of the provider in an hour."""
+MAX_ATTEMPTS: Final = len(RETRY_AFTER) + 1
+REQUEUE_AT_ONCE: Final = 100
+"""Runs queued again at a time, oldest first: a long backlog must not fill the queue with repeats of itself."""
+CANDIDATES: Final = 150
+"""Known facts an engine is shown: those with a key, then the newest. The decision compares with all of them."""
+REINFORCEMENT: Final = 0.05
+"""What saying a thing again adds to its confidence."""
+
+GAVE_UP: Final = f"The reading was begun {MAX_ATTEMPTS} times, and its worker was lost each time."
+CAME_BETWEEN: Final = "Another change to the same memories came in between."
+
+COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
+"""Facts a proposal is compared with. Superseded and expired ones may become true again, and are not."""
+
+
+def engine() -> Engine:
+    """What extracts: the model, or the rules where the operator says so or there is no model."""
+    choice = settings.ENVIRONMENT.librarian_engine
+    if choice == "rules" or (choice == "auto" and settings.IS_OFFLINE):
+        return RuleEngine()
+    from memory.model_engine import ModelEngine  # late: the SDK takes a second to load, and the rules need none of it
+
+    return ModelEngine(settings.ENVIRONMENT.librarian_model)
+
+
+# Asking for a reading --------------------------------------------------------------------------------------------
+
+
+def request_reading(user: User, conversation_id: UUID, first: int, last: int, trigger: str) -> LibrarianRun | None:
+    """Have messages `first` to `last` read, within the caller's transaction; None: there is nothing to read.
+
+    A range is read once: asking again gives the run that is there.
+    """
+    if last < first:
+        return None
+    run: LibrarianRun
+    run, created = LibrarianRun.objects.get_or_create(
+        conversation_id=conversation_id, first_seq=first, last_seq=last, defaults={"user": user, "trigger": trigger}
+    )
+    if created:
+        _queue(run)
+    return run
+
+
+def retry(run: LibrarianRun) -> bool:
+    """Start a failed run afresh; False: it has not failed, or was started by somebody else a moment ago."""
+    with transaction.atomic():
+        changed = LibrarianRun.objects.filter(pk=run.pk, state=LibrarianRun.State.FAILED).update(
+            state=LibrarianRun.State.PENDING, attempts=0, not_before=timezone.now(), error="", finished_at=None
+        )
+        if changed:
+            _queue(run)
+    return bool(changed)
+
+
+def requeue_due() -> int:
+    """Queue the runs whose time has come, and those whose worker was lost; how many they were."""
+    due = LibrarianRun.objects.due(timezone.now()).order_by("not_before", "pk").values_list("pk", flat=True)
+    runs = list(due[:REQUEUE_AT_ONCE])
+    for pk in runs:
+        queue("memory.tasks.read", pk)
+    return len(runs)
+
+
+def _queue(run: LibrarianRun) -> None:
+    queue("memory.tasks.read", run.pk)
+    _tell(run)
+
+
+def _tell(run: LibrarianRun) -> None:
+    nudge(f"user-{run.user_id}", "librarian", conversation=str(run.conversation_id), run=run.pk)
+
+
+# Reading ---------------------------------------------------------------------------------------------------------
+
+
+def read(run_id: int) -> None:
+    """Carry out a run, if it is due and nobody else is at it."""
+    reader = engine()
+    run = _claim(run_id, reader)
+    if run is None:
+        return
+    reading = _reading(run)
+    _let_go()
+    try:
+        extraction = reader.extract(reading)
+    except ReadingFailed as failure:
+        _put_off(run, str(failure), final=failure.final)
+        return
+    proposals = [proposal.by_scheme() for proposal in extraction.facts]
+    vectors = _vectors(proposals)
+    try:
+        _settle(run, reading, replace(extraction, facts=proposals), vectors)
+    except IntegrityError:  # a person, or another worker, took the same key, or the message is gone
+        _put_off(run, CAME_BETWEEN, final=False)
+
+
+@transaction.atomic
+def _claim(run_id: int, reader: Engine) -> LibrarianRun | None:
+    """Make the run this worker's own until its lease ends; None: it is not due, or another worker has it."""
+    now = timezone.now()
+    run: LibrarianRun | None = (
+        LibrarianRun.objects.due(now).filter(pk=run_id).select_for_update(skip_locked=True, of=("self",)).first()
+    )
+    if run is None:
+        return None
+    if run.attempts >= MAX_ATTEMPTS:
+        _finish(run, LibrarianRun.State.FAILED, error=run.error or GAVE_UP)
+        return None
+    run.state, run.claim, run.lease_until = LibrarianRun.State.RUNNING, uuid4(), now + reader.longest
+    run.attempts += 1
+    run.engine = reader.version
+    run.save(update_fields=["state", "claim", "lease_until", "attempts", "engine"])
+    _tell(run)
+    return run
+
+
+def _reading(run: LibrarianRun) -> Reading:
+    utterances = source().utterances(run.conversation_id, run.first_seq, run.last_seq)
+    user: User = User.objects.get(pk=run.user_id)
+    active = [fact for fact in known_facts(user) if fact.status == Fact.Status.ACTIVE]
+    shown = sorted(active, key=lambda fact: (not fact.key, -fact.fact_id))[:CANDIDATES]
+    known = [replace(fact, number=number) for number, fact in enumerate(shown, start=1)]
+    return Reading(utterances, user.preferred_name, user.zone, known)
+
+
+def _let_go() -> None:
+    """Give the connection back: none is held while a model thinks. A caller's transaction (a test's) keeps its own."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def _vectors(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:
+    return embedder().embed([proposal.statement for proposal in proposals]) if proposals else []
+
+
+@transaction.atomic
+def _put_off(run: LibrarianRun, error: str, *, final: bool) -> None:
+    """Try again later, or never: the run fails, with its reason for everyone to see."""
+    locked = _still_mine(run)
+    if locked is None:
+        return
+    if final or locked.attempts >= MAX_ATTEMPTS:
+        _finish(locked, LibrarianRun.State.FAILED, error=error)
+        return
+    locked.state, locked.claim, locked.lease_until = LibrarianRun.State.PENDING, None, None
+    locked.not_before = timezone.now() + RETRY_AFTER[locked.attempts - 1]
+    locked.error = error
+    locked.save(update_fields=["state", "claim", "lease_until", "not_before", "error"])
+    _tell(locked)
+
+
+def _still_mine(run: LibrarianRun) -> LibrarianRun | None:
+    """The run, locked; None: the lease ran out and another worker took over, or the conversation is gone."""
+    found: LibrarianRun | None = (
+        LibrarianRun.objects.filter(pk=run.pk, state=LibrarianRun.State.RUNNING, claim=run.claim)
+        .select_for_update(of=("self",))
+        .first()
+    )
+    return found
+
+
+def _finish(run: LibrarianRun, state: LibrarianRun.State, *, error: str = "") -> None:
+    run.state, run.error, run.finished_at = state, error, timezone.now()
+    run.claim = run.lease_until = None
+    run.save()
+    _tell(run)
+
+
+# Settling --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Ledger:
+    """What a run has settled so far."""
+
+    run: LibrarianRun
+    reading: Reading
+    known: list[KnownFact]
+    learned: int = 0
+    waiting: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+@transaction.atomic
+def _settle(run: LibrarianRun, reading: Reading, extraction: Extraction, vectors: Vectors | list[None]) -> None:
+    """Decide on every proposal, write the facts, and close the run: all of it or nothing."""
+    locked = _still_mine(run)
+    if locked is None:
+        return
+    # One at a time per person: two runs that learn the same thing at once would each find it new.
+    user: User = User.objects.select_for_update(no_key=True).get(pk=locked.user_id)
+    numbers = {fact.fact_id: fact.number for fact in reading.known}
+    known = [replace(fact, number=numbers.get(fact.fact_id)) for fact in known_facts(user, lock=True)]
+    ledger = _Ledger(locked, reading, known)
+    for proposal, vector in zip(extraction.facts, vectors, strict=True):
+        _carry_out(decide(proposal, reading.utterances, ledger.known, DEFAULT_POLICY), proposal, vector, ledger)
+    locked.learned, locked.waiting, locked.dropped = ledger.learned, ledger.waiting, dict(ledger.dropped)
+    locked.input_tokens, locked.output_tokens = extraction.usage.input_tokens, extraction.usage.output_tokens
+    _finish(locked, LibrarianRun.State.DONE)
+
+
+def _carry_out(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
+    match decision.outcome:
+        case Outcome.KEEP:
+            _supersede_then_add(decision, proposal, vector, ledger)
+            ledger.learned += 1
+        case Outcome.PROPOSE | Outcome.QUARANTINE:
+            _add(decision, proposal, vector, ledger, Fact.Status.PROPOSED)
+            ledger.waiting += 1
+        case Outcome.REINFORCE:
+            _reinforce(decision, proposal, ledger)
+            ledger.dropped[decision.reason] += 1
+        case Outcome.DROP:
+            ledger.dropped[decision.reason] += 1
+
+
+def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
+    """The old fact leaves its key before the new one takes it: only one may be active."""
+    if decision.supersedes is None:
+        _add(decision, proposal, vector, ledger, Fact.Status.ACTIVE)
+        return
+    older = Fact.objects.filter(pk=decision.supersedes)
+    older.update(status=Fact.Status.SUPERSEDED, reason="superseded by a newer memory", superseded_at=timezone.now())
+    ledger.known = [fact for fact in ledger.known if fact.fact_id != decision.supersedes]
+    older.update(superseded_by=_add(decision, proposal, vector, ledger, Fact.Status.ACTIVE))
+
+
+def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger, status: Fact.Status) -> Fact:
+    said = decision.evidence or _named_message(proposal, ledger.reading)
+    fact: Fact = Fact.objects.create(
+        user_id=ledger.run.user_id,
+        statement=proposal.statement,
+        kind=proposal.kind,
+        key=proposal.key,
+        value=proposal.value,
+        tags=list(proposal.tags),
+        confidence=proposal.confidence,
+        importance=proposal.importance,
+        status=status,
+        reason=decision.reason,
+        valid_from=proposal.valid_from,
+        valid_until=proposal.valid_until,
+        source=Fact.Source.STATED if decision.evidence else Fact.Source.INFERRED,
+        message_id=said.message_id if said else None,
+        quote=proposal.quote,
+        run=ledger.run,
+        extracted_by=ledger.run.engine,
+        vector=vector,
+        embedded_by=embedder().name,
+    )
+    said_at = said.said_at if said else fact.recorded_at
+    ledger.known.append(_as_known(fact, said_at))
+    return fact
+
+
+def _reinforce(decision: Decision, proposal: ProposedFact, ledger: _Ledger) -> None:
+    """Said again: surer, and no longer archived."""
+    known = next(fact for fact in ledger.known if fact.fact_id == decision.reinforces)
+    confidence = reinforced(known.confidence, proposal.confidence)
+    fact = Fact.objects.filter(pk=known.fact_id)
+    fact.update(confidence=confidence)
+    fact.filter(status=Fact.Status.ARCHIVED).update(status=Fact.Status.ACTIVE)
+    ledger.known = [replace(f, confidence=confidence) if f is known else f for f in ledger.known]
+
+
+def reinforced(confidence: float, again: float) -> float:
+    """Confidence in a fact that is said again with confidence `again`."""
+    return min(1.0, max(confidence, again) + REINFORCEMENT)
+
+
+def _named_message(proposal: ProposedFact, reading: Reading) -> Utterance | None:
+    """The message a quarantined proposal claims to rest on, so that a person can look."""
+    return next((utterance for utterance in reading.utterances if utterance.number == proposal.number), None)
+
+
+# What is known ---------------------------------------------------------------------------------------------------
+
+
+def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
+    """The user's facts that a proposal is compared with; `lock`: in the order of their ids, as reviewing does."""
+    decided = (
+        ReviewAction.objects.filter(fact=OuterRef("pk"), undone_at=None)
+        .order_by()
+        .values("fact")
+        .values(at=Max("created_at"))
+    )
+    facts = (
+        Fact.objects.for_user(user)
+        .filter(status__in=COMPARED)
+        .annotate(said_at=F("message__created_at"), decided_at=Subquery(decided))
+        .defer("vector", "search")
+        .order_by("pk")
+    )
+    if lock:
+        facts = facts.select_for_update(of=("self",), no_key=True)
+    return [
+        _as_known(fact, max(filter(None, (fact.said_at, fact.decided_at)), default=fact.recorded_at)) for fact in facts
+    ]
+
+
+def _as_known(fact: Fact, said_at: datetime) -> KnownFact:
+    return KnownFact(
+        fact_id=fact.pk,
+        statement=fact.statement,
+        kind=Kind(fact.kind),
+        key=fact.key,
+        value=fact.value,
+        confidence=fact.confidence,
+        status=fact.status,
+        quote=fact.quote,
+        said_at=said_at,
+    )

@@ -1,0 +1,224 @@
+"""Which day is meant by “next Friday”? Dates in words, resolved against the day the message was written.
+
+on Friday      the next one after today
+this Friday    the same
+next Friday    the one in the week that begins on the coming Monday
+last Friday    the latest one before today
+in 3 weeks     21 days on; in months and years: the same day of the month, or its last
+4 May          the next one from today on, unless a year is named
+in May         the month, with the next year it comes in
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
+
+_MONTH = rf"(?P<month>{'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in MONTHS)}|sept)\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+
+_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(rf"\b{form}\b", re.I))
+    for name, form in (
+        ("iso", rf"(?:on )?{_YEAR}-(?P<month_number>\d\d)-(?P<day>\d\d)"),
+        ("day_month", rf"(?:on )?(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?"),
+        ("day_month", rf"(?:on )?{_MONTH} (?:the )?{_DAY}(?!:)(?:,? {_YEAR})?"),
+        ("month", rf"in {_MONTH}(?: (?:of )?{_YEAR})?"),
+        ("year", rf"in {_YEAR}"),
+        ("day_after", r"(?:on )?the day after tomorrow"),
+        ("near", r"(?P<near>today|tonight|tomorrow|yesterday)(?: (?:morning|afternoon|evening|night))?"),
+        ("weekday", rf"(?:on )?(?:(?P<which>this|next|last) )?(?P<weekday>{'|'.join(WEEKDAYS)})"),
+        ("ahead", rf"in (?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|month|year)s?"),
+        ("back", rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|month|year)s? ago"),
+        ("period", r"(?P<which>next|this|last) (?P<unit>week|month|year)"),
+    )
+)
+DAY_MONTH = re.compile(
+    rf"(?:on )?(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?"
+    rf"|(?:on )?{_MONTH.replace('month', 'month_first')} (?:the )?{_DAY.replace('day', 'day_second')}"
+    r"(?:,? (?P<year_last>(?:19|20)\d\d))?",
+    re.I,
+)
+"""A day of the year and nothing else."""
+_NEAR = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDate:
+    """A date in a text: where it stands, the days it covers, and how it is said without “next” or “in two weeks”."""
+
+    start: int
+    end: int
+    first: date
+    last: date
+    words: str
+    """Such as “on Friday, 27 November 2026”, or “in March 2027”."""
+    plain: bool
+    """False where people differ about the day meant, as with “next Friday” said on a Monday."""
+
+
+def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None:
+    """The first date in `text`, read by somebody for whom it is `today`; None: there is none that exists.
+
+    `past`: the sentence tells of the past, so that a day without a year is the latest one, not the next.
+    """
+    hits = ((found.start(), name, found) for name, form in _FORMS if (found := form.search(text)))
+    for _, name, found in sorted(hits, key=lambda hit: (hit[0], -len(hit[2][0]))):
+        days = _RESOLVE[name](found, today)
+        if days is not None:
+            days = _gone_by(days, name, found, today) if past else days
+            plain = name != "weekday" or found["which"] != "next" or (days[0] - today).days <= 7
+            return FoundDate(found.start(), found.end(), *days, in_words(*days), plain)
+    return None
+
+
+def in_words(first: date, last: date) -> str:
+    """The days from `first` to `last` as a sentence names them: a day, a week, a month or a year."""
+    if first == last:
+        return f"on {first:%A}, {first.day} {first:%B %Y}"
+    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
+        return f"in {first.year}"
+    if first.day == 1 and last == _month_end(first):
+        return f"in {first:%B %Y}"
+    return f"in the week of {first.day} {first:%B %Y}"
+
+
+def add_months(day: date, months: int) -> date:
+    """The same day of the month so many months on; the month's last day where it has no such day."""
+    years, month = divmod(day.month - 1 + months, 12)
+    year = day.year + years
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+type _Days = tuple[date, date]
+
+
+def _month_end(day: date) -> date:
+    return day.replace(day=monthrange(day.year, day.month)[1])
+
+
+def _gone_by(days: _Days, name: str, found: re.Match[str], today: date) -> _Days:
+    """The same day or month, the last time it was."""
+    first, last = days
+    if first <= today:
+        return days
+    if name == "weekday":
+        return first - timedelta(weeks=1), last - timedelta(weeks=1)
+    if name in {"day_month", "month"} and not found["year"]:
+        return add_months(first, -12), _month_end(add_months(first, -12)) if first != last else add_months(last, -12)
+    return days
+
+
+def _iso(found: re.Match[str], today: date) -> _Days | None:
+    return _one_day(int(found["year"]), int(found["month_number"]), int(found["day"]))
+
+
+def _day_month(found: re.Match[str], today: date) -> _Days | None:
+    month, day = month_number(found["month"]), int(found["day"])
+    if found["year"]:
+        return _one_day(int(found["year"]), month, day)
+    this_year = _one_day(today.year, month, day)
+    coming = this_year if this_year and this_year[0] >= today else _one_day(today.year + 1, month, day)
+    return coming or this_year
+
+
+def _month(found: re.Match[str], today: date) -> _Days:
+    month = month_number(found["month"])
+    year = int(found["year"]) if found["year"] else today.year + (month < today.month)
+    first = date(year, month, 1)
+    return first, _month_end(first)
+
+
+def _year(found: re.Match[str], today: date) -> _Days:
+    return _whole_year(int(found["year"]))
+
+
+def _near(found: re.Match[str], today: date) -> _Days:
+    return (today + timedelta(days=_NEAR[found["near"].lower()]),) * 2
+
+
+def _day_after(found: re.Match[str], today: date) -> _Days:
+    return (today + timedelta(days=2),) * 2
+
+
+def _weekday(found: re.Match[str], today: date) -> _Days:
+    wanted, which = WEEKDAYS.index(found["weekday"].lower()), (found["which"] or "").lower()
+    if which == "last":
+        return (today - timedelta(days=(today.weekday() - wanted - 1) % 7 + 1),) * 2
+    if which == "next":
+        return (today + timedelta(days=7 - today.weekday() + wanted),) * 2
+    return (today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1),) * 2
+
+
+def _ahead(found: re.Match[str], today: date) -> _Days | None:
+    return _shifted(found, today, 1)
+
+
+def _back(found: re.Match[str], today: date) -> _Days | None:
+    return _shifted(found, today, -1)
+
+
+def _period(found: re.Match[str], today: date) -> _Days:
+    step = {"next": 1, "this": 0, "last": -1}[found["which"].lower()]
+    unit = found["unit"].lower()
+    if unit == "year":
+        return _whole_year(today.year + step)
+    if unit == "month":
+        first = add_months(today.replace(day=1), step)
+        return first, _month_end(first)
+    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=step)
+    return monday, monday + timedelta(days=6)
+
+
+_RESOLVE = {
+    "iso": _iso,
+    "day_month": _day_month,
+    "month": _month,
+    "year": _year,
+    "near": _near,
+    "day_after": _day_after,
+    "weekday": _weekday,
+    "ahead": _ahead,
+    "back": _back,
+    "period": _period,
+}
+
+
+def _shifted(found: re.Match[str], today: date, sign: int) -> _Days | None:
+    """So many units from today; weeks and days to the day, months and years to the month or year."""
+    word = found["count"].lower()
+    count, unit = sign * (int(word) if word.isdigit() else NUMBERS[word]), found["unit"].lower()
+    if unit in {"day", "week"}:
+        return (today + timedelta(days=count * (7 if unit == "week" else 1)),) * 2
+    if not 1 <= today.year + count < 9999:
+        return None
+    if unit == "year":
+        return _whole_year(today.year + count)
+    first = add_months(today.replace(day=1), count)
+    return first, _month_end(first)
+
+
+def _whole_year(year: int) -> _Days:
+    return date(year, 1, 1), date(year, 12, 31)
+
+
+def month_number(word: str) -> int:
+    """1 to 12 for a month's name, whole or shortened."""
+    return next(n for n, name in enumerate(MONTHS, start=1) if name.startswith(word.lower()[:3]))
+
+
+def _one_day(year: int, month: int, day: int) -> _Days | None:
+    try:
+        return (date(year, month, day),) * 2
+    except ValueError:  # 31 June
+        return None

@@ -1,0 +1,370 @@
+"""The profile page: documents to edit with their history, boundaries, and facts with where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from chat.models import Conversation, Message
+from memory.documents import BEGINNINGS, beginnings, save
+from memory.models import Boundary, Document, Fact, Revision
+
+type SignIn = Callable[[User], Client]
+
+IDENTITY = BEGINNINGS[0].path
+HTMX = {"HX-Request": "true"}
+ATTACK = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+
+
+def fact(user: User, statement: str, **fields: Any) -> Fact:
+    made: Fact = Fact.objects.create(user=user, statement=statement, **{"status": Fact.Status.ACTIVE, **fields})
+    return made
+
+
+def page_of(client: Client, address: str = "/memory/profile") -> str:
+    response = client.get(address)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+# Documents -------------------------------------------------------------------------------------------------------
+
+
+def test_memory_begins_at_the_profile(alice: User, sign_in: SignIn) -> None:
+    assert sign_in(alice).get("/memory/")["Location"] == "/memory/profile"
+
+
+def test_an_empty_profile_shows_what_to_write(alice: User, sign_in: SignIn) -> None:
+    page = page_of(sign_in(alice))
+
+    for beginning in BEGINNINGS:
+        assert beginning.title in page
+    assert "I am a nurse in Porto" in page
+    assert "No facts yet" in page
+
+
+def test_a_document_is_edited_in_place(alice: User, sign_in: SignIn) -> None:
+    document = beginnings(alice)[0]
+
+    response = sign_in(alice).post(
+        f"/memory/profile/documents/{document.pk}", {"text": "I am a nurse.\r\nIn Porto.", "started_from": 0}
+    )
+
+    assert response["Location"] == f"/memory/profile#document-{document.pk}"
+    document.refresh_from_db()
+    assert document.text == "I am a nurse.\nIn Porto."
+    assert "I am a nurse.<br>In Porto." in page_of(sign_in(alice))
+
+
+def test_with_htmx_the_document_alone_comes_back(alice: User, sign_in: SignIn) -> None:
+    document = beginnings(alice)[0]
+
+    response = sign_in(alice).post(
+        f"/memory/profile/documents/{document.pk}", {"text": "I am a nurse.", "started_from": 0}, headers=HTMX
+    )
+
+    page = response.content.decode()
+    assert "<html" not in page
+    assert f'id="document-{document.pk}"' in page
+    assert 'name="started_from" value="1"' in page
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_who_meets_a_newer_version_keeps_the_own_text_and_sees_the_difference(
+    alice: User, sign_in: SignIn, headers: dict[str, str]
+) -> None:
+    document = save(alice, IDENTITY, "I live in Porto.", started_from=0)
+
+    response = sign_in(alice).post(
+        f"/memory/profile/documents/{document.pk}", {"text": "I live in Faro.", "started_from": 0}, headers=headers
+    )
+
+    page = response.content.decode()
+    assert response.status_code == 409
+    assert "changed since you opened it (version 1, by You)" in page
+    assert "I live in Faro.</textarea>" in page
+    assert 'name="started_from" value="1"' in page
+    assert '<del class="diff-del">Porto.</del><ins class="diff-ins">Faro.</ins>' in page
+    assert Document.objects.get(pk=document.pk).text == "I live in Porto."
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"text": "x" * 100_001, "started_from": 0}, {"text": "NUL \x00", "started_from": 0}, {"text": "Lost?"}],
+    ids=["too long", "NUL", "incomplete"],
+)
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_a_text_that_cannot_be_saved_is_handed_back(
+    alice: User, sign_in: SignIn, fields: dict[str, Any], headers: dict[str, str]
+) -> None:
+    document = beginnings(alice)[0]
+
+    response = sign_in(alice).post(f"/memory/profile/documents/{document.pk}", fields, headers=headers)
+
+    assert response.status_code == 422
+    assert fields["text"].replace("\x00", "") in response.content.decode()
+    assert not Revision.objects.exists()
+
+
+def test_a_text_that_begins_with_an_empty_line_keeps_it(alice: User, sign_in: SignIn) -> None:
+    save(alice, IDENTITY, "\nSecond line.", started_from=0)
+
+    # The first line break after <textarea> is the browser's own to drop.
+    assert ">\n\nSecond line.</textarea>" in page_of(sign_in(alice))
+
+
+# History ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_history_shows_who_changed_what(alice: User, sign_in: SignIn) -> None:
+    save(alice, IDENTITY, "I live in Porto now.", started_from=0)
+    document = save(alice, IDENTITY, "I live in Lisbon now.", Revision.Author.LIBRARIAN, "from a talk", started_from=1)
+
+    page = page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history")
+
+    assert '<del class="diff-del">Porto </del><ins class="diff-ins">Lisbon </ins>now.' in page
+    assert "The librarian" in page
+    assert "from a talk" in page
+
+
+def test_an_earlier_version_shows_what_it_changed_and_offers_the_way_back(alice: User, sign_in: SignIn) -> None:
+    save(alice, IDENTITY, "One.", started_from=0)
+    document = save(alice, IDENTITY, "Two.", started_from=1)
+
+    page = page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history/1")
+
+    assert '<ins class="diff-ins">One.</ins>' in page
+    assert "Go back to this version" in page
+
+
+def test_going_back_makes_the_old_text_the_newest_version(alice: User, sign_in: SignIn) -> None:
+    save(alice, IDENTITY, "One.", started_from=0)
+    document = save(alice, IDENTITY, "Two.", started_from=1)
+
+    response = sign_in(alice).post(
+        f"/memory/profile/documents/{document.pk}/revert", {"number": 1, "started_from": 2}, follow=True
+    )
+
+    document.refresh_from_db()
+    assert document.text == "One."
+    assert "is back to version 1" in response.content.decode()
+
+
+def test_going_back_over_a_newer_version_is_refused(alice: User, sign_in: SignIn) -> None:
+    save(alice, IDENTITY, "One.", started_from=0)
+    document = save(alice, IDENTITY, "Two.", started_from=1)
+
+    response = sign_in(alice).post(
+        f"/memory/profile/documents/{document.pk}/revert", {"number": 1, "started_from": 1}, follow=True
+    )
+
+    document.refresh_from_db()
+    assert document.text == "Two."
+    assert "changed since you opened it" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [({}, 422), ({"number": "x", "started_from": 1}, 422), ({"number": 9, "started_from": 1}, 404)],
+    ids=["empty", "no number", "no such version"],
+)
+def test_an_incomplete_way_back_is_refused(alice: User, sign_in: SignIn, fields: dict[str, Any], status: int) -> None:
+    document = save(alice, IDENTITY, "One.", started_from=0)
+
+    assert sign_in(alice).post(f"/memory/profile/documents/{document.pk}/revert", fields).status_code == status
+
+
+def test_a_document_without_versions_says_so(alice: User, sign_in: SignIn) -> None:
+    document = beginnings(alice)[0]
+
+    assert "No versions yet" in page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history")
+
+
+# Facts -----------------------------------------------------------------------------------------------------------
+
+
+def test_facts_stand_by_kind_with_quote_and_source(alice: User, sign_in: SignIn) -> None:
+    conversation = Conversation.objects.create(user=alice, title="Cooking")
+    message = Message.objects.create(
+        user=alice,
+        conversation=conversation,
+        seq=1,
+        turn=1,
+        role="user",
+        event_type="user_message",
+        text="Well, I hate coriander.",
+    )
+    fact(alice, "The user dislikes coriander.", kind="preference", quote="I hate coriander", message=message)
+    fact(alice, "The user's name is Alice.", kind="identity", key="name", importance=0.8)
+
+    page = page_of(sign_in(alice))
+
+    assert page.index("Identity</h3>") < page.index("name is Alice") < page.index("Preference</h3>")
+    assert 'Well, <mark class="mark">I hate coriander</mark>.' in page
+    assert reverse("message", args=[message.pk]) in page
+    assert page.count("In every prompt") == 1
+
+
+@pytest.mark.parametrize(
+    ("tab", "shown"),
+    [
+        ("active", {"Active."}),
+        ("proposed", {"Proposed."}),
+        ("past", {"Superseded.", "Rejected.", "Expired.", "Archived."}),
+        ("nonsense", {"Active."}),
+    ],
+)
+def test_each_tab_shows_the_facts_in_its_states(alice: User, sign_in: SignIn, tab: str, shown: set[str]) -> None:
+    for status in Fact.Status:
+        fact(alice, f"{status.label}.", status=status)
+
+    page = page_of(sign_in(alice), f"/memory/profile?show={tab}")
+
+    assert {f"{status.label}." for status in Fact.Status if f'">{status.label}.</p>' in page} == shown
+
+
+def test_a_superseded_fact_names_what_took_its_place(alice: User, sign_in: SignIn) -> None:
+    newer = fact(alice, "The user lives in Lisbon.")
+    fact(alice, "The user lives in Porto.", status=Fact.Status.SUPERSEDED, superseded_by=newer)
+
+    assert "In its place: The user lives in Lisbon." in page_of(sign_in(alice), "/memory/profile?show=past")
+
+
+def test_a_learned_fact_is_rejected_and_the_rejection_undone_in_place(alice: User, sign_in: SignIn) -> None:
+    learned = fact(alice, "The user dislikes coriander.")
+    client = sign_in(alice)
+
+    page = client.post(f"/memory/review/{learned.pk}/reject", {"page": "profile"}, headers=HTMX).content.decode()
+    assert "Rejected: The user dislikes coriander." in page
+    assert Fact.objects.get().status == Fact.Status.REJECTED
+
+    action = learned.review_actions.get()
+    client.post(f"/memory/review/actions/{action.pk}/undo", {"page": "profile"}, headers=HTMX)
+    assert Fact.objects.get().status == Fact.Status.ACTIVE
+
+
+def test_many_facts_are_shown_page_by_page(alice: User, sign_in: SignIn) -> None:
+    Fact.objects.bulk_create(Fact(user=alice, statement=f"Fact {n}.", status="active") for n in range(101))
+
+    assert "Page 1 of 2" in page_of(sign_in(alice))
+    assert page_of(sign_in(alice), "/memory/profile?page=2").count("<article") == 1
+    assert page_of(sign_in(alice), "/memory/profile?page=nonsense").count("<article") == 100
+
+
+def test_a_full_profile_takes_as_many_queries_as_a_small_one(
+    alice: User, sign_in: SignIn, django_assert_max_num_queries: Any
+) -> None:
+    for beginning in BEGINNINGS:
+        save(alice, beginning.path, "Text.", started_from=0)
+    Fact.objects.bulk_create(Fact(user=alice, statement=f"Fact {n}.", status="active") for n in range(60))
+    Boundary.objects.bulk_create(Boundary(user=alice, text=f"Rule {n}.") for n in range(5))
+    client = sign_in(alice)
+
+    with django_assert_max_num_queries(11):
+        client.get("/memory/profile")
+
+
+# Boundaries ------------------------------------------------------------------------------------------------------
+
+
+def test_boundaries_of_all_are_shown_and_the_own_ones_can_be_changed(alice: User, sign_in: SignIn) -> None:
+    common = Boundary.objects.create(text="In a crisis, point to help.")
+    own = Boundary.objects.create(user=alice, text="No talk of money.")
+
+    page = page_of(sign_in(alice))
+
+    assert "In a crisis, point to help." in page
+    assert "No talk of money." in page
+    assert f"/memory/profile/boundaries/{own.pk}/remove" in page
+    assert f"/memory/profile/boundaries/{common.pk}" not in page
+
+
+def test_a_boundary_is_added_changed_and_removed(alice: User, sign_in: SignIn) -> None:
+    client = sign_in(alice)
+
+    client.post("/memory/profile/boundaries", {"text": " No talk of money. "})
+    own = Boundary.objects.for_user(alice).get()
+    assert (own.user, own.text) == (alice, "No talk of money.")
+
+    client.post(f"/memory/profile/boundaries/{own.pk}", {"text": "Money only when I ask."})
+    own.refresh_from_db()
+    assert own.text == "Money only when I ask."
+
+    client.post(f"/memory/profile/boundaries/{own.pk}/remove")
+    assert not Boundary.objects.for_user(alice).exists()
+
+
+@pytest.mark.parametrize("text", ["", "  ", "x" * 501, "NUL \x00"], ids=["empty", "blank", "too long", "NUL"])
+def test_a_boundary_that_says_nothing_or_too_much_is_refused(alice: User, sign_in: SignIn, text: str) -> None:
+    own = Boundary.objects.create(user=alice, text="No talk of money.")
+    client = sign_in(alice)
+
+    assert client.post("/memory/profile/boundaries", {"text": text}).status_code == 422
+    changed = client.post(f"/memory/profile/boundaries/{own.pk}", {"text": text}, follow=True)
+
+    assert "Nothing was saved." in changed.content.decode()
+    assert [boundary.text for boundary in Boundary.objects.for_user(alice)] == ["No talk of money."]
+
+
+# Whose it is -----------------------------------------------------------------------------------------------------
+
+
+def test_bob_sees_nothing_of_alices_profile(alice: User, bob: User, sign_in: SignIn) -> None:
+    save(alice, IDENTITY, "A secret text.", started_from=0)
+    fact(alice, "A secret fact.")
+    Boundary.objects.create(user=alice, text="A secret rule.")
+
+    assert "secret" not in page_of(sign_in(bob))
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "fields"),
+    [
+        ("post", "/memory/profile/documents/{document}", {"text": "Bob was here.", "started_from": 1}),
+        ("get", "/memory/profile/documents/{document}/history", {}),
+        ("get", "/memory/profile/documents/{document}/history/1", {}),
+        ("post", "/memory/profile/documents/{document}/revert", {"number": 1, "started_from": 1}),
+        ("post", "/memory/profile/boundaries/{boundary}", {"text": "Bob was here."}),
+        ("post", "/memory/profile/boundaries/{boundary}/remove", {}),
+        ("post", "/memory/profile/boundaries/{common}", {"text": "Bob was here."}),
+        ("post", "/memory/profile/boundaries/{common}/remove", {}),
+    ],
+)
+def test_what_is_not_bobs_is_not_found(
+    alice: User, bob: User, sign_in: SignIn, method: str, address: str, fields: dict[str, Any]
+) -> None:
+    document = save(alice, IDENTITY, "Alice's.", started_from=0)
+    boundary = Boundary.objects.create(user=alice, text="Alice's rule.")
+    common = Boundary.objects.create(text="Everybody's rule.")
+    client = sign_in(bob)
+
+    filled = address.format(document=document.pk, boundary=boundary.pk, common=common.pk)
+    response = getattr(client, method)(filled, fields)
+
+    assert response.status_code == 404
+    document.refresh_from_db()
+    assert document.text == "Alice's."
+    assert Boundary.objects.get(pk=boundary.pk).text == "Alice's rule."
+    assert Boundary.objects.get(pk=common.pk).text == "Everybody's rule."
+
+
+def test_who_is_not_signed_in_is_led_to_the_sign_in_page(db: None, client: Client) -> None:
+    for address in ("/memory/", "/memory/profile", "/memory/profile/documents/1/history"):
+        assert client.get(address)["Location"].startswith("/accounts/login/")
+
+
+def test_hostile_text_is_shown_as_text(alice: User, sign_in: SignIn) -> None:
+    document = save(alice, IDENTITY, ATTACK, started_from=0, note=ATTACK)
+    fact(alice, ATTACK, quote=ATTACK, reason=ATTACK)
+    Boundary.objects.create(user=alice, text=ATTACK)
+    client = sign_in(alice)
+
+    for address in ("/memory/profile", f"/memory/profile/documents/{document.pk}/history"):
+        page = page_of(client, address)
+        assert "<script>alert" not in page
+        assert "<img" not in page

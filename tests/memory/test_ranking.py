@@ -1,0 +1,292 @@
+"""Candidates are ordered by named parts; what is left out says by which rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.ranking import (
+    CALIBRATIONS,
+    MEASURED,
+    PROFILES,
+    SEED,
+    TOP_K,
+    UNKNOWN_MODEL,
+    WORDS_FLOOR,
+    Candidate,
+    Profile,
+    Ranked,
+    rank,
+    says_the_same,
+)
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MINILM = CALIBRATIONS["all-MiniLM-L6-v2"]
+LONG_AGO = NOW - timedelta(days=400)
+
+
+def candidate(ref: str = "fact:1", text: str = "The user keeps bees.", **fields: Any) -> Candidate:
+    defaults: dict[str, Any] = {
+        "when": LONG_AGO,
+        "distance": 0.6,
+        "words": 0.0,
+        "importance": 0.5,
+        "times_used": 0,
+    }
+    return Candidate(ref=ref, text=text, **{**defaults, **fields})
+
+
+def ranked(
+    *candidates: Candidate, question: str = "?", profile: Profile = MEASURED, top_k: int = TOP_K
+) -> list[Ranked]:
+    return rank(question, candidates, profile, NOW, calibration=MINILM, top_k=top_k)
+
+
+def refs(rows: list[Ranked]) -> list[str]:
+    return [row.candidate.ref for row in rows]
+
+
+def rule_of(rows: list[Ranked], ref: str) -> str | None:
+    return next(row.rule for row in rows if row.candidate.ref == ref)
+
+
+# Order -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_closer_in_meaning_comes_first() -> None:
+    assert refs(ranked(candidate("fact:1", distance=0.6), candidate("fact:2", "Other.", distance=0.3))) == [
+        "fact:2",
+        "fact:1",
+    ]
+
+
+def test_words_bring_up_what_has_no_vector_yet() -> None:
+    (row,) = ranked(candidate(distance=None, words=0.9))
+
+    assert row.rule is None
+    assert row.parts["semantic"] == 0
+    assert row.total > 0
+
+
+@pytest.mark.parametrize("question", ["Where does Mary live?", "where does mary live?", "And Mary?"])
+def test_a_name_in_the_question_lifts_what_names_it(question: str) -> None:
+    mary = candidate("fact:1", "The user's sister Mary lives in Lisbon.")
+    tom = candidate("fact:2", "The user's brother Tom lives in Leeds.", distance=0.58)
+
+    rows = ranked(tom, mary, question=question)
+
+    assert refs(rows) == ["fact:1", "fact:2"]
+    assert [row.parts["name_match"] for row in rows] == [1, 0]
+
+
+def test_by_default_age_does_not_count() -> None:
+    old = candidate("fact:1", when=NOW - timedelta(days=3000), distance=0.4)
+    new = candidate("fact:2", "Other.", when=NOW - timedelta(hours=1), distance=0.5)
+
+    assert refs(ranked(new, old)) == ["fact:1", "fact:2"]
+
+
+def test_of_two_equals_the_newer_comes_first() -> None:
+    old = candidate("fact:1", when=NOW - timedelta(days=300))
+    new = candidate("fact:2", "Other.", when=NOW - timedelta(days=200))
+
+    assert refs(ranked(old, new)) == ["fact:2", "fact:1"]
+
+
+def test_a_question_for_the_latest_state_lifts_what_is_recent() -> None:
+    old = candidate("fact:1", distance=0.45)
+    new = candidate("fact:2", "Other.", when=NOW - timedelta(days=2), distance=0.5)
+
+    assert refs(ranked(old, new, question="Where did I work?")) == ["fact:1", "fact:2"]
+    assert refs(ranked(old, new, question="Where do I work now?")) == ["fact:2", "fact:1"]
+
+
+def test_the_seed_profile_weighs_as_the_seed_says() -> None:
+    same = candidate(distance=1 - MINILM.close, words=0.5, when=NOW - timedelta(days=30), importance=0.0)
+
+    (row,) = ranked(same, profile=SEED)
+
+    assert row.total == pytest.approx(0.4 * 1 + 0.3 * 0.5 + 0.2 * 0.5 + 0.1 * 0)
+
+
+def test_the_seed_profile_lifts_the_last_week_by_a_fifth() -> None:
+    week = candidate(when=NOW - timedelta(days=7, minutes=-1), importance=0.0)
+    (row,) = ranked(week, profile=SEED)
+    parts = row.parts
+
+    plain = 0.4 * parts["semantic"] + 0.2 * parts["recency"]
+    assert row.total == pytest.approx(1.2 * plain)
+
+
+# What is cut, and why --------------------------------------------------------------------------------------------
+
+
+def test_what_has_nothing_to_do_with_the_question_is_below_the_floor() -> None:
+    (row,) = ranked(candidate(distance=0.9, words=0.1))
+
+    assert row.rule == "below the floor"
+
+
+@pytest.mark.parametrize(
+    ("distance", "words", "kept"),
+    [
+        (1 - MINILM.floor, 0.0, True),
+        (1 - MINILM.floor + 0.01, 0.0, False),
+        (1.0, WORDS_FLOOR, True),
+        (1.0, WORDS_FLOOR - 0.01, False),
+        (None, 0.0, False),
+    ],
+)
+def test_either_meaning_or_words_must_reach_their_floor(distance: float | None, words: float, kept: bool) -> None:
+    (row,) = ranked(candidate(distance=distance, words=words))
+
+    assert (row.rule is None) is kept
+
+
+def test_a_model_nobody_has_measured_has_a_careful_floor() -> None:
+    similar = candidate(distance=0.65)
+
+    (row,) = rank("?", [similar], MEASURED, NOW, calibration=UNKNOWN_MODEL)
+
+    assert row.rule == "below the floor"
+
+
+def test_no_more_than_top_k_are_kept() -> None:
+    many = [candidate(f"fact:{n}", f"Statement {n}.", distance=0.3 + n / 100) for n in range(9)]
+
+    rows = ranked(*many)
+
+    assert [row.rule for row in rows] == [None] * TOP_K + ["beyond top-K"] * 4
+
+
+def test_the_same_said_twice_is_kept_once_and_leaves_its_place_to_another() -> None:
+    best = candidate("fact:1", "The user's sister Mary lives in Lisbon.", distance=0.3)
+    again = candidate("fact:2", "Mary, the user's sister, lives in Lisbon!", distance=0.31)
+    other = candidate("fact:3", "The user keeps bees.", distance=0.5)
+
+    rows = ranked(again, other, best, top_k=2)
+
+    assert rule_of(rows, "fact:2") == "near-duplicate"
+    assert [row.candidate.ref for row in rows if row.rule is None] == ["fact:1", "fact:3"]
+
+
+def test_the_kept_come_before_the_cut() -> None:
+    rows = ranked(candidate("fact:1", distance=0.9), candidate("fact:2", "Other.", distance=0.5))
+
+    assert [(row.candidate.ref, row.rule) for row in rows] == [("fact:2", None), ("fact:1", "below the floor")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("The user likes tea.", "The user likes tea", True),
+        ("The user's dog is called Rufus.", "The user's dog is called Rex.", False),
+        (
+            "The user ran 10 km in the park on Sunday morning.",
+            "The user ran 12 km in the park on Sunday morning.",
+            False,
+        ),
+        ("The user does like cold soup.", "The user does not like cold soup.", False),
+        ("The user no longer works at the big mill.", "The user works at the big mill.", False),
+        ("The user likes tea.", "The user plays chess.", False),
+        ("…", "…", True),
+        ("…", "!", False),
+    ],
+)
+def test_a_name_a_number_or_a_not_makes_the_difference(one: str, other: str, same: bool) -> None:
+    assert says_the_same(candidate(text=one), candidate(text=other)) is same
+    assert says_the_same(candidate(text=other), candidate(text=one)) is same
+
+
+def test_names_are_what_is_capitalised_but_for_the_opening_word() -> None:
+    assert candidate(text="The user's sister Mary lives in Lisbon.").named == {"mary", "lisbon"}
+    assert candidate(text="Ana plays the violin.").named == {"ana"}
+
+
+# For any candidates ----------------------------------------------------------------------------------------------
+
+shares = st.floats(0, 1)
+texts = st.sampled_from(
+    [
+        "The user's sister Mary lives in Lisbon.",
+        "Mary, the user's sister, lives in Lisbon.",
+        "The user's brother Tom lives in Leeds.",
+        "The user keeps bees.",
+        "The user does not keep bees.",
+        "Der Nutzer wohnt in Köln.",
+        "",
+    ]
+)
+any_candidate = st.builds(
+    Candidate,
+    ref=st.just("fact:0"),
+    text=texts,
+    when=st.integers(-10, 2000).map(lambda days: NOW - timedelta(days=days)),
+    distance=st.none() | st.floats(0, 2),
+    words=shares,
+    importance=shares,
+    times_used=st.integers(0, 50),
+)
+any_candidates = st.lists(any_candidate, min_size=1, max_size=12).map(
+    lambda rows: [replace(row, ref=f"fact:{number}") for number, row in enumerate(rows)]
+)
+questions = st.sampled_from(["Where does my sister live?", "What is new with Mary now?", "bees", "", "Köln?"])
+profiles = st.sampled_from(list(PROFILES.values()))
+
+
+@given(any_candidates, questions, profiles, st.randoms(use_true_random=False))
+def test_the_order_candidates_arrive_in_changes_nothing(
+    candidates: list[Candidate], question: str, profile: Profile, random: Any
+) -> None:
+    shuffled = list(candidates)
+    random.shuffle(shuffled)
+
+    assert ranked(*candidates, question=question, profile=profile) == ranked(
+        *shuffled, question=question, profile=profile
+    )
+
+
+@given(any_candidates, questions, profiles)
+def test_every_candidate_comes_back_once_with_all_scores_between_0_and_1(
+    candidates: list[Candidate], question: str, profile: Profile
+) -> None:
+    rows = ranked(*candidates, question=question, profile=profile)
+
+    assert sorted(refs(rows)) == sorted(row.ref for row in candidates)
+    assert all(0 <= row.total <= 1 and all(0 <= part <= 1 for part in row.parts.values()) for row in rows)
+
+
+IMPROVEMENTS: list[Callable[[Candidate, float], Candidate]] = [
+    lambda row, by: replace(row, distance=None if row.distance is None else row.distance * (1 - by)),
+    lambda row, by: replace(row, words=row.words + (1 - row.words) * by),
+    lambda row, by: replace(row, importance=row.importance + (1 - row.importance) * by),
+    lambda row, by: replace(row, times_used=row.times_used + round(by * 10)),
+    lambda row, by: replace(row, when=max(row.when, NOW - (NOW - row.when) * (1 - by))),
+]
+
+
+@given(any_candidates, questions, profiles, st.data())
+def test_a_candidate_never_loses_by_getting_better_in_one_part(
+    candidates: list[Candidate], question: str, profile: Profile, data: st.DataObject
+) -> None:
+    chosen = data.draw(st.integers(0, len(candidates) - 1))
+    improve, by = data.draw(st.sampled_from(IMPROVEMENTS)), data.draw(shares)
+    better = [improve(row, by) if number == chosen else row for number, row in enumerate(candidates)]
+
+    before = ranked(*candidates, question=question, profile=profile)
+    after = ranked(*better, question=question, profile=profile)
+
+    ref = f"fact:{chosen}"
+    assert refs(after).index(ref) <= refs(before).index(ref)
+    assert rule_of(before, ref) is not None or rule_of(after, ref) is None
+    assert score_of(after, ref) >= score_of(before, ref)
+
+
+def score_of(rows: list[Ranked], ref: str) -> float:
+    return next(row.total for row in rows if row.candidate.ref == ref)

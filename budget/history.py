@@ -1,0 +1,111 @@
+"""Which turns of the history are cut? Pure: it gives way in its middle, in one big step, and stays as it was cut."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Final
+
+FIRST_TURNS: Final = 2
+"""Turns at the start that are kept: what the conversation is about."""
+LAST_TURNS: Final = 3
+"""Turns at the end that are kept: what is being talked about."""
+CUT_DOWN_TO_PERCENT: Final = 50
+"""Of its ceiling: what history is cut down to, so that the cut point, and with it the cached bytes, stays for many
+turns."""
+PLACEHOLDER_TOKENS: Final = 80
+"""Most that the text in place of the cut turns may take; it is always the same but for the turns' numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRange:
+    """Turns from `first` to `last`, both included."""
+
+    first: int
+    last: int
+
+    def __contains__(self, turn: object) -> bool:
+        return isinstance(turn, int) and self.first <= turn <= self.last
+
+
+type Span = tuple[int, int]
+"""Places in the list of turns, the second not included."""
+
+
+class History:
+    """The turns of one branch, and the cut the last prompt was made with.
+
+    That cut is forgotten where it would hide one of the last turns: the branch has been left for a shorter one.
+    """
+
+    def __init__(self, turns: Mapping[int, int], already_cut: TurnRange | None = None) -> None:
+        """`turns`: number → tokens, in rising order (else: ValueError)."""
+        self._numbers = list(turns)
+        if any(one > other for one, other in pairwise(self._numbers)):
+            raise ValueError("The turns of a history must come in rising order.")
+        self._tokens_before = [0, *accumulate(turns.values())]
+        self._tail = max(0, len(turns) - LAST_TURNS)
+        self._head = min(FIRST_TURNS, self._tail)
+        self._start = self._span_of(already_cut)
+        self.outer: Final = frozenset(self._numbers[: self._head] + self._numbers[self._tail :])
+        """The first and last turns."""
+
+    @property
+    def wanted(self) -> int:
+        """Tokens of all that is not cut yet, the placeholder included."""
+        return self._kept(self._start)
+
+    @property
+    def spare(self) -> int:
+        """What of it may give way before anything guarded does: the middle, less the placeholder it would leave."""
+        low, high = self._start
+        already = self._tokens((max(low, self._head), max(high, self._head)))
+        placeholder = 0 if high > low else PLACEHOLDER_TOKENS
+        return max(0, self._tokens((self._head, self._tail)) - already - placeholder)
+
+    def cut(self, ceiling: int, room: int) -> TurnRange | None:
+        """The turns to leave out, so that what stays takes at most `room` tokens, the placeholder included.
+
+        Only where not even the placeholder has room, all turns are cut and it goes too.
+        """
+        low, high = self._cut(min(ceiling * CUT_DOWN_TO_PERCENT // 100, room), room)
+        return TurnRange(self._numbers[low], self._numbers[high - 1]) if high > low else None
+
+    def _cut(self, target: int, room: int) -> Span:
+        if self._kept(self._start) <= room:
+            return self._start
+        for span in self._wider_in_the_middle():
+            if self._kept(span) <= target:
+                return span
+        for span in self._wider_than_the_middle():
+            if self._kept(span) <= room:
+                return span
+        return 0, len(self._numbers)
+
+    def _wider_in_the_middle(self) -> Iterator[Span]:
+        """The start cut, grown forwards to the last turns, then backwards to the first ones."""
+        low, high = self._start
+        yield from ((low, end) for end in range(high + 1, self._tail + 1))
+        yield from ((begin, self._tail) for begin in range(low - 1, self._head - 1, -1))
+
+    def _wider_than_the_middle(self) -> Iterator[Span]:
+        """The whole middle, then the first turns from the inside, then the last ones from the oldest."""
+        low = min(self._start[0], self._head)
+        yield from ((begin, self._tail) for begin in range(low, -1, -1))
+        yield from ((0, end) for end in range(self._tail + 1, len(self._numbers) + 1))
+
+    def _span_of(self, already_cut: TurnRange | None) -> Span:
+        if already_cut is not None:
+            span = bisect_left(self._numbers, already_cut.first), bisect_right(self._numbers, already_cut.last)
+            if span[0] < span[1] <= self._tail:
+                return span
+        return self._head, self._head
+
+    def _tokens(self, span: Span) -> int:
+        return self._tokens_before[span[1]] - self._tokens_before[span[0]]
+
+    def _kept(self, cut: Span) -> int:
+        placeholder = PLACEHOLDER_TOKENS if cut[1] > cut[0] else 0
+        return self._tokens_before[-1] - self._tokens(cut) + placeholder

@@ -1,0 +1,122 @@
+"""What a turn's prompt was made of and what it cost: receipts, pinned profile snapshots, prices, calibration."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+
+from recall.ownership import Owned, OwnedManager
+
+
+class ProfileSnapshot(Owned):
+    """The exact profile text a conversation is pinned to, so that its requests share their bytes."""
+
+    conversation = models.ForeignKey("chat.Conversation", on_delete=models.CASCADE, related_name="profile_snapshots")
+    text = models.TextField(help_text="As it stands in the prompt")
+    lines = models.JSONField(default=list, help_text="Each line of it: {ref, text, tokens}")
+    reason = models.CharField(max_length=20, help_text="new, cold, compacted or forgotten")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OwnedManager()
+
+    class Meta:
+        indexes = [models.Index(fields=["conversation", "-id"], name="snapshot_latest")]
+
+    def __str__(self) -> str:
+        return f"snapshot {self.pk} of {self.conversation_id}"
+
+
+class Receipt(Owned):
+    """The record of one turn's prompt: every candidate, kept or cut and by which rule, usage, cost and timings."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "Being answered"
+        COMPLETE = "complete", "Complete"
+        STOPPED = "stopped", "Stopped or broken off"
+        FAILED = "failed", "Failed"
+
+    conversation = models.ForeignKey("chat.Conversation", on_delete=models.CASCADE, related_name="receipts")
+    message = models.OneToOneField("chat.Message", on_delete=models.CASCADE, related_name="receipt")
+    turn = models.PositiveIntegerField()
+    state = models.CharField(max_length=8, choices=State, default=State.OPEN)
+    model = models.CharField(max_length=80)
+    plan = models.CharField(max_length=20, help_text="Name of the budget plan")
+    plan_total = models.PositiveIntegerField(help_text="Tokens the plan allows, output reserve included")
+    sections = models.JSONField(default=list, help_text="[{section, ceiling, tokens, cut_tokens, items, cut}] in order")
+    items = models.JSONField(default=list, help_text="[{ref, section, label, tokens, score, parts, kept, rule, url}]")
+    estimated_input = models.PositiveIntegerField(default=0, help_text="Calibrated estimate of the first request")
+    base_by_class = models.JSONField(default=dict, help_text="Base count of the first request: text class → tokens")
+    request_digest = models.CharField(max_length=64, help_text="SHA-256 of the first request as sent")
+    snapshot = models.ForeignKey(ProfileSnapshot, null=True, on_delete=models.SET_NULL, related_name="receipts")
+
+    rounds = models.JSONField(default=list, help_text="The provider's own figures, one object a request")
+    input_tokens = models.PositiveIntegerField(default=0, help_text="Fresh input, over all rounds")
+    cache_read_tokens = models.PositiveIntegerField(default=0)
+    cache_write_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    usage_is_estimated = models.BooleanField(default=False, help_text="The final figures never came")
+    cost = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, help_text="US dollars; empty: no price known"
+    )
+    cost_uncached = models.DecimalField(max_digits=12, decimal_places=6, null=True)
+    stop_reason = models.CharField(max_length=40, blank=True)
+    timings = models.JSONField(default=dict, help_text="Milliseconds: retrieve, compile, first_token, total")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OwnedManager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["conversation", "turn"], name="receipt_turn"),
+            models.Index(fields=["user", "-created_at"], name="receipt_latest"),
+            GinIndex(fields=["items"], name="receipt_items", opclasses=["jsonb_path_ops"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"receipt of message {self.message_id}"
+
+    @property
+    def total_input(self) -> int:
+        """All input tokens of all rounds, cached or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+class Price(models.Model):
+    """US dollars per million tokens of one model from a date on; a tier counts from a total input upwards."""
+
+    model = models.CharField(max_length=80)
+    valid_from = models.DateField()
+    from_input_tokens = models.PositiveIntegerField(default=0, help_text="The tier: holds above this total input")
+    input = models.DecimalField(max_digits=10, decimal_places=4)
+    output = models.DecimalField(max_digits=10, decimal_places=4)
+    write_5m = models.DecimalField(max_digits=10, decimal_places=4)
+    write_1h = models.DecimalField(max_digits=10, decimal_places=4)
+    read = models.DecimalField(max_digits=10, decimal_places=4)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["model", "valid_from", "from_input_tokens"], name="one_price_a_model_date_and_tier"
+            )
+        ]
+        ordering = ["model", "-valid_from", "from_input_tokens"]
+
+    def __str__(self) -> str:
+        return f"{self.model} from {self.valid_from}"
+
+
+class Calibration(models.Model):
+    """How many of the provider's tokens one base token is, per model and text class, learned from usage."""
+
+    model = models.CharField(max_length=80)
+    text_class = models.CharField(max_length=10)
+    ratio = models.FloatField()
+    samples = models.PositiveIntegerField(default=0)
+    error = models.FloatField(default=0.0, help_text="Running mean of |estimate − actual| ÷ actual")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["model", "text_class"], name="one_ratio_a_model_and_class")]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.text_class}: {self.ratio:.2f}"

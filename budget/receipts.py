@@ -1,0 +1,245 @@
+"""What is written down about a turn? A receipt is drafted when the prompt is compiled and booked when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+from django.conf import settings
+
+from budget import calibration, prices
+from budget.counting import TextClass, classify, count
+from budget.fit import PLACEHOLDER_REF, Cut, Fitted, Piece, section_totals
+from budget.models import Price, Receipt
+from budget.plan import ResolvedPlan, Section
+
+State = Receipt.State
+Item = dict[str, Any]
+"""{ref, section, label, tokens, score, parts, kept, rule, url}"""
+
+BOOKED: Final = (
+    "state",
+    "rounds",
+    "input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+    "usage_is_estimated",
+    "cost",
+    "cost_uncached",
+    "stop_reason",
+    "timings",
+)
+"""Columns that are filled in when a turn has ended."""
+TO_THE_CENT_OF_A_CENT: Final = Decimal("0.000001")
+
+
+class Figures(prices.Figures, Protocol):
+    """One request's figures as they came from the provider."""
+
+    @property
+    def final(self) -> bool:
+        """False: the request broke off, so that the output is only what had been reported by then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ended."""
+
+    state: State
+    rounds: Sequence[Figures]
+    """One object a request that was answered; a turn with tools, or one that was tried again, has several."""
+    text: str
+    """All the text that was shown: it stands for the output of a request that broke off."""
+    stop_reason: str = ""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by name, beside those of the draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One request as the receipt keeps it, in tokens."""
+
+    input: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    output: int
+    estimated: bool
+    """Part of it is Recall's own estimate."""
+    demo: bool
+    """Answered by the offline demo model: nothing is charged."""
+
+
+def draft(
+    *,
+    user_id: int,
+    conversation_id: UUID,
+    message_id: int,
+    turn: int,
+    model: str,
+    plan: ResolvedPlan,
+    fitted: Fitted,
+    base_by_class: Mapping[TextClass, int],
+    request_digest: str,
+    snapshot_id: int | None = None,
+    not_taken: Iterable[Cut] = (),
+    timings: Mapping[str, float] | None = None,
+) -> Receipt:
+    """The receipt of a turn that is about to be answered, not saved yet.
+
+    `not_taken`: what retrieval left out before anything had to fit, each with retrieval's own rule.
+    """
+    cut = [*fitted.cut, *not_taken]
+    return Receipt(
+        user_id=user_id,
+        conversation_id=conversation_id,
+        message_id=message_id,
+        turn=turn,
+        model=model,
+        plan=plan.name,
+        plan_total=plan.total,
+        sections=[asdict(total) for total in section_totals(fitted.kept, cut, plan)],
+        items=items(fitted.kept, cut),
+        estimated_input=fitted.tokens,
+        base_by_class=dict(base_by_class),
+        request_digest=request_digest,
+        snapshot_id=snapshot_id,
+        timings=dict(timings or {}),
+    )
+
+
+def book(receipt: Receipt, ending: Ending) -> None:
+    """Close the receipt, save it (also if the draft never was), and learn from the figures.
+
+    To be the last step of the transaction that saves the answer: `calibration.observe` says why. Two statements.
+    """
+    today = datetime.now(UTC).date()
+    close(
+        receipt,
+        ending,
+        price_of=lambda figures: prices.price_for(receipt.model, today, prices.total_input(figures)),
+        tokens_of=lambda text: calibration.estimate_for(receipt.model, {classify(text): count(text)}),
+        is_demo=settings.IS_OFFLINE,
+    )
+    Receipt.objects.bulk_create([receipt], update_conflicts=True, unique_fields=["message"], update_fields=BOOKED)
+    if ending.rounds:
+        calibration.observe(receipt.model, receipt.base_by_class, prices.total_input(ending.rounds[0]))
+
+
+def close_abandoned(message_id: int) -> None:
+    """Book the receipt of an answer whose process died: it cost its input and what had been saved of its text."""
+    receipt = Receipt.objects.filter(message_id=message_id, state=State.OPEN).select_related("message").first()
+    if receipt is not None:
+        book(receipt, Ending(State.STOPPED, (), receipt.message.text, stop_reason="process_ended"))
+
+
+def close(
+    receipt: Receipt,
+    ending: Ending,
+    *,
+    price_of: Callable[[prices.Figures], Price | None],
+    tokens_of: Callable[[str], int],
+    is_demo: bool,
+) -> None:
+    """Fill in what is known when the turn has ended; nothing is saved."""
+    rounds = _rounds(receipt, ending, tokens_of, is_demo=is_demo)
+    receipt.state = ending.state
+    receipt.stop_reason = ending.stop_reason
+    receipt.timings = {**receipt.timings, **{name: round(value, 1) for name, value in ending.timings.items()}}
+    receipt.rounds = [asdict(one) for one in rounds]
+    receipt.input_tokens = sum(one.input for one in rounds)
+    receipt.cache_read_tokens = sum(one.cache_read for one in rounds)
+    receipt.cache_write_tokens = sum(one.cache_write_5m + one.cache_write_1h for one in rounds)
+    receipt.output_tokens = sum(one.output for one in rounds)
+    receipt.usage_is_estimated = any(one.estimated for one in rounds)
+    receipt.cost, receipt.cost_uncached = _costs([(one, price_of(one)) for one in rounds])
+
+
+def items(kept: Iterable[Piece], cut: Iterable[Cut]) -> list[Item]:
+    """What the receipt lists, kept pieces first. Turns in a row that met the same fate are one item."""
+    fates = [(piece, "") for piece in kept] + [(one.piece, one.rule) for one in cut]
+    listed: list[Item] = []
+    for (is_turn, rule), run in groupby(fates, key=lambda fate: (_is_turn(fate[0]), fate[1])):
+        pieces = [piece for piece, _ in run]
+        listed += [_turns_item(pieces, rule)] if is_turn else [_item(piece, rule) for piece in pieces]
+    return listed
+
+
+def _item(piece: Piece, rule: str) -> Item:
+    return {
+        "ref": piece.ref,
+        "section": piece.section,
+        "label": piece.label,
+        "tokens": piece.tokens,
+        "score": None if piece.score is None else round(piece.score, 4),
+        "parts": {name: round(value, 4) for name, value in piece.parts.items()},
+        "kept": not rule,
+        "rule": rule,
+        "url": piece.url,
+    }
+
+
+def _turns_item(pieces: Sequence[Piece], rule: str) -> Item:
+    """One item for a run of turns: a long conversation's receipt must not grow with it."""
+    first, last = pieces[0].turn, pieces[-1].turn
+    run = Piece(
+        Section.HISTORY,
+        ref=f"turns:{first}-{last}",
+        label=f"Turn {first}" if first == last else f"Turns {first} to {last}",
+        tokens=sum(piece.tokens for piece in pieces),
+        turn=first,
+        url=pieces[0].url,
+    )
+    return _item(run, rule)
+
+
+def _is_turn(piece: Piece) -> bool:
+    return piece.section is Section.HISTORY and not piece.ref.startswith(PLACEHOLDER_REF)
+
+
+def _rounds(receipt: Receipt, ending: Ending, tokens_of: Callable[[str], int], *, is_demo: bool) -> list[Round]:
+    """The requests, the last one's output estimated if it broke off.
+
+    A turn that was stopped before the provider reported anything has been sent all the same: its input is estimated.
+    One that failed so was refused, and cost nothing.
+    """
+    if not ending.rounds and ending.state is not State.STOPPED:
+        return []
+    unfinished = not ending.rounds or not ending.rounds[-1].final
+    shown = tokens_of(ending.text) if unfinished and ending.text else 0
+    if not ending.rounds:
+        return [Round(receipt.estimated_input, 0, 0, 0, shown, estimated=True, demo=is_demo)]
+    before = sum(one.output for one in ending.rounds[:-1])
+    rounds = [_round(one, one.output, is_demo=is_demo) for one in ending.rounds[:-1]]
+    last = ending.rounds[-1]
+    return [*rounds, _round(last, last.output if last.final else max(last.output, shown - before), is_demo=is_demo)]
+
+
+def _round(figures: Figures, output: int, *, is_demo: bool) -> Round:
+    return Round(
+        figures.input,
+        figures.cache_read,
+        figures.cache_write_5m,
+        figures.cache_write_1h,
+        output,
+        estimated=not figures.final,
+        demo=is_demo,
+    )
+
+
+def _costs(priced: Iterable[tuple[Round, Price | None]]) -> tuple[Decimal | None, Decimal | None]:
+    """US dollars with and without the cache; None where one of the requests has no price."""
+    total, uncached = Decimal(0), Decimal(0)
+    for one, price in priced:
+        if price is None:
+            return None, None
+        total += prices.cost(one, price)
+        uncached += prices.cost_uncached(one, price)
+    return total.quantize(TO_THE_CENT_OF_A_CENT), uncached.quantize(TO_THE_CENT_OF_A_CENT)

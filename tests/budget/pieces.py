@@ -1,0 +1,98 @@
+"""Prompts for tests of `fit`: small ones by hand, and any by hypothesis."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from hypothesis import strategies as st
+
+from budget.fit import PLACEHOLDER_REF, Fitted, Piece
+from budget.history import TurnRange
+from budget.plan import ResolvedPlan, Section
+
+CUTTABLE = (Section.ROLE, Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
+FIXED = (Section.BLUEPRINT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE)
+
+
+def piece(
+    section: Section,
+    ref: str,
+    tokens: int,
+    score: float | None = None,
+    *,
+    guarded: bool = False,
+    turn: int | None = None,
+) -> Piece:
+    """A piece that is labelled with its ref."""
+    return Piece(section, ref, label=ref, tokens=tokens, score=score, guarded=guarded, turn=turn)
+
+
+def turns(*tokens: int) -> list[Piece]:
+    """A history of one piece a turn, numbered from 1."""
+    return [piece(Section.HISTORY, f"turn:{n}", size, turn=n) for n, size in enumerate(tokens, start=1)]
+
+
+def plan_of(available: int, *, reserve: int = 0, memory_cap: int | None = None, **ceilings: int) -> ResolvedPlan:
+    """A plan with these ceilings and the rest for the message."""
+    named = {section: ceilings.get(section, 0) for section in (*CUTTABLE, Section.BLUEPRINT)}
+    rest = available - sum(named.values())
+    assert rest >= 0
+    return ResolvedPlan(
+        "test", available + reserve, reserve, MappingProxyType({**named, Section.MESSAGE: rest}), memory_cap
+    )
+
+
+def refs(fitted: Fitted) -> list[str]:
+    """What was kept, without the placeholder."""
+    return [p.ref for p in fitted.kept if not p.ref.startswith(PLACEHOLDER_REF)]
+
+
+def cut_refs(fitted: Fitted) -> list[str]:
+    """What was cut."""
+    return [one.piece.ref for one in fitted.cut]
+
+
+sizes = st.integers(0, 400) | st.sampled_from([0, 1, 79, 80, 81, 5_000])
+scores = st.none() | st.floats(0, 1)
+
+
+@st.composite
+def prompts(draw: st.DrawFn) -> list[Piece]:
+    """Any pieces: sections in any mixture, history of any length with one or two pieces a turn."""
+    pieces = []
+    for section in (*FIXED, Section.ROLE, Section.PROFILE, Section.MEMORIES, Section.TASK):
+        for number in range(draw(st.integers(0, 2 if section in FIXED else 6))):
+            guarded = section in CUTTABLE and draw(st.booleans())
+            pieces.append(piece(section, f"{section}:{number}", draw(sizes), draw(scores), guarded=guarded))
+    number = draw(st.integers(0, 2))
+    for _ in range(draw(st.integers(0, 14))):
+        number += draw(st.integers(1, 2))
+        sides = ("question", "answer")[: draw(st.integers(1, 2))]
+        pieces += [piece(Section.HISTORY, f"{side}:{number}", draw(sizes), turn=number) for side in sides]
+    return pieces
+
+
+def _plans(memory_caps: st.SearchStrategy[int | None]) -> st.SearchStrategy[ResolvedPlan]:
+    return st.builds(
+        lambda named, rest, reserve, cap: plan_of(sum(named.values()) + rest, reserve=reserve, memory_cap=cap, **named),
+        st.fixed_dictionaries({str(section): st.integers(0, 3_000) for section in (*CUTTABLE, Section.BLUEPRINT)}),
+        st.integers(0, 3_000),
+        st.integers(0, 1_000),
+        memory_caps,
+    )
+
+
+plans = _plans(st.none() | st.integers(0, 1_000))
+plans_without_cap = _plans(st.none())
+stored_cuts = st.none() | st.builds(
+    lambda first, more: TurnRange(first, first + more), st.integers(1, 12), st.integers(0, 12)
+)
+
+
+def larger(plan: ResolvedPlan, more: dict[Section, int]) -> ResolvedPlan:
+    """The plan with that much more for each named section, so that no other loses by it."""
+    ceilings = {section: ceiling + more.get(section, 0) for section, ceiling in plan.ceilings.items()}
+    growth = sum(ceilings.values()) - sum(plan.ceilings.values())
+    return ResolvedPlan(
+        plan.name, plan.total + growth, plan.output_reserve, MappingProxyType(ceilings), plan.memory_cap
+    )

@@ -1,0 +1,92 @@
+"""What staff may see and change of receipts, snapshots, prices and calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from budget import calibration
+from budget.counting import TextClass, exact
+from budget.models import Calibration, Price, ProfileSnapshot, Receipt
+from budget.prices import forget_known_prices, price_for
+from budget.snapshots import Line, Reason, pin
+from tests.budget.rows import answer_of, draft_for
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> Iterator[None]:
+    forget_known_prices()
+    yield
+    forget_known_prices()
+    calibration.forget_known_ratios()
+
+
+@pytest.fixture
+def staff(charlie: Any, sign_in: Any) -> Any:
+    """Charlie's client, who may do everything in the admin."""
+    charlie.is_superuser = True
+    charlie.save()
+    return sign_in(charlie)
+
+
+@pytest.fixture
+def rows(alice: Any) -> list[Any]:
+    """One row of each kind."""
+    answer = answer_of(alice)
+    receipt = draft_for(answer)
+    receipt.save()
+    snapshot = pin(alice, answer.conversation_id, [Line("fact:1", "The user likes tea.", 5)], Reason.NEW)
+    learned = Calibration.objects.create(model="claude-opus-5", text_class="prose", ratio=1.3)
+    price = Price.objects.get(model="claude-opus-5")
+    return [receipt, snapshot, learned, price]
+
+
+def address(row: Any, page: str = "change") -> str:
+    name = type(row)._meta.model_name
+    return f"/admin/budget/{name}/" + (f"{row.pk}/{page}/" if page else "")
+
+
+def test_every_list_and_every_row_opens_and_can_be_searched(staff: Any, rows: list[Any]) -> None:
+    for row in rows:
+        assert staff.get(address(row, "")).status_code == 200
+        assert staff.get(address(row, "") + "?q=alice").status_code == 200
+        assert staff.get(address(row)).status_code == 200
+
+
+def test_what_happened_cannot_be_rewritten(staff: Any, rows: list[Any]) -> None:
+    for row in rows[:2]:
+        assert staff.post(address(row), {"turn": 99, "text": "other"}).status_code == 403
+        assert staff.post(address(row, "delete"), {"post": "yes"}).status_code == 403
+        assert staff.get(address(row, "") + "add/").status_code == 403
+    assert Receipt.objects.get().turn == 1
+    assert ProfileSnapshot.objects.get().text == "The user likes tea."
+
+
+def test_an_edited_price_counts_at_once(staff: Any, rows: list[Any]) -> None:
+    price_for("claude-opus-5", date(2026, 11, 21), 1)
+    fields = {"model": "claude-opus-5", "valid_from": "2025-01-01", "from_input_tokens": 0, "input": "6"}
+    fields |= {"output": "30", "write_5m": "7.5", "write_1h": "12", "read": "0.6"}
+    assert staff.post(address(rows[3]), fields).status_code == 302
+    edited = price_for("claude-opus-5", date(2026, 11, 21), 1)
+    assert edited is not None
+    assert edited.input == Decimal(6)
+
+
+def test_a_ratio_that_went_astray_is_deleted_and_forgotten_at_once(staff: Any, rows: list[Any]) -> None:
+    name = "claude-opus-5"
+    Calibration.objects.update(model=name if exact() else name + calibration.ESTIMATED)
+    assert calibration.ratios(name) == {TextClass.PROSE: 1.3}
+    assert staff.post(address(rows[2], "delete"), {"post": "yes"}).status_code == 302
+    assert calibration.ratios(name) == {}
+
+
+def test_who_is_not_staff_sees_none_of_it(alice: Any, sign_in: Any, rows: list[Any]) -> None:
+    client = sign_in(alice)
+    for row in rows:
+        assert client.get(address(row)).status_code == 302

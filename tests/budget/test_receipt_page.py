@@ -1,0 +1,254 @@
+"""What the context panel shows of an answer, and to whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from budget import calibration
+from budget.fit import PRUNING_ORDER, Cut, Piece, fit
+from budget.models import Receipt
+from budget.panel import BAR_WIDTH, THINNEST, bars, dollars, off_by, panel
+from budget.plan import Section
+from budget.prices import forget_known_prices
+from budget.receipts import Ending, book
+from tests.budget.pieces import plan_of
+from tests.budget.rows import Figures, answer_of, draft_for
+
+SignIn = Callable[[Any], Any]
+State = Receipt.State
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> None:
+    forget_known_prices()
+    calibration.forget_known_ratios()
+
+
+def a_page(client: Any, message_id: int) -> str:
+    """The panel as text, with its white space evened out."""
+    response = client.get(f"/receipts/{message_id}")
+    assert response.status_code == 200
+    return re.sub(r"\s+", " ", response.content.decode())
+
+
+def booked(user: Any, *rounds: Figures, state: State = State.COMPLETE, **more: Any) -> Receipt:
+    receipt = draft_for(answer_of(user), **more)
+    book(receipt, Ending(state, rounds, "In Lisbon.", timings={"total": 812.3}))
+    return receipt
+
+
+def test_the_panel_lists_what_was_recalled_with_tokens_score_and_source(alice: Any, sign_in: SignIn) -> None:
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10)).message_id)
+    recalled = page.partition('id="receipt-recalled"')[2].partition('id="receipt-cut"')[0]
+    assert "The user&#x27;s sister Mary lives in Lisbon." in recalled
+    assert '<span class="number">15</span> tokens' in recalled
+    assert 'href="/m/7"' in recalled
+    assert "Score 0.81" in recalled
+    assert re.search(r"<dt>name match</dt> <dd class=\"number\">0.50</dd>", recalled)
+    assert "The user is allergic to peanuts." in recalled.partition("From your profile: 1")[2]
+
+
+def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in: SignIn) -> None:
+    near = Cut(Piece(Section.MEMORIES, "fact:9", "Mary likes tea.", 6, score=0.2), "below the floor")
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10), not_taken=(near,)).message_id)
+    cut = page.partition('id="receipt-cut"')[2]
+    rule = next(step.rule for step in PRUNING_ORDER if step.section is Section.MEMORIES)
+    assert "left out: 2" in cut
+    assert f'<p>A long document</p> <p class="muted"><span class="badge">{rule}</span>' in cut
+    assert '<p>Mary likes tea.</p> <p class="muted"><span class="badge">below the floor</span>' in cut
+
+
+def test_the_panel_sets_the_prediction_beside_the_providers_figures(alice: Any, sign_in: SignIn) -> None:
+    figures = Figures(input=362, cache_read=1_000, cache_write_1h=600, output=50)
+    receipt = booked(alice, figures)
+    page = a_page(sign_in(alice), receipt.message_id)
+    rows = dict(re.findall(r'<th scope="row">([^<]+?)</th><td class="number">([\d,]+)</td>', page))
+    assert rows == {
+        "Fresh input": "362",
+        "Read from the cache": "1,000",
+        "Written to the cache": "600",
+        "Output": "50",
+    }
+    assert f'<dt>Prompt, estimated</dt> <dd class="number">{receipt.estimated_input:,}</dd>' in page
+    assert "14.3 % too low" in page
+    assert '<span>Kept free for the answer</span> <span class="number">4,000</span>' in page
+    assert "Plan “standard”" in page
+
+
+def test_the_panel_tells_the_cost_and_the_cost_without_the_cache(alice: Any, sign_in: SignIn, settings: Any) -> None:
+    settings.IS_OFFLINE = False
+    page = a_page(sign_in(alice), booked(alice, Figures(input=400, cache_read=12_000, output=300)).message_id)
+    assert re.search(r"<dt>Cost</dt> <dd class=\"number\">\$0.0050</dd>", page)
+    assert re.search(r"<dt>Without the cache</dt> <dd class=\"number\">\$0.0278</dd>", page)
+    assert "nothing is charged" not in page
+
+
+def test_the_offline_demo_says_that_nothing_is_charged(alice: Any, sign_in: SignIn, settings: Any) -> None:
+    settings.IS_OFFLINE = True
+    receipt = booked(alice, Figures(input=400))
+    settings.IS_OFFLINE = False  # a key was entered since: the old answer is still a demo's
+    page = a_page(sign_in(alice), receipt.message_id)
+    assert "Demo, nothing is charged." in page
+    assert "This would have cost" in page
+
+
+def test_a_model_without_a_price_is_told_so(alice: Any, sign_in: SignIn, settings: Any) -> None:
+    settings.IS_OFFLINE = False
+    page = a_page(sign_in(alice), booked(alice, Figures(input=400), model="llama3.3:70b").message_id)
+    assert "No price is known for llama3.3:70b." in page
+
+
+@pytest.mark.parametrize(
+    ("state", "final", "badge", "estimated"),
+    [
+        (State.COMPLETE, True, "Complete", False),
+        (State.STOPPED, False, "Stopped or broken off", True),
+        (State.FAILED, True, "Failed", False),
+    ],
+)
+def test_the_panel_names_the_state_and_marks_estimates(
+    alice: Any, sign_in: SignIn, state: State, final: bool, badge: str, estimated: bool
+) -> None:
+    page = a_page(sign_in(alice), booked(alice, Figures(input=400, final=final), state=state).message_id)
+    assert f'<span class="badge">{badge}</span>' in page
+    assert ("estimated</span>" in page) is estimated
+
+
+def test_while_the_answer_is_written_the_panel_already_shows_the_prompt(alice: Any, sign_in: SignIn) -> None:
+    receipt = draft_for(answer_of(alice))
+    receipt.save()
+    page = a_page(sign_in(alice), receipt.message_id)
+    assert "Being answered" in page
+    assert "sister Mary" in page
+    assert "come with the answer" in page
+
+
+def test_an_answer_without_memories_says_so(alice: Any, sign_in: SignIn) -> None:
+    fitted = fit([Piece(Section.MESSAGE, "question", "Hello", 1)], plan_of(100))
+    receipt = draft_for(answer_of(alice), fitted)
+    receipt.save()
+    page = a_page(sign_in(alice), receipt.message_id)
+    assert "No memory was close enough" in page
+    assert 'id="receipt-cut"' not in page
+
+
+def test_the_panel_warns_when_even_keyed_facts_were_cut(alice: Any, sign_in: SignIn) -> None:
+    pieces = [
+        Piece(Section.PROFILE, "fact:1", "The user is allergic to peanuts.", 60, guarded=True),
+        Piece(Section.MESSAGE, "question", "Long", 90),
+    ]
+    receipt = draft_for(answer_of(alice), fit(pieces, plan_of(100)))
+    receipt.save()
+    assert "keyed facts of your profile had to be cut" in a_page(sign_in(alice), receipt.message_id)
+
+
+def test_the_bar_can_be_read_without_colour_and_without_seeing_it(alice: Any, sign_in: SignIn) -> None:
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10)).message_id)
+    assert re.search(r'<svg class="budget-bar"[^>]*role="img" aria-label="About [\d,]+ of 40,000 tokens', page)
+    legend = page.partition('<ul class="legend">')[2].partition("</ul>")[0]
+    for section in Section:
+        assert section.heading in legend
+        assert f"segment-{section}" in page
+
+
+def test_the_panel_keeps_to_the_strict_policy_and_escapes_what_people_wrote(alice: Any, sign_in: SignIn) -> None:
+    evil = Piece(Section.MEMORIES, "fact:1", "<script>alert(1)</script>", 5, score=0.5, url='/m/1"><b>')
+    receipt = draft_for(answer_of(alice), fit([evil], plan_of(100)))
+    receipt.save()
+    page = a_page(sign_in(alice), receipt.message_id)
+    assert "<script" not in page
+    assert "<b>" not in page
+    assert not re.search(r"\s(style|on\w+)=", page)
+
+
+def test_nobody_else_sees_a_receipt_not_even_staff(alice: Any, bob: Any, charlie: Any, sign_in: SignIn) -> None:
+    receipt = booked(alice, Figures(input=10))
+    for other in (bob, charlie):
+        assert sign_in(other).get(f"/receipts/{receipt.message_id}").status_code == 404
+
+
+@pytest.mark.parametrize("message_id", ["0", "999999999", "99999999999999999999999"])
+def test_a_receipt_that_is_not_there_is_a_404(alice: Any, sign_in: SignIn, message_id: str) -> None:
+    assert sign_in(alice).get(f"/receipts/{message_id}").status_code == 404
+
+
+def test_without_signing_in_there_is_no_receipt(alice: Any, client: Any) -> None:
+    response = client.get(f"/receipts/{booked(alice, Figures(input=10)).message_id}")
+    assert response.status_code == 302
+    assert "login" in response["Location"]
+
+
+def test_a_receipt_is_only_read_and_never_kept_by_the_browser(alice: Any, sign_in: SignIn) -> None:
+    client, address = sign_in(alice), f"/receipts/{booked(alice, Figures(input=10)).message_id}"
+    assert client.post(address).status_code == 405
+    assert "no-store" in client.get(address)["Cache-Control"]
+
+
+def test_the_panel_takes_one_statement_for_the_receipt(
+    alice: Any, sign_in: SignIn, django_assert_num_queries: Any
+) -> None:
+    client, address = sign_in(alice), f"/receipts/{booked(alice, Figures(input=10)).message_id}"
+    with django_assert_num_queries(3):  # the session, the user, the receipt
+        client.get(address)
+
+
+# The arithmetic -----------------------------------------------------------------------------------------------------
+
+
+def total(section: Section, tokens: int) -> dict[str, Any]:
+    return {"section": str(section), "ceiling": None, "tokens": tokens, "cut_tokens": 0, "items": 1, "cut": 0}
+
+
+@given(st.lists(st.integers(0, 40_000), min_size=len(Section), max_size=len(Section)))
+def test_the_bars_stand_side_by_side_each_as_wide_as_its_share(tokens: list[int]) -> None:
+    placed = bars([total(*one) for one in zip(Section, tokens, strict=True)], plan_total=max(1, sum(tokens)))
+    for before, after in pairwise(placed):
+        assert after.x == before.x + before.width
+    for bar, size in zip(placed, tokens, strict=True):
+        assert (bar.width == 0) == (size == 0)
+        assert abs(bar.width - BAR_WIDTH * size / max(1, sum(tokens))) <= THINNEST
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (None, ""),
+        (Decimal(0), "$0.0000"),
+        (Decimal("0.000049"), "less than $0.0001"),
+        (Decimal("0.0074"), "$0.0074"),
+        (Decimal("0.99995"), "$1.0000"),
+        (Decimal("1234.5"), "$1,234.50"),
+    ],
+)
+def test_amounts_are_told_as_people_read_them(amount: Decimal | None, shown: str) -> None:
+    assert dollars(amount) == shown
+
+
+@pytest.mark.parametrize(
+    ("estimated", "actual", "is_estimate", "told"),
+    [
+        (1_024, 1_000, False, "2.4 % too high"),
+        (900, 1_000, False, "10.0 % too low"),
+        (1_000, 1_000, False, "exact"),
+        (1_000, 0, False, ""),
+        (1_000, 900, True, ""),
+    ],
+)
+def test_the_prediction_is_compared_with_a_reported_figure_only(
+    estimated: int, actual: int, is_estimate: bool, told: str
+) -> None:
+    first = {"input": actual, "cache_read": 0, "cache_write_5m": 0, "cache_write_1h": 0, "estimated": is_estimate}
+    assert off_by(Receipt(estimated_input=estimated, rounds=[first])) == told
+
+
+def test_an_open_receipt_compares_nothing() -> None:
+    shown = panel(Receipt(estimated_input=5, plan_total=10))
+    assert (shown.off_by, shown.cost, shown.bars, shown.answer_room) == ("", "", [], 10)

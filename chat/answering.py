@@ -1,0 +1,175 @@
+"""How is an answer got from the model? Stream, run the tools it asks for, stream again; at most MAX_ROUNDS times."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import anthropic
+import httpx2
+from anthropic.types import Message as Reply
+from anthropic.types import MessageDeltaUsage, Usage
+
+from chat.running import RunningTurn
+from recall.failures import Failure, classify, pause_before
+from recall.provider import client
+
+MAX_ROUNDS = 8
+"""Tool rounds a turn may take (DESIGN §4); the request after the last one may not call a tool."""
+BETWEEN_ROUNDS = "\n\n"
+
+Request = dict[str, Any]
+"""The keyword arguments of `client.messages.stream`."""
+
+
+@dataclass(slots=True)
+class RoundUsage:
+    """The provider's figures for one request, in tokens; `final` is False when its last word never came."""
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+    output: int = 0
+    final: bool = False
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """One tool call and its result, as they are stored."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+    result: str = ""
+    is_error: bool = False
+    line: str = ""
+    """What stands for it once the turn is history."""
+
+
+UseTool = Callable[[ToolUse], Awaitable[None]]
+"""Fills in a tool use's result."""
+
+
+@dataclass(slots=True)
+class Answered:
+    """What came of it so far; filled as it arrives, so that a stopped turn keeps all there was."""
+
+    rounds: list[RoundUsage] = field(default_factory=list)
+    tools: list[ToolUse] = field(default_factory=list)
+    stop_reason: str = ""
+    failure: Failure | None = None
+    asked_at: float = 0.0
+    """`time.monotonic()` of the first request."""
+    first_token: float | None = None
+    """Milliseconds from the first request to the first text."""
+
+
+async def answer(turn: RunningTurn, request: Request, answered: Answered, use_tool: UseTool, cached: bool) -> None:
+    """Talk with the model until it has answered; the text goes to `turn`, the rest into `answered`."""
+    answered.asked_at = time.monotonic()
+    for number in range(MAX_ROUNDS + 1):
+        if number == MAX_ROUNDS:
+            request = {**request, "tool_choice": {"type": "none"}}
+        reply = await _ask(turn, request, answered)
+        if reply is None or reply.stop_reason != "tool_use":
+            return
+        results = await _use_tools(turn, reply, answered, use_tool)
+        request = _with_results(request, reply, results, cached)
+        if turn.text:
+            turn.write(BETWEEN_ROUNDS)
+
+
+async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply | None:
+    """One request, tried again unasked while nothing of its answer was shown; None: it failed."""
+    attempt, shown = 0, len(turn.text)
+    while True:
+        try:
+            reply = await _stream(turn, request, answered)
+        except (anthropic.AnthropicError, httpx2.HTTPError) as error:
+            failure, attempt = classify(error), attempt + 1
+            pause = pause_before(failure, attempt, shown=len(turn.text) > shown)
+            if pause is None:
+                answered.failure = failure
+                return None
+            turn.say("waiting", "The model did not answer; trying again.")
+            await asyncio.sleep(pause)
+        else:
+            answered.stop_reason = reply.stop_reason or ""
+            return reply
+
+
+async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Reply:
+    usage = RoundUsage()
+    async with client().messages.stream(**request) as stream:
+        async for event in stream:
+            if event.type == "text":
+                if answered.first_token is None:
+                    answered.first_token = (time.monotonic() - answered.asked_at) * 1000
+                turn.write(event.text)
+            elif event.type == "message_start":
+                _book(usage, event.message.usage)
+                answered.rounds.append(usage)
+            elif event.type == "content_block_start":
+                _announce(turn, event.content_block.type)
+            elif event.type == "message_delta":
+                _book(usage, event.usage)
+        reply = await stream.get_final_message()
+    usage.final = True
+    return reply
+
+
+def _announce(turn: RunningTurn, block: str) -> None:
+    if block == "thinking":
+        turn.say("thinking", "Thinking")
+    elif block == "tool_use":
+        turn.say("tool", "Looking something up")
+
+
+def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
+    """Take over what the provider says; `message_delta` is cumulative and may leave the input figures out."""
+    if figures.input_tokens is not None:
+        usage.input = figures.input_tokens
+    if figures.cache_read_input_tokens is not None:
+        usage.cache_read = figures.cache_read_input_tokens
+    if figures.cache_creation_input_tokens is not None:
+        split = getattr(figures, "cache_creation", None)
+        if split is not None:
+            usage.cache_write_1h = split.ephemeral_1h_input_tokens
+        usage.cache_write_5m = figures.cache_creation_input_tokens - usage.cache_write_1h
+    usage.output = figures.output_tokens
+
+
+async def _use_tools(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> list[dict[str, Any]]:
+    calls = [ToolUse(b.id, b.name, dict(b.input)) for b in reply.content if b.type == "tool_use"]
+    for call in calls:
+        answered.tools.append(call)
+        turn.say("tool", f"Using {call.name}")
+        await use_tool(call)
+    return [
+        {"type": "tool_result", "tool_use_id": call.id, "content": call.result, "is_error": call.is_error}
+        for call in calls
+    ]
+
+
+def _with_results(request: Request, reply: Reply, results: list[dict[str, Any]], cached: bool) -> Request:
+    """The next request of the loop: the model's blocks go back unchanged, then one message with all results."""
+    if cached:
+        # Breakpoint 4, short-lived: only the next round reads it.
+        results[-1]["cache_control"] = {"type": "ephemeral", "ttl": "5m"}
+    before = [_without_short_breakpoint(message) for message in request["messages"]]
+    said = {"role": "assistant", "content": [block.to_dict() for block in reply.content]}
+    return {**request, "messages": [*before, said, {"role": "user", "content": results}]}
+
+
+def _without_short_breakpoint(message: dict[str, Any]) -> dict[str, Any]:
+    """At most four breakpoints are allowed: the former round's gives way. Moving one changes no prefix."""
+    content = message["content"]
+    if not any(
+        block.get("cache_control", {}).get("ttl") == "5m" for block in content if block["type"] == "tool_result"
+    ):
+        return message
+    return {**message, "content": [{k: v for k, v in block.items() if k != "cache_control"} for block in content]}

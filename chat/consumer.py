@@ -1,0 +1,140 @@
+"""The socket: it parses frames, calls, and sends. One object a tab; the turn itself lives elsewhere (`running.py`)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import Error as DatabaseError
+
+from accounts.models import User
+from accounts.sessions import session_digest
+from chat.frames import VERSION, BadFrame, Continue, Incoming, Open, Ping, Retry, Send, Stop, client_id_of, parse
+from chat.models import Conversation, Message
+from chat.opening import NOT_FOUND, Refused
+from chat.running import TURNS, Frame
+from chat.sending import accept
+from chat.stopping import stop_elsewhere
+from recall.threads import in_thread
+
+NOT_SIGNED_IN = 4401
+OUTBOX = 512
+"""Frames that may wait for a slow socket; beyond, deltas are lost and the page sees the gap by their offset."""
+UNAVAILABLE = Refused("unavailable", "The database cannot be reached just now. Nothing was lost; this is sent again.")
+
+
+class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One tab's socket."""
+
+    user: User
+    following: UUID | None = None
+
+    async def connect(self) -> None:
+        """Accept signed-in people only."""
+        user = self.scope["user"]
+        await self.accept()
+        if not isinstance(user, User):
+            await self.close(NOT_SIGNED_IN)
+            return
+        self.user = user
+        self.session = session_digest(getattr(self.scope.get("session"), "session_key", None))
+        self.outbox: asyncio.Queue[Frame] = asyncio.Queue(OUTBOX)
+        self.sender = asyncio.create_task(self._send_outbox())
+        await self.channel_layer.group_add(f"user-{user.pk}", self.channel_name)
+        self.tell({"type": "hello", "v": VERSION})
+
+    async def disconnect(self, code: int) -> None:
+        """Leave; the turn goes on."""
+        if not hasattr(self, "sender"):
+            return
+        self._leave()
+        await self.channel_layer.group_discard(f"user-{self.user.pk}", self.channel_name)
+        self.sender.cancel()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """One frame: parse it, do it, or say in a sentence why not."""
+        if not hasattr(self, "sender"):
+            return  # it came while the socket of somebody not signed in was closing
+        text = text_data if text_data is not None else ""
+        try:
+            await self._do(parse(text))
+        except BadFrame as error:
+            self._refuse("bad_frame", str(error), text)
+        except Refused as refused:
+            self._refuse(refused.code, refused.sentence, text)
+        except (DatabaseError, psycopg.Error):
+            self._refuse(UNAVAILABLE.code, UNAVAILABLE.sentence, text)
+
+    async def _do(self, frame: Incoming) -> None:
+        match frame:
+            case Send() | Retry() | Continue():
+                answer = await accept(self.user.pk, frame, self.tell)
+                self._now_following(UUID(answer["conversation"]))
+                if answer["duplicate"]:
+                    self.tell(answer)
+            case Open():
+                await self._open(frame.conversation)
+            case Stop():
+                await in_thread(_own, self.user, frame.conversation)
+                if not TURNS.stop(frame.conversation):
+                    await in_thread(stop_elsewhere, frame.conversation)
+            case Ping():
+                self.tell({"type": "pong"})
+
+    async def _open(self, conversation_id: UUID) -> None:
+        written = await in_thread(_own, self.user, conversation_id)
+        self._now_following(conversation_id)
+        turn = TURNS.by_conversation.get(conversation_id)
+        if turn is not None:
+            written = turn.snapshot()
+        self.tell({"type": "opened", "conversation": str(conversation_id), "answer": written})
+        TURNS.follow(conversation_id, self.tell)
+
+    def _now_following(self, conversation_id: UUID) -> None:
+        if self.following != conversation_id:
+            self._leave()
+            self.following = conversation_id
+
+    def _leave(self) -> None:
+        if self.following is not None:
+            TURNS.leave(self.following, self.tell)
+            self.following = None
+
+    def tell(self, frame: Frame) -> None:
+        """Put a frame into the outbox, without waiting. A delta that finds no room is dropped: its offset tells."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self.outbox.put_nowait(frame)
+
+    async def _send_outbox(self) -> None:
+        while True:
+            frame = await self.outbox.get()
+            await self.send(json.dumps(frame, ensure_ascii=False))
+
+    async def nudge(self, event: dict[str, Any]) -> None:
+        """Something changed in another process or tab: the page fetches it again."""
+        if event["kind"] == "signed_out":
+            if event["session"] == self.session:
+                await self.close(NOT_SIGNED_IN)
+            return
+        self.tell({**event, "type": "nudge"})
+
+    def _refuse(self, code: str, sentence: str, text: str) -> None:
+        frame: Frame = {"type": "error", "code": code, "text": sentence}
+        client_id = client_id_of(text)
+        self.tell({**frame, "client_id": client_id} if client_id else frame)
+
+
+def _own(user: User, conversation_id: UUID) -> Frame | None:
+    """Check that the conversation is the user's; the answer that some other process is writing in it, or None."""
+    conversation = Conversation.objects.for_user(user).select_related("active_leaf").filter(pk=conversation_id).first()
+    if conversation is None:
+        raise Refused(*NOT_FOUND)
+    leaf: Message | None = conversation.active_leaf
+    if leaf is None or leaf.status != Message.Status.STREAMING:
+        return None
+    return {"message": leaf.pk, "text": leaf.text, "status": None}

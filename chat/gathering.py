@@ -1,0 +1,124 @@
+"""What is known for this turn? All reads of a compilation in one place, so that the rest of it can be pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.models import User
+from budget import calibration, snapshots
+from budget.counting import TextClass, count
+from budget.history import TurnRange
+from budget.models import ProfileSnapshot
+from budget.plan import DEFAULT_PLAN, ResolvedPlan, resolve
+from chat.history import Turn, active_path, finished_turns
+from chat.models import Conversation, Message, Role
+from chat.opening import Opened
+from chat.person import Acquaintance, acquaintance
+from memory.models import Boundary
+from memory.profile import ProfileLine, profile_lines
+from memory.retrieval import Recollection, recall
+from recall.provider import Capabilities, capabilities
+
+CACHE_LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Everything a prompt is made from."""
+
+    now: datetime
+    user: User
+    model: str
+    effort: str
+    able: Capabilities
+    plan: ResolvedPlan
+    ratios: dict[TextClass, float]
+    boundaries: Sequence[Boundary]
+    role: Role | None
+    snapshot: ProfileSnapshot
+    profile: Sequence[snapshots.Line]
+    """The lines the conversation is pinned to."""
+    importance: dict[str, ProfileLine]
+    """What is known today of each profile line, by its ref; a pinned line may have gone since."""
+    profile_update: Sequence[str]
+    turns: Sequence[Turn]
+    already_cut: TurnRange | None
+    recollection: Recollection
+    acquaintance: Acquaintance
+    question: Message
+    timings: dict[str, float]
+    """Milliseconds: history, profile, retrieve."""
+
+
+def gather(opened: Opened) -> Known:
+    """Read it all, on the thread and the connection of the caller."""
+    conversation, now, timed = opened.conversation, timezone.now(), _Stopwatch()
+    user = conversation.user
+    model = conversation.model or settings.ENVIRONMENT.chat_model
+    able = capabilities(model)
+    turns = [turn for turn in finished_turns(active_path(conversation)) if turn.answer.seq < opened.answer.seq]
+    turns = [turn for turn in turns if turn.question.pk != opened.question.pk]
+    timed.lap("history")
+    lines = profile_lines(user)
+    current = [snapshots.Line(line.ref, line.text, count(line.text)) for line in lines]
+    snapshot = _snapshot(conversation, turns, current, now)
+    pinned = snapshots.pinned_lines(snapshot)
+    boundaries = Boundary.objects.for_prompt(user)
+    timed.lap("profile")
+    recollection = recall(user, opened.question.text, now=now)
+    timed.lap("retrieve")
+    return Known(
+        now=now,
+        user=user,
+        model=model,
+        effort=conversation.effort,
+        able=able,
+        plan=resolve(DEFAULT_PLAN, able.context_window),
+        ratios=calibration.ratios(model),
+        boundaries=boundaries,
+        role=conversation.role,
+        snapshot=snapshot,
+        profile=pinned,
+        importance={line.ref: line for line in lines},
+        profile_update=snapshots.changes_since(pinned, current),
+        turns=turns,
+        already_cut=TurnRange(conversation.cut_from, conversation.cut_until) if conversation.cut_from else None,
+        recollection=recollection,
+        acquaintance=acquaintance(conversation),
+        question=opened.question,
+        timings=timed.laps,
+    )
+
+
+def _snapshot(
+    conversation: Conversation, turns: Sequence[Turn], current: Sequence[snapshots.Line], now: datetime
+) -> ProfileSnapshot:
+    """The pinned profile, renewed where that costs nothing."""
+    user = conversation.user
+    latest = snapshots.latest(user, conversation.pk) if turns else None
+    last_request = turns[-1].answer.created_at if turns else now
+    lifetime = CACHE_LIFETIMES[settings.ENVIRONMENT.cache_ttl]
+    reason = snapshots.needs_renewal(latest, last_activity=last_request, now=now, lifetime=lifetime)
+    if reason is None and latest is not None:
+        return latest
+    return snapshots.pin(user, conversation.pk, current, reason or snapshots.Reason.NEW)
+
+
+class _Stopwatch:
+    """Milliseconds between laps."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """The time since the last lap is this step's."""
+        now = time.perf_counter()
+        self.laps[name] = round((now - self._last) * 1000, 2)
+        self._last = now

@@ -1,0 +1,260 @@
+"""How does an answer become HTML? Markdown without raw HTML or images, code highlighted, then an allow-list.
+
+Two walls: markdown-it escapes all HTML and refuses every address but web and mail; nh3 then lets through only the
+tags, attributes and classes below, so that a fault in the first wall shows as missing decoration and not as a script.
+Nothing in the result loads anything: no images, no embeds (docs/design.md says why).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import nh3
+import pygments
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
+from pygments.util import ClassNotFound
+
+MAX_CHARS = 40_000
+"""Longer text is shown as it is: the parser takes up to half a second for this much, on inputs made to be slow."""
+MAX_BRACKET_WORK = 500_000
+"""Sum over the paragraphs of (opening brackets)²: each may begin a link, and the parser looks for its end, 0.4 µs a
+pair. Where the sum passes this, paragraphs are shown as they are (40,000 brackets in one would take 3 s)."""
+MAX_CODE_CHARS = 30_000
+"""Characters of code highlighted in one answer; what comes after is shown plain."""
+CODE_SECONDS = 0.25
+"""CPU time for highlighting one block: many of Pygments' lexers are quadratic on inputs made to be slow."""
+SLOW_CODE = re.compile(r"[^\n]{2000}|\s{1000}")
+"""What a single step of some lexers takes seconds for (20,000 digits on a line in OCaml: 6 s): shown plain."""
+HEADING_SHIFT = 2
+"""The page has h1 and each message h2, so an answer's own headings begin at h3."""
+SCHEMES = frozenset({"http", "https", "mailto"})
+
+TAGS = frozenset(
+    [
+        "p",
+        "br",
+        "hr",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "pre",
+        "code",
+        "span",
+        "a",
+        "strong",
+        "em",
+        "s",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "div",
+    ]
+)
+CLASSES = {
+    "span": {name for name in STANDARD_TYPES.values() if name} | {"link-host"},
+    "th": {"align-right", "align-center"},
+    "td": {"align-right", "align-center"},
+    "div": {"plain"},
+}
+ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "pre": {"data-language", "tabindex"}}
+CLEANER = nh3.Cleaner(
+    tags=TAGS,
+    attributes=ATTRIBUTES,
+    allowed_classes=CLASSES,
+    url_schemes=SCHEMES,
+    url_relative="deny",
+    link_rel="noopener noreferrer nofollow",
+)
+
+CACHED_ANSWERS = 256
+CACHED_CHARS = 20_000
+"""Longer results are not kept: the cache stays below some 5 MB."""
+
+
+def render(text: str) -> SafeString:
+    """An answer's Markdown as HTML that is safe to put into a page; text over MAX_CHARS as plain text."""
+    if len(text) > MAX_CHARS:
+        return plain(text)
+    encoded = text.encode("utf-8", "replace")  # half an emoji is no text that nh3, or a page, could hold
+    digest = hashlib.blake2b(encoded, digest_size=16).digest()
+    return _CACHE.get(digest) or _CACHE.keep(digest, _rendered(encoded.decode()))
+
+
+def plain(text: str) -> SafeString:
+    """Text as it was written, lines kept (by the class's `white-space`)."""
+    return format_html('<div class="plain">{}</div>', text)
+
+
+def _rendered(text: str) -> SafeString:
+    return mark_safe(CLEANER.clean(_PARSER.render(text)))  # noqa: S308 (the cleaner's allow-list is what makes it safe)
+
+
+class _Cache:
+    """The latest rendered answers by digest: a conversation that is opened again costs no parsing."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._kept, self._lock = size, OrderedDict[bytes, SafeString](), threading.Lock()
+
+    def get(self, digest: bytes) -> SafeString | None:
+        with self._lock:
+            html = self._kept.get(digest)
+            if html is not None:
+                self._kept.move_to_end(digest)
+            return html
+
+    def keep(self, digest: bytes, html: SafeString) -> SafeString:
+        if len(html) > CACHED_CHARS:
+            return html
+        with self._lock:
+            self._kept[digest] = html
+            if len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        return html
+
+
+_CACHE = _Cache(CACHED_ANSWERS)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("js-default", {"html": False, "linkify": False}).disable(["image"])
+    parser.validateLink = _may_link  # type: ignore[method-assign]
+    parser.core.ruler.before("inline", "overfull", _leave_overfull_plain)
+    parser.core.ruler.push("recall", _adapt)
+    parser.add_render_rule("overfull", _overfull)
+    parser.add_render_rule("fence", _code)
+    parser.add_render_rule("code_block", _code)
+    parser.add_render_rule("link_host", _link_host)
+    return parser
+
+
+def _may_link(url: str) -> bool:
+    """Only whole web and mail addresses: a relative one would lead into Recall itself, with the reader's session."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in SCHEMES and bool(parts.netloc or parts.scheme == "mailto")
+
+
+def _leave_overfull_plain(state: StateCore) -> None:
+    work = 0
+    for token in state.tokens:
+        if token.type == "inline" and (brackets := token.content.count("[")):
+            work += brackets**2
+            if work > MAX_BRACKET_WORK:
+                token.type = "overfull"
+
+
+def _overfull(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    return escape(tokens[index].content)
+
+
+def _adapt(state: StateCore) -> None:
+    """What differs from plain Markdown: heading levels, alignment without style attributes, hosts beside links."""
+    for token in state.tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(int(token.tag[1]) + HEADING_SHIFT, 6)}"
+        elif token.type in {"th_open", "td_open"}:
+            _align(token)
+        elif token.children:
+            token.children = _with_hosts(token.children)
+
+
+def _align(token: Token) -> None:
+    side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
+    if side in {"right", "center"}:
+        token.attrSet("class", f"align-{side}")
+
+
+def _with_hosts(tokens: Sequence[Token]) -> list[Token]:
+    """A link whose words do not name where it leads gets its host beside it."""
+    shown: list[Token] = []
+    host, words = "", ""
+    for token in tokens:
+        shown.append(token)
+        if token.type == "link_open":
+            host, words = urlsplit(str(token.attrs.get("href", ""))).hostname or "", ""
+        elif token.type == "link_close" and host and not _names(words, host):
+            shown.append(Token("link_host", "", 0, content=host))
+        else:
+            words += token.content
+    return shown
+
+
+def _names(words: str, host: str) -> bool:
+    """The link's words are its own address: they begin, but for the scheme, with the host as a whole."""
+    rest = words.strip().lower().removeprefix("https://").removeprefix("http://")
+    return rest == host or rest.startswith(f"{host}/")
+
+
+def _link_host(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    return f' <span class="link-host">{escape(tokens[index].content)}</span>'
+
+
+def _code(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    token = tokens[index]
+    language = token.info.strip().split(maxsplit=1)[0] if token.info.strip() else ""
+    env["code_chars"] = env.get("code_chars", 0) + len(token.content)
+    code = _highlighted(token.content, language) if env["code_chars"] <= MAX_CODE_CHARS else escape(token.content)
+    # Reachable by keyboard, so that a line that is too wide can be scrolled.
+    return f'<pre tabindex="0" data-language="{escape(language[:30])}"><code>{code}</code></pre>\n'
+
+
+def _highlighted(code: str, language: str) -> str:
+    if SLOW_CODE.search(code):
+        return escape(code)
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return escape(code)
+    try:
+        return pygments.format(_in_time(lexer.get_tokens(code)), _FORMATTER)
+    except TimeoutError:
+        return escape(code)
+
+
+def _in_time[T](tokens: Iterable[T]) -> Iterator[T]:
+    """The tokens, as long as they come within CODE_SECONDS.
+
+    Raises:
+        TimeoutError: they do not.
+    """
+    deadline = time.thread_time() + CODE_SECONDS
+    for token in tokens:
+        if time.thread_time() > deadline:
+            raise TimeoutError
+        yield token
+
+
+_FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+_PARSER = _parser()

@@ -1,0 +1,42 @@
+"""What becomes of an answer whose process died while it wrote it? It is marked interrupted; what was saved stays.
+
+Each web process holds an advisory lock on its key (`recall/nudges.py`), so a dead owner is known at once and for sure:
+no answer that is still being written is ever taken from its process.
+"""
+
+from __future__ import annotations
+
+from django.db.models import F, Func, JSONField, Value
+
+from budget.receipts import close_abandoned
+from chat.models import Message
+from chat.outcomes import CRASHED
+from recall.nudges import PROCESS_KEY, abandoned_keys, nudge
+
+
+def mark_abandoned_answers() -> int:
+    """Mark each answer whose process is gone; how many there were. Runs at start and by the clock."""
+    keys = set(Message.objects.streaming().exclude(process_key=None).values_list("process_key", flat=True))
+    gone = abandoned_keys(keys - {PROCESS_KEY})
+    return sum(mark_if_abandoned(message) for message in Message.objects.streaming().filter(process_key__in=gone))
+
+
+def mark_if_abandoned(message: Message) -> bool:
+    """Mark one answer interrupted if its process is gone."""
+    key = message.process_key
+    if key is not None and (key == PROCESS_KEY or not abandoned_keys([key])):
+        return False
+    told = Func(
+        F("event_data"), Value({"stop_reason": CRASHED}, JSONField()), template="%(expressions)s", arg_joiner=" || "
+    )
+    marked = (
+        Message.objects.streaming()
+        .filter(pk=message.pk, process_key=key)
+        .update(status=Message.Status.INTERRUPTED, process_key=None, event_data=told)
+    )
+    if not marked:
+        return False
+    close_abandoned(message.pk)
+    message.status = Message.Status.INTERRUPTED
+    nudge(f"user-{message.user_id}", "conversation", conversation=str(message.conversation_id))
+    return True

@@ -1,0 +1,157 @@
+"""Which answers is this process writing now, and who is watching? A turn belongs to the process, not to a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+Frame = dict[str, Any]
+Follower = Callable[[Frame], None]
+"""Takes a frame at once, without waiting: each socket has an outbox of its own, so that a slow one holds up nobody."""
+
+COALESCE = 0.03
+"""Seconds within which deltas are gathered into one frame: fast enough for the eye, few enough for the socket."""
+AT_ONCE = 4
+"""Turns one user may have running in one process."""
+
+
+@dataclass(eq=False)
+class RunningTurn:
+    """One answer while it is being written."""
+
+    user_id: int
+    conversation_id: UUID
+    message_id: int
+    text: str = ""
+    """All that was written so far."""
+    label: Frame | None = None
+    """The latest `status` frame."""
+    stopped: bool = False
+    announced: bool = False
+    """Followers were told that the turn was accepted; before that they are told nothing else of it."""
+    work: asyncio.Task[Any] | None = None
+    """The part that a Stop cancels: talking with the model, not saving the result."""
+    followers: set[Follower] = field(default_factory=set)
+    _shown: int = 0
+    _last_flush: float = 0.0
+    _timer: asyncio.TimerHandle | None = None
+
+    def write(self, text: str) -> None:
+        """Add text; it reaches the followers at once or, within COALESCE of the last frame, gathered with the next."""
+        self.text += text
+        if self._timer is not None:
+            return
+        wait = self._last_flush + COALESCE - time.monotonic()
+        if wait <= 0:
+            self.flush()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(wait, self.flush)
+
+    def flush(self) -> None:
+        """Send what was not sent yet."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self.announced and self._shown < len(self.text):
+            frame = {
+                "type": "delta",
+                "message": self.message_id,
+                "offset": self._shown,
+                "text": self.text[self._shown :],
+            }
+            self._shown, self._last_flush = len(self.text), time.monotonic()
+            self.tell(frame)
+
+    def say(self, state: str, label: str = "") -> None:
+        """Tell what is going on, in words."""
+        self.flush()
+        self.label = {"type": "status", "message": self.message_id, "state": state, "label": label}
+        if self.announced:
+            self.tell(self.label)
+
+    def announce(self, accepted: Frame | None) -> None:
+        """Tell the followers that the turn was accepted, and what has become of it meanwhile."""
+        self.announced = True
+        for frame in (accepted, self.label):
+            if frame is not None:
+                self.tell(frame)
+        self.flush()
+
+    def tell(self, frame: Frame) -> None:
+        """Hand a frame to every follower."""
+        for follower in tuple(self.followers):
+            follower(frame)
+
+    def stop(self) -> None:
+        """End the talk with the model; the turn then keeps what was written and closes."""
+        self.stopped = True
+        if self.work is not None:
+            self.work.cancel()
+
+    def snapshot(self) -> Frame:
+        """What a follower that comes in the middle must know. Flush first, so that its deltas follow on."""
+        self.flush()
+        return {"message": self.message_id, "text": self.text, "status": self.label}
+
+
+class Turns:
+    """The turns of this process, and the followers of each conversation, running or not."""
+
+    def __init__(self) -> None:
+        self.by_conversation: dict[UUID, RunningTurn] = {}
+        self._followers: dict[UUID, set[Follower]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, turn: RunningTurn, story: Coroutine[Any, Any, None]) -> None:
+        """Run a turn's story as a task of the process."""
+        turn.followers = self._followers.setdefault(turn.conversation_id, set())
+        self.by_conversation[turn.conversation_id] = turn
+        task = asyncio.get_running_loop().create_task(story, name=f"turn of message {turn.message_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def finish(self, turn: RunningTurn) -> None:
+        """The turn has ended; its conversation is free for the next."""
+        if self.by_conversation.get(turn.conversation_id) is turn:
+            del self.by_conversation[turn.conversation_id]
+        if not turn.followers:
+            self._followers.pop(turn.conversation_id, None)
+
+    def running_for(self, user_id: int) -> int:
+        """How many turns of this user are running here."""
+        return sum(turn.user_id == user_id for turn in self.by_conversation.values())
+
+    def follow(self, conversation_id: UUID, follower: Follower) -> RunningTurn | None:
+        """Watch a conversation; the turn that is running in it, if any."""
+        self._followers.setdefault(conversation_id, set()).add(follower)
+        return self.by_conversation.get(conversation_id)
+
+    def leave(self, conversation_id: UUID, follower: Follower) -> None:
+        """Stop watching."""
+        watching = self._followers.get(conversation_id, set())
+        watching.discard(follower)
+        if not watching and conversation_id not in self.by_conversation:
+            self._followers.pop(conversation_id, None)
+
+    def stop(self, conversation_id: UUID) -> bool:
+        """Stop the conversation's turn; False: no such turn runs in this process."""
+        turn = self.by_conversation.get(conversation_id)
+        if turn is None:
+            return False
+        turn.stop()
+        return True
+
+    async def shut_down(self) -> None:
+        """The process ends: each turn keeps what it has written and is closed as interrupted."""
+        for turn in tuple(self.by_conversation.values()):
+            if turn.work is not None:
+                turn.work.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=10)
+
+
+TURNS = Turns()

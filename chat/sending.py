@@ -1,0 +1,96 @@
+"""What happens when a message comes in? It is committed, told to everyone who follows, and its turn is started."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_POST
+from pydantic import ValidationError
+
+from accounts.models import User
+from chat import opening
+from chat.frames import VERSION, Continue, Retry, Send
+from chat.opening import Opened, Refused
+from chat.pages import exchange_html, message_html
+from chat.running import AT_ONCE, TURNS, Follower, Frame, RunningTurn
+from chat.turn import run_turn
+from recall.threads import in_thread
+
+SLOW_DOWN = ("slow_down", f"{AT_ONCE} answers are being written for you already. Wait for one of them.")
+SIGNED_OUT = ("signed_out", "You are not signed in any more. Sign in and send again.")
+STATUS: dict[str, int] = {"not_found": 404, "busy": 409, "slow_down": 429, "too_long": 413, "signed_out": 401}
+"""HTTP status of a refusal; 400 for the rest."""
+
+
+async def accept(user_id: int, frame: Send | Retry | Continue, follower: Follower | None = None) -> Frame:
+    """Accept a message and start its turn; the `accepted` frame, which every follower was told too.
+
+    Raises:
+        Refused: nothing was saved.
+        OperationalError: the database could not be reached; nothing was saved, or the same client id finds it.
+    """
+    if TURNS.running_for(user_id) >= AT_ONCE:
+        raise Refused(*SLOW_DOWN)
+    opened = await in_thread(_open, user_id, frame)
+    if follower is not None:
+        TURNS.follow(opened.conversation.pk, follower)
+    if opened.duplicate:
+        return await in_thread(_accepted, opened, frame)
+    turn = RunningTurn(user_id, opened.conversation.pk, opened.answer.pk)
+    TURNS.start(turn, run_turn(turn, opened))  # at once: whatever becomes of the page, what is committed is answered
+    accepted = None
+    try:
+        accepted = await in_thread(_accepted, opened, frame)
+        return accepted
+    finally:
+        turn.announce(accepted)
+
+
+def _open(user_id: int, frame: Send | Retry | Continue) -> Opened:
+    user = User.objects.filter(pk=user_id, is_active=True).first()  # asked anew: a socket outlives a sign-out
+    if user is None:
+        raise Refused(*SIGNED_OUT)
+    match frame:
+        case Send():
+            opened = opening.send(user, frame.client_id, frame.conversation, frame.text)
+        case Retry():
+            opened = opening.retry(user, frame.client_id, frame.message)
+        case Continue():
+            opened = opening.go_on(user, frame.client_id, frame.message)
+    opened.conversation.user = user
+    return opened
+
+
+def _accepted(opened: Opened, frame: Send | Retry | Continue) -> Frame:
+    user = opened.conversation.user
+    retried = frame.message if isinstance(frame, Retry) else None
+    answer_alone = message_html(opened.answer, user=user) if retried else ""
+    return {
+        "type": "accepted",
+        "client_id": str(frame.client_id),
+        "conversation": str(opened.conversation.pk),
+        "created": opened.created,
+        "duplicate": opened.duplicate,
+        "message": opened.answer.pk,
+        "replaces": retried,
+        "html": answer_alone or exchange_html(opened.question, opened.answer, user=user),
+    }
+
+
+@login_required
+@require_POST
+async def send_over_http(request: HttpRequest) -> JsonResponse:
+    """A message too long for a frame: the same fields, form-encoded (docs/protocol.md)."""
+    user = cast(User, await request.auser())
+    fields: dict[str, Any] = {name: request.POST.get(name) for name in ("client_id", "text")}
+    conversation = request.POST.get("conversation") or None
+    try:
+        frame = Send.model_validate({"v": VERSION, "type": "send", "conversation": conversation, **fields})
+        return JsonResponse(await accept(user.pk, frame))
+    except ValidationError as error:
+        return JsonResponse({"type": "error", "code": "bad_frame", "text": str(error.errors()[0]["msg"])}, status=400)
+    except Refused as refused:
+        body = {"type": "error", "code": refused.code, "text": refused.sentence}
+        return JsonResponse(body, status=STATUS.get(refused.code, 400))

@@ -1,0 +1,159 @@
+"""The story of one turn: open (already committed) · compile · stream · close · queue the librarian.
+
+A turn is a task of the process. What it has written is kept whatever ends it: the model, a Stop, an outage, a shutdown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import psycopg
+from django.db import InterfaceError, OperationalError
+
+from chat import reading
+from chat.answering import Answered, ToolUse, answer
+from chat.closing import close_turn, open_receipt, save_partial
+from chat.context import Compiled, compile_context
+from chat.opening import Opened, Refused
+from chat.running import TURNS, Frame, RunningTurn
+from chat.tools import run_tool
+from recall.failures import Failure
+from recall.threads import in_thread
+
+log = logging.getLogger(__name__)
+
+SAVE_EVERY = 1.0
+"""Seconds between two saves of the text so far: what a crash can cost."""
+OUTAGES = (OperationalError, InterfaceError, psycopg.OperationalError)
+"""The database is away or restarting."""
+PATIENCE_COMPILING, PATIENCE_CLOSING = 20.0, 600.0
+"""Seconds an outage of the database is waited out: before the answer the user waits too; after it nobody does."""
+NO_DATABASE = Failure("database", "The database could not be reached. Your message is kept; retry in a moment.")
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a turn has come, whatever ends it."""
+
+    began: float = field(default_factory=time.monotonic)
+    compiled: Compiled | None = None
+    answered: Answered = field(default_factory=Answered)
+
+
+async def run_turn(turn: RunningTurn, opened: Opened) -> None:
+    """From a committed question to a saved answer with its receipt."""
+    progress = Progress()
+    turn.work = asyncio.create_task(_talk(turn, opened, progress))
+    if turn.stopped:
+        turn.work.cancel()
+    saving = asyncio.create_task(_save_now_and_then(turn))
+    try:
+        await asyncio.wait([turn.work])
+        saving.cancel()
+        await _close(turn, opened, progress)
+    finally:
+        TURNS.finish(turn)
+
+
+async def _talk(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
+    """The part a Stop cancels."""
+    turn.say("recalling", "Recalling")
+    try:
+        compiled = await _patiently(turn, PATIENCE_COMPILING, lambda: compile_context(opened))
+    except Refused as refused:
+        progress.answered.failure = Failure(refused.code, refused.sentence)
+        return
+    except OUTAGES:
+        progress.answered.failure = NO_DATABASE
+        return
+    progress.compiled = compiled
+    receipt = asyncio.create_task(_show_context(turn, opened, compiled))
+
+    async def use_tool(call: ToolUse) -> None:
+        await in_thread(run_tool, opened, call)
+
+    try:
+        await answer(turn, compiled.request, progress.answered, use_tool, compiled.cached)
+    finally:
+        await asyncio.shield(receipt)
+
+
+async def _show_context(turn: RunningTurn, opened: Opened, compiled: Compiled) -> None:
+    """Save the receipt as far as it is known, and let the panel fetch it, while the model begins to answer."""
+    try:
+        await in_thread(open_receipt, opened, compiled)
+    except OUTAGES:
+        log.warning("The receipt of message %s is saved with its answer.", turn.message_id)
+    else:
+        turn.tell({"type": "context", "message": turn.message_id})
+
+
+async def _save_now_and_then(turn: RunningTurn) -> None:
+    saved = 0
+    while True:
+        await asyncio.sleep(SAVE_EVERY)
+        if len(turn.text) == saved:
+            continue
+        saved = len(turn.text)
+        try:
+            await in_thread(save_partial, turn.message_id, turn.text)
+        except OUTAGES:
+            log.warning("The text so far of message %s could not be saved.", turn.message_id)
+
+
+async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
+    """Save the answer with its receipt, queue the librarian, then show the answer as the page will."""
+    _note_how_it_ended(turn, progress.answered)
+
+    def keep() -> Frame:
+        done = close_turn(opened, turn.text, progress.compiled, progress.answered, progress.began)
+        _queue_librarian(opened)
+        return done
+
+    try:
+        done = await _patiently(turn, PATIENCE_CLOSING, keep)
+    except OUTAGES:
+        log.exception("The answer of message %s could not be saved.", turn.message_id)
+        return
+    turn.tell(done)
+    turn.tell({"type": "context", "message": turn.message_id})
+
+
+def _note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
+    """A cancelled talk was stopped by the user or by the end of the process; any other exception is a fault of ours."""
+    assert turn.work is not None
+    if turn.work.cancelled():
+        answered.stop_reason = "stopped" if turn.stopped else "process_ended"
+        return
+    fault = turn.work.exception()
+    if fault is not None:
+        log.error("The turn of message %s failed.", turn.message_id, exc_info=fault)
+        answered.failure = Failure("fault", "Recall made a mistake while answering. Your message is kept; retry.")
+
+
+async def _patiently[R](turn: RunningTurn, patience: float, work: Callable[[], R]) -> R:
+    """Do `work` in a thread, again and again while the database is away."""
+    until, pause = time.monotonic() + patience, 0.2
+    while True:
+        try:
+            return await in_thread(work)
+        except OUTAGES:
+            if time.monotonic() > until:
+                raise
+            turn.say("waiting", "The database is away; waiting for it.")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 5.0)
+
+
+def _queue_librarian(opened: Opened) -> None:
+    """After the turn: the conversations that were left for this one, and this one every few turns, are read."""
+    try:
+        if opened.created:
+            reading.leave_others(opened.conversation.user, opened.conversation.pk)
+        reading.read_if_due(opened.conversation, opened.answer.turn)
+    except OUTAGES:
+        log.warning("Conversation %s is read when it goes quiet.", opened.conversation.pk)

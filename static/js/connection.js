@@ -1,0 +1,162 @@
+// @ts-check
+/**
+ * How frames get to the server and back (docs/protocol.md): one WebSocket that is opened again when it is lost, and a
+ * list of unsent messages that outlives a reload. A message is unsent until `accepted` names its client id; sending it
+ * twice does no harm, since the server knows the id.
+ *
+ * @typedef {{type: string, [field: string]: any}} Frame
+ * @typedef {"open" | "lost" | "signed_out"} State
+ */
+
+const FIRST_WAIT = 500; // ms before the first new attempt; doubled each time
+const LONGEST_WAIT = 15_000;
+const PING_EVERY = 25_000;
+const ANSWER_WITHIN = 10_000; // after a ping; then the line is taken for dead, as after a laptop's sleep
+const LONGEST_FRAME = 60_000; // bytes; the server closes the socket at 64 KiB
+const LONGEST_TEXT = 20_000; // characters; longer messages go in over HTTP
+const UNSENT = "recall-unsent";
+
+export class Connection {
+  /** @type {WebSocket | null} */ #socket = null;
+  #attempt = 0;
+  #timer = 0;
+  #waitingForAnswer = 0;
+  #postUrl;
+  #on;
+  /** @type {Frame[]} */ unsent = JSON.parse(sessionStorage.getItem(UNSENT) ?? "[]");
+
+  /**
+   * @param {string} postUrl where long messages go
+   * @param {{frame: (frame: Frame) => void, state: (state: State, wait: number) => void}} on
+   */
+  constructor(postUrl, on) {
+    this.#postUrl = postUrl;
+    this.#on = on;
+    setInterval(() => this.#ping(), PING_EVERY);
+    addEventListener("online", () => this.wake());
+    addEventListener("pageshow", (event) => event.persisted && this.wake());
+    document.addEventListener("visibilitychange", () => document.hidden || this.wake());
+    this.#connect();
+  }
+
+  /** Look at once whether the line still stands. */
+  wake() {
+    if (!this.#socket) this.#connect();
+    else this.#ping();
+  }
+
+  /** @param {Frame} frame one that may be lost: it is asked again after a reconnect */
+  ask(frame) {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ v: 1, ...frame }));
+  }
+
+  /** @param {Frame} frame one with a client id: kept until it is settled */
+  send(frame) {
+    this.unsent.push(frame);
+    keep(UNSENT, JSON.stringify(this.unsent));
+    this.#transmit(frame);
+  }
+
+  /** @param {string} clientId @returns {Frame | undefined} the frame that needs no sending any more */
+  settle(clientId) {
+    const settled = this.unsent.find((frame) => frame.client_id === clientId);
+    this.unsent = this.unsent.filter((frame) => frame !== settled);
+    keep(UNSENT, this.unsent.length ? JSON.stringify(this.unsent) : "");
+    return settled;
+  }
+
+  /** Send everything unsent again: after a reconnect, or when the server was not able to save it. */
+  resend() {
+    for (const frame of this.unsent) this.#transmit(frame);
+  }
+
+  #connect() {
+    clearTimeout(this.#timer);
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/chat`);
+    this.#socket = socket;
+    socket.onmessage = (event) => {
+      clearTimeout(this.#waitingForAnswer);
+      this.#waitingForAnswer = 0;
+      const frame = JSON.parse(event.data);
+      if (frame.type === "hello") {
+        this.#attempt = 0;
+        this.#on.state("open", 0);
+      }
+      this.#on.frame(frame);
+    };
+    socket.onclose = (event) => this.#socket === socket && this.#lost(event.code);
+  }
+
+  /** @param {number} code */
+  #lost(code) {
+    this.#socket = null;
+    clearTimeout(this.#waitingForAnswer);
+    this.#waitingForAnswer = 0;
+    if (code === 4401) return this.#on.state("signed_out", 0);
+    if (code === 1009) this.#refuse("The message is too long for this way of sending it.", "too_long");
+    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#attempt++) * (0.5 + Math.random() / 2);
+    this.#timer = setTimeout(() => this.#connect(), wait);
+    this.#on.state("lost", wait);
+  }
+
+  #ping() {
+    if (this.#socket?.readyState !== WebSocket.OPEN || this.#waitingForAnswer) return;
+    this.ask({ type: "ping" });
+    const asked = this.#socket;
+    this.#waitingForAnswer = setTimeout(() => {
+      // close() may itself wait long for a dead line, so it is not waited for.
+      asked.onclose = asked.onmessage = null;
+      asked.close();
+      if (this.#socket === asked) this.#lost(1006);
+    }, ANSWER_WITHIN);
+  }
+
+  /** @param {Frame} frame */
+  #transmit(frame) {
+    const long = frame.type === "send" && (frame.text.length > LONGEST_TEXT || bytes(frame) > LONGEST_FRAME);
+    if (long) this.#post(frame);
+    else this.ask(frame);
+  }
+
+  /** @param {Frame} frame */
+  async #post(frame) {
+    const body = new FormData(/** @type {HTMLFormElement} */ (document.getElementById("composer")));
+    body.set("client_id", frame.client_id);
+    body.set("conversation", frame.conversation ?? "");
+    body.set("text", frame.text);
+    try {
+      const response = await fetch(this.#postUrl, { method: "POST", body });
+      const isJson = response.headers.get("content-type")?.includes("json");
+      if (!isJson) return this.#refuse(`The message could not be sent (${response.status}).`, "http", frame.client_id);
+      const answer = await response.json();
+      this.#on.frame({ client_id: frame.client_id, ...answer });
+      // The answer comes over the socket, which does not follow this conversation yet.
+      if (answer.type === "accepted") this.ask({ type: "open", conversation: answer.conversation });
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      this.#on.state("lost", LONGEST_WAIT); // fetch's word for “no network”: sent again after the next hello
+    }
+  }
+
+  /** @param {string} text @param {string} code @param {string} [clientId] */
+  #refuse(text, code, clientId = this.unsent[0]?.client_id) {
+    this.#on.frame({ type: "error", code, text, client_id: clientId });
+  }
+
+}
+
+/** Keep a text for this tab, over a reload; "" forgets it. @param {string} key @param {string} value */
+export function keep(key, value) {
+  try {
+    if (value) sessionStorage.setItem(key, value);
+    else sessionStorage.removeItem(key);
+  } catch (error) {
+    // Full: a very long text then lives as long as the page does.
+    if (!(error instanceof DOMException)) throw error;
+  }
+}
+
+/** @param {Frame} frame */
+function bytes(frame) {
+  return new TextEncoder().encode(JSON.stringify(frame)).length;
+}

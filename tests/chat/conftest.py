@@ -1,0 +1,164 @@
+"""A socket to talk through, and a provider whose answers and failures a test can order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+from asgiref.testing import ApplicationCommunicator
+
+from chat.consumer import ChatConsumer
+from chat.running import TURNS
+from recall.provider import close, forget_capabilities
+
+Frame = dict[str, Any]
+PATIENCE = 10.0
+
+
+@dataclass
+class Provider:
+    """The offline server's admin side."""
+
+    http: httpx2.Client
+
+    def fail(self, fault: str, times: int = 1, match: str = "") -> None:
+        """The next `times` requests meet this fault."""
+        self._post("faults", {"fault": fault, "times": times, "match": match})
+
+    def script(self, *replies: Frame) -> None:
+        """Answer with these, in this order."""
+        self._post("script", {"replies": list(replies)})
+
+    def requests(self) -> list[Frame]:
+        """What the Messages endpoint received, oldest first."""
+        logged: list[Frame] = self.http.get("/offline/requests").raise_for_status().json()["requests"]
+        return [one for one in logged if one["path"] == "/v1/messages"]
+
+    def _post(self, what: str, body: Frame) -> None:
+        self.http.post(f"/offline/{what}", json=body).raise_for_status()
+
+
+@pytest.fixture
+def provider(offline_server: str) -> Iterator[Provider]:
+    """A clean offline server."""
+    forget_capabilities()
+    with httpx2.Client(base_url=offline_server) as http:
+        for what in ("faults", "script", "requests"):
+            http.delete(f"/offline/{what}").raise_for_status()
+        yield Provider(http)
+    forget_capabilities()
+
+
+class Socket:
+    """A socket of the consumer without a server. Channels' own communicator would need daphne."""
+
+    def __init__(self, user: Any) -> None:
+        scope = {"type": "websocket", "path": "/ws/chat", "user": user, "headers": [], "subprotocols": []}
+        self.app: Any = ApplicationCommunicator(ChatConsumer.as_asgi(), scope)  # type: ignore[no-untyped-call]
+
+    async def connect(self) -> Frame:
+        """Knock; what the application says first."""
+        await self.app.send_input({"type": "websocket.connect"})
+        return await self.event()
+
+    async def event(self) -> Frame:
+        """The next event from the application."""
+        event: Frame = await self.app.receive_output(PATIENCE)
+        return event
+
+    async def send(self, text: str | None = None, data: bytes | None = None) -> None:
+        """One message in."""
+        message = {"text": text} if text is not None else {"bytes": data}
+        await self.app.send_input({"type": "websocket.receive", **message})
+
+    async def disconnect(self) -> None:
+        """Go away."""
+        await self.app.send_input({"type": "websocket.disconnect", "code": 1001})
+        await self.app.wait(PATIENCE)
+
+
+@dataclass
+class Tab:
+    """One browser tab's socket."""
+
+    socket: Socket
+    seen: list[Frame] = field(default_factory=list)
+
+    async def tell(self, type_: str, **fields: Any) -> None:
+        """Send a frame."""
+        await self.socket.send(json.dumps({"v": 1, "type": type_, **fields}))
+
+    async def hear(self, type_: str) -> Frame:
+        """The next frame of this type; those before it are kept in `seen`."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                frame: Frame = json.loads((await self.socket.event())["text"])
+                self.seen.append(frame)
+                if frame["type"] == type_:
+                    return frame
+
+    async def ask(self, text: str, conversation: str | None = None, **fields: Any) -> Frame:
+        """Send a message; the `accepted` frame."""
+        client_id = fields.pop("client_id", None) or str(uuid4())
+        await self.tell("send", client_id=client_id, conversation=conversation, text=text)
+        return await self.hear("accepted")
+
+    async def talk(self, text: str, conversation: str | None = None) -> Frame:
+        """Send a message and wait for the answer; the `accepted` frame with the `done` frame's fields."""
+        accepted = await self.ask(text, conversation)
+        done = await self.hear("done")
+        await settled()
+        return {**accepted, **done}
+
+    def text_of(self, message: int) -> str:
+        """The answer's text as its deltas tell it, checked for gaps."""
+        text = ""
+        for frame in self.seen:
+            if frame["type"] == "delta" and frame["message"] == message:
+                assert frame["offset"] == len(text), "a gap"
+                text += frame["text"]
+        return text
+
+
+async def settled() -> None:
+    """Wait until every turn of the process has closed its books."""
+    async with asyncio.timeout(PATIENCE):
+        while TURNS.by_conversation or TURNS._tasks:  # noqa: ASYNC110 (the product needs no event for it)
+            await asyncio.sleep(0.01)
+
+
+class Tabs:
+    """Opens tabs and closes them all at the end."""
+
+    def __init__(self) -> None:
+        self.open_ones: list[Tab] = []
+
+    async def open(self, user: Any) -> Tab:
+        """A connected tab of `user`."""
+        tab = Tab(Socket(user))
+        assert (await tab.socket.connect())["type"] == "websocket.accept"
+        self.open_ones.append(tab)
+        await tab.hear("hello")
+        return tab
+
+    async def close(self, tab: Tab) -> None:
+        """Close one tab, as by a reload."""
+        self.open_ones.remove(tab)
+        await tab.socket.disconnect()
+
+
+@pytest.fixture
+async def tabs(provider: Provider) -> AsyncIterator[Tabs]:
+    """Browser tabs of anybody."""
+    opened = Tabs()
+    yield opened
+    await settled()
+    for tab in list(opened.open_ones):
+        await opened.close(tab)
+    await close()

@@ -1,0 +1,66 @@
+"""The pages are light to load, and their colours can be told apart by people who see less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.test import Client
+
+from recall.settings import BASE_DIR
+
+PAGE_WEIGHT = 120_000
+"""Bytes of a chat page with all it loads, before compression."""
+
+
+def test_the_chat_page_is_light(sign_in: Callable[[Any], Client], alice: Any) -> None:
+    html = sign_in(alice).get("/").content.decode()
+    loaded = {*re.findall(r'(?:src|href)="/static/([^"#]+)', html), "js/connection.js"}
+    weight = len(html) + sum(Path(str(finders.find(name))).stat().st_size for name in loaded)
+    assert weight < PAGE_WEIGHT
+
+
+READABLE, SEEN = 4.5, 3.0
+"""WCAG 2.2 AA: contrast of text (1.4.3), and of the edges and shapes one must see to use a page (1.4.11)."""
+PAIRS = [
+    *[("ink", ground, READABLE) for ground in ("paper", "surface", "sunken", "accent-soft", "warn-soft")],
+    *[("ink", ground, READABLE) for ground in ("danger-soft", "marked", "inserted", "deleted")],
+    *[("ink-soft", ground, READABLE) for ground in ("paper", "surface", "sunken", "accent-soft")],
+    *[("accent", ground, READABLE) for ground in ("paper", "surface", "sunken", "accent-soft")],
+    ("accent-ink", "accent", READABLE),
+    ("warn", "warn-soft", READABLE),
+    ("danger", "paper", READABLE),
+    ("danger", "surface", READABLE),
+    ("danger", "danger-soft", READABLE),
+    *[(f"code-{part}", "sunken", READABLE) for part in ("keyword", "string", "number", "name", "comment")],
+    *[("line-strong", ground, SEEN) for ground in ("paper", "surface")],
+    *[
+        (f"section-{name}", "sunken", SEEN)
+        for name in ["blueprint", "boundaries", "role", "profile", "history", "memories", "task", "clock", "message"]
+    ],
+]
+
+
+def luminance(colour: str) -> float:
+    """WCAG's relative luminance of `#rrggbb`."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted([luminance(one), luminance(other)])
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize(("ink", "ground", "least"), PAIRS)
+def test_colours_can_be_told_apart_in_both_themes(ink: str, ground: str, least: float) -> None:
+    css = (BASE_DIR / "static/css/recall.css").read_text()
+    colours = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}, #\w{6})\)", css))
+    for light_or_dark in (0, 1):
+        pair = [colours[name].split(", ")[light_or_dark] for name in (ink, ground)]
+        assert contrast(*pair) >= least, (pair, round(contrast(*pair), 2))

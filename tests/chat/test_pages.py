@@ -1,0 +1,419 @@
+"""The chat's pages show a person their own conversations, and what can be done next."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+from django.utils import timezone
+
+from chat import pages
+from chat.models import Conversation, Message
+from chat.pages import exchange_html, message_html, told_day, told_time
+from memory.models import Fact, LibrarianRun
+
+SignIn = Callable[[Any], Client]
+
+
+def say(conversation: Conversation, text: str, **fields: Any) -> Message:
+    """Append one message, the user's and Recall's by turns."""
+    parent = conversation.active_leaf
+    is_question = parent is None or parent.role == Message.Role.ASSISTANT
+    message = Message.objects.create(
+        user=conversation.user,
+        conversation=conversation,
+        seq=conversation.next_seq,
+        parent=parent,
+        turn=(parent.turn if parent else 0) + is_question,
+        role=Message.Role.USER if is_question else Message.Role.ASSISTANT,
+        event_type=Message.Event.USER_MESSAGE if is_question else Message.Event.ASSISTANT_RESPONSE,
+        text=text,
+        **fields,
+    )
+    conversation.active_leaf, conversation.next_seq = message, message.seq + 1
+    conversation.save()
+    return message
+
+
+@pytest.fixture
+def conversation(alice: Any) -> Conversation:
+    """Alice's, with one finished exchange."""
+    made = Conversation.objects.create(user=alice, title="Zebra crossing")
+    say(made, "My sister <b>Mary</b> lives in Lisbon.\nSince *May*.")
+    say(made, "**Noted.**")
+    return made
+
+
+# Signing in, and whose it is ------------------------------------------------------------------------------------------
+
+PARTIALS = ["", "/messages", "/librarian", "/delete"]
+DEEDS = ["/end", "/read-again", "/rename", "/delete"]
+
+
+@pytest.mark.parametrize("address", ["/", "/conversations", f"/c/{uuid.uuid4()}", "/m/1"])
+def test_a_page_asks_who_you_are(client: Client, db: None, address: str) -> None:
+    response = client.get(address)
+    assert response.status_code == 302
+    assert response["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize("part", PARTIALS)
+def test_another_persons_conversation_is_not_there(
+    sign_in: SignIn, bob: Any, conversation: Conversation, part: str
+) -> None:
+    assert sign_in(bob).get(f"/c/{conversation.pk}{part}").status_code == 404
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_nothing_can_be_done_to_another_persons_conversation(
+    sign_in: SignIn, bob: Any, conversation: Conversation, deed: str
+) -> None:
+    assert sign_in(bob).post(f"/c/{conversation.pk}{deed}", {"title": "Bob's"}).status_code == 404
+    conversation.refresh_from_db()
+    assert conversation.title == "Zebra crossing"
+
+
+@pytest.mark.parametrize("deed", DEEDS[:-1])
+def test_a_link_alone_changes_nothing(sign_in: SignIn, alice: Any, conversation: Conversation, deed: str) -> None:
+    assert sign_in(alice).get(f"/c/{conversation.pk}{deed}").status_code == 405
+
+
+def test_another_persons_conversation_is_not_in_the_list(sign_in: SignIn, bob: Any, conversation: Conversation) -> None:
+    client = sign_in(bob)
+    assert b"Zebra" not in client.get("/").content
+    assert b"Zebra" not in client.get(f"/conversations?current={conversation.pk}").content
+
+
+def test_another_persons_message_leads_nowhere(sign_in: SignIn, bob: Any, conversation: Conversation) -> None:
+    assert sign_in(bob).get(f"/m/{conversation.active_leaf_id}").status_code == 404
+
+
+@pytest.mark.parametrize("address", ["/m/99999999999999999999", f"/c/{uuid.uuid4()}", "/c/none"])
+def test_what_is_not_there_is_not_found(sign_in: SignIn, alice: Any, address: str) -> None:
+    assert sign_in(alice).get(address).status_code == 404
+
+
+# Messages -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_users_words_stand_as_typed_and_the_answer_is_rendered(
+    sign_in: SignIn, alice: Any, conversation: Conversation
+) -> None:
+    html = sign_in(alice).get(f"/c/{conversation.pk}").content.decode()
+    assert "My sister &lt;b&gt;Mary&lt;/b&gt; lives in Lisbon.\nSince *May*.</div>" in html
+    assert "<strong>Noted.</strong>" in html
+
+
+def test_the_page_and_the_socket_render_the_same(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
+    question, answer = conversation.messages.all()
+    page = "".join(sign_in(alice).get(f"/c/{conversation.pk}/messages").content.decode().split())
+    for pushed in (message_html(question, user=alice), message_html(answer, user=alice)):
+        assert "".join(pushed.split()) in page
+    assert exchange_html(question, answer, user=alice) == message_html(question, user=alice) + message_html(
+        answer, user=alice
+    )
+
+
+def test_rendering_a_message_asks_the_database_nothing(
+    alice: Any, conversation: Conversation, django_assert_num_queries: Any
+) -> None:
+    answer = conversation.messages.last()
+    with django_assert_num_queries(0):
+        message_html(answer, user=alice)
+
+
+def test_an_answer_being_written_is_plain_text_that_is_marked_busy(alice: Any, conversation: Conversation) -> None:
+    say(conversation, "And now?")
+    answer = say(conversation, "It is **so", status=Message.Status.STREAMING)
+    html = message_html(answer, user=alice)
+    assert 'data-text aria-busy="true">It is **so</div>' in html
+    assert "aria-live" not in html
+
+
+@pytest.mark.parametrize(
+    ("status", "event_data", "sentence", "offers"),
+    [
+        ("complete", {"stop_reason": "end_turn"}, "", ["copy", "context", "retry"]),
+        ("complete", {"stop_reason": "max_tokens"}, "reached its length limit", ["continue"]),
+        ("interrupted", {"stop_reason": "stopped"}, "You stopped this answer", ["continue", "retry"]),
+        ("failed", {"error": {"code": "x", "sentence": "The model is <busy>."}}, "model is &lt;busy&gt;.", ["retry"]),
+    ],
+)
+def test_how_an_answer_ended_is_told_with_what_can_be_done(
+    alice: Any, conversation: Conversation, status: str, event_data: dict[str, Any], sentence: str, offers: list[str]
+) -> None:
+    say(conversation, "And now?")
+    text = "" if status == "failed" else "So far"
+    html = message_html(say(conversation, text, status=status, event_data=event_data), user=alice)
+    assert sentence in html
+    assert set(offers) <= set(re.findall(r'data-action="(\w+)"', html))
+
+
+def test_a_message_nobody_typed_is_told_as_what_it_was(alice: Any, conversation: Conversation) -> None:
+    asked = say(conversation, "Please continue exactly where you stopped.", event_data={"continues": 1})
+    html = message_html(asked, user=alice)
+    assert "You asked Recall to go on" in html
+    assert "Please continue" not in html
+
+
+def test_early_messages_come_on_request(
+    sign_in: SignIn, alice: Any, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "SHOWN", 2)
+    say(conversation, "Later question")
+    say(conversation, "Later answer")
+    client = sign_in(alice)
+    html = client.get(f"/c/{conversation.pk}").content.decode()
+    assert "2 earlier messages" in html
+    assert "My sister" not in html
+    assert "My sister" in client.get(f"/c/{conversation.pk}?earlier=1").content.decode()
+
+
+def test_a_messages_address_leads_to_it_in_its_conversation(
+    sign_in: SignIn, alice: Any, conversation: Conversation
+) -> None:
+    first = conversation.messages.first()
+    assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}#m-{first.pk}"
+
+
+def test_an_early_messages_address_asks_for_all_of_them(
+    sign_in: SignIn, alice: Any, conversation: Conversation
+) -> None:
+    first = conversation.messages.first()
+    Conversation.objects.filter(pk=conversation.pk).update(next_seq=5000)
+    assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}?earlier=1#m-{first.pk}"
+
+
+def test_an_empty_conversation_says_how_it_works_and_offers_examples(sign_in: SignIn, alice: Any) -> None:
+    html = sign_in(alice).get("/").content.decode()
+    assert html.count('data-action="example"') == 3
+    assert "proposes what to remember" in html
+
+
+# The list -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("day", "told"),
+    [
+        (date(2026, 11, 21), "Today"),
+        (date(2026, 11, 22), "Today"),  # the server's clock and the user's may differ by seconds around midnight
+        (date(2026, 11, 20), "Yesterday"),
+        (date(2026, 11, 15), "Sunday"),
+        (date(2026, 11, 14), "November"),
+        (date(2026, 1, 3), "January"),
+        (date(2025, 11, 21), "November 2025"),
+    ],
+)
+def test_the_lists_headings_tell_days_as_people_do(day: date, told: str) -> None:
+    assert told_day(day, date(2026, 11, 21)) == told
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        (datetime(2026, 11, 21, 7, 5, tzinfo=UTC), "08:05"),
+        (datetime(2026, 11, 20, 23, 30, tzinfo=UTC), "00:30"),
+        (datetime(2026, 11, 20, 22, 30, tzinfo=UTC), "20 Nov, 23:30"),
+        (datetime(2024, 2, 29, 12, 0, tzinfo=UTC), "29 Feb 2024, 13:00"),
+    ],
+)
+def test_times_are_told_in_the_users_zone(at: datetime, told: str) -> None:
+    assert told_time(at, ZoneInfo("Europe/Madrid"), datetime(2026, 11, 21, 12, tzinfo=UTC)) == told
+
+
+def test_the_list_is_latest_first_and_marks_the_one_that_is_open(
+    sign_in: SignIn, alice: Any, conversation: Conversation
+) -> None:
+    Conversation.objects.create(user=alice, title="Older", last_activity_at=timezone.now() - timedelta(days=400))
+    html = sign_in(alice).get(f"/c/{conversation.pk}").content.decode()
+    assert html.index(f'href="/c/{conversation.pk}" aria-current="page"') < html.index(">Older<")
+
+
+def test_a_long_list_is_shown_in_parts(sign_in: SignIn, alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.views.LISTED", 2)
+    monkeypatch.setattr(pages, "LISTED", 2)
+    for number in range(5):
+        Conversation.objects.create(user=alice, title=f"Talk {number}")
+    client = sign_in(alice)
+    html = client.get("/").content.decode()
+    assert html.count(">Talk ") == 2
+    assert "?listed=4" in html
+    assert client.get("/conversations?listed=4").content.decode().count(">Talk ") == 4
+
+
+@pytest.mark.parametrize("wanted", ["-1", "0", "x", "²", "9" * 400])
+def test_a_list_of_a_senseless_length_is_the_usual_one(sign_in: SignIn, alice: Any, wanted: str) -> None:
+    assert sign_in(alice).get("/conversations", {"listed": wanted}).status_code == 200
+
+
+def test_the_list_brings_the_title_and_the_number_that_waits(
+    sign_in: SignIn, alice: Any, conversation: Conversation
+) -> None:
+    Fact.objects.create(user=alice, statement="The user has a sister.")
+    html = sign_in(alice).get(f"/conversations?current={conversation.pk}").content.decode()
+    assert '<header class="talk-header" id="talk-header" hx-swap-oob="true">' in html
+    assert re.search(r'id="review-count" hx-swap-oob="true">1<', html)
+
+
+# The librarian, ending, renaming, deleting ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(alice: Any, conversation: Conversation) -> LibrarianRun:
+    """The librarian has read Alice's conversation."""
+    Conversation.objects.filter(pk=conversation.pk).update(librarian_watermark=2)
+    return LibrarianRun.objects.create(
+        user=alice, conversation=conversation, first_seq=1, last_seq=2, trigger="ended", state=LibrarianRun.State.DONE
+    )
+
+
+def librarian(client: Client, conversation: Conversation) -> str:
+    html = client.get(f"/c/{conversation.pk}/librarian").content.decode()
+    return " ".join(re.sub(r"<[^>]+>", "", html).split())
+
+
+def test_before_it_was_read_a_conversation_can_be_ended(
+    sign_in: SignIn, alice: Any, conversation: Conversation
+) -> None:
+    told = librarian(sign_in(alice), conversation)
+    assert told.startswith("Recall reads it now and proposes what to remember. End conversation")
+
+
+@pytest.mark.parametrize("state", ["pending", "running"])
+def test_while_it_is_read_the_page_says_so(
+    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun, state: str
+) -> None:
+    LibrarianRun.objects.filter(pk=run.pk).update(state=state)
+    assert librarian(sign_in(alice), conversation).startswith("Recall is reading this conversation…")
+
+
+def test_what_was_learned_and_what_waits_is_counted_as_it_is_now(
+    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
+) -> None:
+    active = Fact.objects.create(user=alice, statement="A", status=Fact.Status.ACTIVE, run=run)
+    Fact.objects.create(user=alice, statement="B", run=run)
+    Fact.objects.create(user=alice, statement="C", run=run)
+    Fact.objects.create(user=alice, statement="From elsewhere", status=Fact.Status.ACTIVE)
+    client = sign_in(alice)
+    assert librarian(client, conversation).startswith("1 learned, 2 waiting: review")
+    Fact.objects.filter(pk=active.pk).update(status=Fact.Status.REJECTED)
+    assert librarian(client, conversation).startswith("2 waiting: review")
+
+
+def test_a_reading_that_found_nothing_says_so(
+    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
+) -> None:
+    assert librarian(sign_in(alice), conversation).startswith("Recall read this and found nothing to remember.")
+
+
+def test_a_reading_that_failed_says_why_and_can_be_tried_again(
+    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
+) -> None:
+    LibrarianRun.objects.filter(pk=run.pk).update(state=LibrarianRun.State.FAILED, error="The model refused.")
+    client = sign_in(alice)
+    assert "Recall could not read this conversation: The model refused. Read again" in librarian(client, conversation)
+    assert client.post(f"/c/{conversation.pk}/read-again").status_code == 302
+    run.refresh_from_db()
+    assert run.state == LibrarianRun.State.PENDING
+
+
+def test_ending_a_conversation_has_it_read(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
+    response = sign_in(alice).post(f"/c/{conversation.pk}/end", headers={"hx-request": "true"})
+    assert "Recall is reading this conversation" in response.content.decode()
+    conversation.refresh_from_db()
+    assert conversation.status == Conversation.Status.ENDED
+    assert LibrarianRun.objects.get(conversation=conversation).last_seq == 2
+
+
+def test_ending_works_without_javascript(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
+    response = sign_in(alice).post(f"/c/{conversation.pk}/end")
+    assert response["Location"] == f"/c/{conversation.pk}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "title"),
+    [("  New\n title ", "New title"), ("", "Zebra crossing"), ("x" * 300, "x" * 200), ("a\x00b", "ab")],
+)
+def test_a_conversation_is_renamed(
+    sign_in: SignIn, alice: Any, conversation: Conversation, typed: str, title: str
+) -> None:
+    sign_in(alice).post(f"/c/{conversation.pk}/rename", {"title": typed})
+    conversation.refresh_from_db()
+    assert conversation.title == title
+
+
+def test_deleting_asks_first_and_says_what_stays(
+    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
+) -> None:
+    fact = Fact.objects.create(user=alice, statement="A", run=run, status=Fact.Status.ACTIVE)
+    client = sign_in(alice)
+    assert "1 fact in" in client.get(f"/c/{conversation.pk}/delete").content.decode()
+    assert client.post(f"/c/{conversation.pk}/delete")["Location"] == "/"
+    assert not Conversation.objects.filter(pk=conversation.pk).exists()
+    fact.refresh_from_db()
+    assert fact.run is None
+
+
+def test_a_conversation_is_not_deleted_under_an_answer(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
+    say(conversation, "And now?")
+    say(conversation, "", status=Message.Status.STREAMING, process_key=1)
+    response = sign_in(alice).post(f"/c/{conversation.pk}/delete", follow=True)
+    assert "Stop it first" in response.content.decode()
+    assert Conversation.objects.filter(pk=conversation.pk).exists()
+
+
+# Every page -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_chosen_theme_is_there_from_the_first_byte(sign_in: SignIn, alice: Any, theme: str) -> None:
+    client = sign_in(alice)
+    client.cookies["theme"] = theme
+    assert f'<html lang="en" data-theme="{theme}">' in client.get("/").content.decode()
+
+
+def test_a_theme_nobody_offers_is_not_repeated(sign_in: SignIn, alice: Any) -> None:
+    client = sign_in(alice)
+    client.cookies["theme"] = '"><script>'
+    assert '<html lang="en">' in client.get("/").content.decode()
+
+
+@pytest.mark.parametrize(("is_offline", "said"), [(True, True), (False, False)])
+def test_every_page_says_when_the_demo_model_answers(
+    client: Client, db: None, settings: Any, is_offline: bool, said: bool
+) -> None:
+    settings.IS_OFFLINE = is_offline
+    html = client.get("/accounts/login/").content.decode()
+    assert ("Offline demo model: answers come from your memories" in html) is said
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/", "/accounts/email/", "/accounts/password/change/", "/accounts/logout/", "/nowhere"],
+)
+def test_a_page_holds_no_inline_script_or_style(
+    sign_in: SignIn, alice: Any, conversation: Conversation, address: str
+) -> None:
+    response = sign_in(alice).get(address)
+    html = response.content.decode()
+    assert "unsafe-inline" not in response["Content-Security-Policy"]
+    assert not re.search(r"<script(?![^>]* src=)[^>]*>|<style|\sstyle=|\son\w+=|javascript:", html)
+
+
+@pytest.mark.parametrize("address", ["login", "signup", "password/reset", "password/reset/done"])
+def test_a_stranger_finds_the_way_in(client: Client, db: None, address: str) -> None:
+    html = client.get(f"/accounts/{address}/").content.decode()
+    assert html.count("<h1>") == 1
+    assert 'class="entrance"' in html
+
+
+def test_the_page_for_a_fault_needs_nothing() -> None:
+    assert "Something went wrong" in render_to_string("500.html")

@@ -1,0 +1,195 @@
+"""What the socket refuses, always with a clear word, and goes on living."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from asgiref.testing import ApplicationCommunicator
+from channels.layers import get_channel_layer
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client
+
+from accounts.sessions import session_digest
+from chat.models import Conversation, Message
+from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
+
+pytestmark = [pytest.mark.django_db(transaction=True, serialized_rollback=True), pytest.mark.usefixtures("queued")]
+
+ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+
+
+async def still_alive(tab: Tab) -> None:
+    await tab.tell("ping")
+    await tab.hear("pong")
+
+
+async def test_nobody_is_turned_away_with_a_code_of_its_own() -> None:
+    socket = Socket(AnonymousUser())
+    assert (await socket.connect())["type"] == "websocket.accept"
+    assert await socket.event() == {"type": "websocket.close", "code": 4401}
+    await socket.send(json.dumps({"v": 1, "type": "ping"}))
+    assert await socket.app.receive_nothing()
+
+
+BAD_FRAMES = [
+    "not json",
+    "[]",
+    "{}",
+    '{"v": 1, "type": "explode"}',
+    '{"v": 9, "type": "ping"}',
+    f'{{"v": 1, "type": "send", "client_id": "{ID}", "conversation": null}}',
+    f'{{"v": 1, "type": "send", "client_id": "{ID}", "conversation": null, "text": 7}}',
+    f'{{"v": 1, "type": "send", "client_id": "{ID}", "conversation": "x", "text": "Hi"}}',
+]
+
+
+@pytest.mark.parametrize("text", BAD_FRAMES)
+async def test_a_wrong_frame_is_refused_and_the_socket_lives(alice: Any, tabs: Tabs, text: str) -> None:
+    tab = await tabs.open(alice)
+    await tab.socket.send(text)
+    error = await tab.hear("error")
+    assert (error["code"], error.get("client_id")) == ("bad_frame", ID if ID in text else None)
+    await still_alive(tab)
+
+
+async def test_a_binary_frame_is_refused(alice: Any, tabs: Tabs) -> None:
+    tab = await tabs.open(alice)
+    await tab.socket.send(data=b"\x00\xff")
+    assert (await tab.hear("error"))["code"] == "bad_frame"
+    await still_alive(tab)
+
+
+BAD_TEXTS = [("", "empty"), ("  \n ", "empty"), ("a\x00b", "bad_text"), ("x" * 1_000_000, "too_long")]
+
+
+@pytest.mark.parametrize(("text", "code"), BAD_TEXTS, ids=["empty", "blank", "NUL", "1 MB"])
+async def test_bad_text_is_refused_with_the_users_words_kept_out(alice: Any, tabs: Tabs, text: str, code: str) -> None:
+    tab = await tabs.open(alice)
+    await tab.tell("send", client_id=ID, conversation=None, text=text)
+    error = await tab.hear("error")
+    assert (error["code"], error["client_id"]) == (code, ID)
+    assert not await Message.objects.aexists()
+    await still_alive(tab)
+
+
+OPERATIONS = [
+    ("open", lambda c, m: {"conversation": c}),
+    ("stop", lambda c, m: {"conversation": c}),
+    ("send", lambda c, m: {"conversation": c, "client_id": str(uuid4()), "text": "Hi"}),
+    ("retry", lambda c, m: {"message": m, "client_id": str(uuid4())}),
+    ("continue", lambda c, m: {"message": m, "client_id": str(uuid4())}),
+]
+
+
+@pytest.mark.parametrize(("operation", "fields"), OPERATIONS, ids=[name for name, _ in OPERATIONS])
+async def test_bob_reaches_nothing_of_alices_by_any_operation(
+    alice: Any, bob: Any, tabs: Tabs, provider: Provider, operation: str, fields: Any
+) -> None:
+    done = await (await tabs.open(alice)).talk("My secret is safe")
+    before = await Message.objects.acount()
+    tab = await tabs.open(bob)
+    await tab.tell(operation, **fields(done["conversation"], done["message"]))
+    error = await tab.hear("error")
+    assert error["code"] == "not_found"
+    assert "secret" not in json.dumps(tab.seen)
+    assert await Message.objects.acount() == before
+
+
+async def test_bob_hears_nothing_of_what_alice_is_told(alice: Any, bob: Any, tabs: Tabs, provider: Provider) -> None:
+    his = await tabs.open(bob)
+    await (await tabs.open(alice)).talk("My secret is safe")
+    await still_alive(his)
+    assert [frame["type"] for frame in his.seen] == ["hello", "pong"]
+
+
+async def test_ids_that_do_not_exist_are_not_found(alice: Any, tabs: Tabs) -> None:
+    tab = await tabs.open(alice)
+    await tab.tell("open", conversation=str(uuid4()))
+    assert (await tab.hear("error"))["code"] == "not_found"
+    await tab.tell("retry", client_id=str(uuid4()), message=2**63 - 1)
+    assert (await tab.hear("error"))["code"] == "not_found"
+
+
+async def test_too_many_turns_at_once_are_refused(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    from chat.running import AT_ONCE
+
+    for _ in range(AT_ONCE):
+        provider.fail("slow:0.3")
+    tab = await tabs.open(alice)
+    opened = [await tab.ask(f"Question {number}") for number in range(AT_ONCE)]
+    await tab.tell("send", client_id=ID, conversation=None, text="One more")
+    assert (await tab.hear("error"))["code"] == "slow_down"
+    for accepted in opened:
+        await tab.tell("stop", conversation=accepted["conversation"])
+
+
+async def test_a_person_who_may_not_sign_in_any_more_is_told_so(alice: Any, tabs: Tabs) -> None:
+    tab = await tabs.open(alice)
+    alice.is_active = False
+    await alice.asave()
+    await tab.tell("send", client_id=ID, conversation=None, text="Hi")
+    assert (await tab.hear("error"))["code"] == "signed_out"
+    assert not await Conversation.objects.aexists()
+
+
+# Behind the whole application --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def cookie(alice: Any) -> str:
+    client = Client()
+    await sync_to_async(client.force_login)(alice)
+    return f"sessionid={client.cookies['sessionid'].value}"
+
+
+def knock(cookie: str, origin: str | None) -> Any:
+    from recall.asgi import application
+
+    headers = [(b"host", b"localhost"), (b"cookie", cookie.encode())]
+    headers += [(b"origin", origin.encode())] if origin else []
+    scope = {"type": "websocket", "path": "/ws/chat", "headers": headers, "query_string": b"", "subprotocols": []}
+    return ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize(
+    ("origin", "answer"),
+    [
+        ("http://localhost:8000", "websocket.accept"),
+        ("https://evil.example", "websocket.close"),
+        ("null", "websocket.close"),
+        (None, "websocket.close"),
+    ],
+)
+async def test_a_foreign_page_cannot_open_a_socket(cookie: str, origin: str | None, answer: str) -> None:
+    socket = knock(cookie, origin)
+    await socket.send_input({"type": "websocket.connect"})
+    assert (await socket.receive_output(PATIENCE))["type"] == answer
+    await socket.send_input({"type": "websocket.disconnect", "code": 1001})
+    await socket.wait(PATIENCE)
+
+
+async def test_signing_out_closes_the_sockets_of_that_person(alice: Any, bob: Any, tabs: Tabs) -> None:
+    hers, his = await tabs.open(alice), await tabs.open(bob)
+    await get_channel_layer().group_send(f"user-{alice.pk}", {"type": "nudge", "kind": "signed_out", "session": ""})
+    assert (await hers.socket.event())["code"] == 4401
+    await still_alive(his)
+
+
+async def test_signing_out_elsewhere_leaves_this_session_alone(alice: Any, tabs: Tabs) -> None:
+    tab = await tabs.open(alice)
+    other = {"type": "nudge", "kind": "signed_out", "session": session_digest("another session")}
+    await get_channel_layer().group_send(f"user-{alice.pk}", other)
+    await still_alive(tab)
+
+
+def test_signing_out_is_a_nudge(alice: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[Any, ...]] = []
+    monkeypatch.setattr("accounts.sessions.nudge", lambda *what, session: told.append((*what, session)))
+    client.force_login(alice)
+    key = client.cookies["sessionid"].value
+    client.post("/accounts/logout/")
+    assert told == [(f"user-{alice.pk}", "signed_out", session_digest(key))]

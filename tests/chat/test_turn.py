@@ -1,0 +1,337 @@
+"""The story of a turn, told through the socket, the real SDK and the offline server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from budget.models import Receipt
+from chat import answering, opening
+from chat.models import Conversation, Message
+from chat.running import TURNS
+from memory.models import LibrarianRun
+from tests.chat.conftest import Provider, Tabs, settled
+
+pytestmark = [pytest.mark.django_db(transaction=True, serialized_rollback=True), pytest.mark.usefixtures("queued")]
+
+
+async def answer_of(message: int) -> Message:
+    found: Message = await Message.objects.select_related("receipt", "conversation").aget(pk=message)
+    return found
+
+
+async def test_a_question_is_answered_saved_and_shown_as_it_comes(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "Lisbon is lovely in June, and so is Porto."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Where shall we go?")
+    answer = await answer_of(done["message"])
+    assert answer.text == tab.text_of(answer.pk) == "Lisbon is lovely in June, and so is Porto."
+    assert (answer.status, done["outcome"]) == (Message.Status.COMPLETE, "complete")
+    assert "Lisbon is lovely" in done["html"]
+    assert [f["type"] for f in tab.seen if f["type"] in ("accepted", "context", "done")][:1] == ["accepted"]
+
+
+async def test_every_answer_has_a_receipt_with_the_providers_figures(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    tab = await tabs.open(alice)
+    done = await tab.talk("Hello there")
+    receipt = (await answer_of(done["message"])).receipt
+    usage = provider.requests()[-1]["usage"]
+    assert receipt.state == Receipt.State.COMPLETE
+    assert receipt.output_tokens == usage["output_tokens"]
+    assert (
+        receipt.total_input
+        == usage["input_tokens"] + usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"]
+    )
+    assert receipt.estimated_input == sum(s["tokens"] for s in receipt.sections) > 0
+    assert receipt.cost is not None
+    assert {"history", "profile", "retrieve", "compile", "first_token", "total"} <= receipt.timings.keys()
+
+
+async def test_the_panel_can_be_fetched_while_the_answer_is_written(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.fail("slow:0.2")
+    tab = await tabs.open(alice)
+    accepted = await tab.ask("Tell me something long")
+    await tab.hear("context")
+    receipt = await Receipt.objects.aget(message_id=accepted["message"])
+    assert receipt.state == Receipt.State.OPEN
+    await tab.tell("stop", conversation=accepted["conversation"])
+    await tab.hear("done")
+
+
+async def test_stop_keeps_the_text_and_ends_the_upstream_request(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "one two three four five six seven eight nine ten"})
+    provider.fail("slow:0.15")
+    tab = await tabs.open(alice)
+    accepted = await tab.ask("Count")
+    await tab.hear("delta")
+    await tab.tell("stop", conversation=accepted["conversation"])
+    done = await asyncio.wait_for(tab.hear("done"), 1.0)
+    await settled()
+    answer = await answer_of(accepted["message"])
+    assert done["outcome"] == answer.status == Message.Status.INTERRUPTED
+    assert answer.text.startswith("one")
+    assert "ten" not in answer.text
+    assert answer.event_data["stop_reason"] == "stopped"
+    assert answer.receipt.state == Receipt.State.STOPPED
+    assert answer.receipt.usage_is_estimated
+    assert provider.requests()[-1]["outcome"] == "cancelled"
+
+
+async def test_stop_from_another_tab_reaches_the_turn(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.fail("slow:0.15")
+    first, second = await tabs.open(alice), await tabs.open(alice)
+    accepted = await first.ask("Count to ten, please")
+    await second.tell("stop", conversation=accepted["conversation"])
+    done = await asyncio.wait_for(first.hear("done"), 1.5)
+    assert done["outcome"] == "interrupted"
+
+
+async def test_a_closed_socket_does_not_cancel_the_turn(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "one two three four five"})
+    provider.fail("slow:0.05")
+    tab = await tabs.open(alice)
+    accepted = await tab.ask("Count")
+    await tabs.close(tab)
+    await settled()
+    answer = await answer_of(accepted["message"])
+    assert (answer.status, answer.text) == (Message.Status.COMPLETE, "one two three four five")
+
+
+async def test_a_second_tab_goes_on_where_the_answer_is(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "one two three four five six seven eight"})
+    provider.fail("slow:0.08")
+    first = await tabs.open(alice)
+    accepted = await first.ask("Count")
+    await first.hear("delta")
+    second = await tabs.open(alice)
+    await second.tell("open", conversation=accepted["conversation"])
+    opened = await second.hear("opened")
+    assert opened["answer"]["message"] == accepted["message"]
+    done = await second.hear("done")
+    later = "".join(f["text"] for f in second.seen if f["type"] == "delta")
+    assert opened["answer"]["text"] + later == "one two three four five six seven eight"
+    assert "one two three" in done["html"]
+
+
+async def test_deltas_come_coalesced(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": " ".join(["word"] * 200)})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Speak")
+    deltas = [f for f in tab.seen if f["type"] == "delta"]
+    assert 1 < len(deltas) <= 120
+    assert tab.text_of(done["message"]) == " ".join(["word"] * 200)
+
+
+STOP_REASONS = [
+    ("max_tokens", "complete", ("continue",)),
+    ("refusal", "complete", ("retry",)),
+    ("pause_turn", "complete", ("continue",)),
+    ("model_context_window_exceeded", "complete", ("new",)),
+]
+
+
+@pytest.mark.parametrize(("reason", "outcome", "offers"), STOP_REASONS)
+async def test_every_stop_reason_has_a_sentence_and_a_next_step(
+    alice: Any, tabs: Tabs, provider: Provider, reason: str, outcome: str, offers: tuple[str, ...]
+) -> None:
+    from chat.outcomes import outcome as outcome_of
+
+    provider.fail(f"stop_reason:{reason}")
+    tab = await tabs.open(alice)
+    done = await tab.talk("Tell me a story")
+    answer = await answer_of(done["message"])
+    assert done["outcome"] == outcome
+    assert outcome_of(answer).offers == offers
+    assert outcome_of(answer).sentence in done["html"].replace("&#x27;", "'")
+
+
+FAILURES = [
+    ("unauthorized", 1, "did not accept the key"),
+    ("spend_limit", 1, "spending limit"),
+    ("rate_limit:60", 1, "60 seconds"),
+    ("overloaded", 3, "overloaded"),
+    ("server_error", 3, "inner error"),
+]
+
+
+@pytest.mark.parametrize(("fault", "attempts", "words"), FAILURES)
+async def test_a_provider_error_is_a_plain_sentence_and_a_retry_button(
+    alice: Any, tabs: Tabs, provider: Provider, fault: str, attempts: int, words: str
+) -> None:
+    provider.fail(fault, times=3)
+    tab = await tabs.open(alice)
+    done = await tab.talk("Hello")
+    answer = await answer_of(done["message"])
+    assert (done["outcome"], answer.status, answer.text) == ("failed", Message.Status.FAILED, "")
+    assert words in answer.event_data["error"]["sentence"]
+    assert words in done["html"]
+    assert "retry" in done["html"]
+    assert len(provider.requests()) == attempts
+    assert answer.receipt.state == Receipt.State.FAILED
+
+
+@pytest.mark.parametrize(
+    "fault", ["overloaded", "rate_limit:0.1", "server_error", "mid_stream_error:0", "broken_connection:0"]
+)
+async def test_it_is_tried_again_silently_while_nothing_was_shown(
+    alice: Any, tabs: Tabs, provider: Provider, fault: str
+) -> None:
+    provider.script({"text": "Here I am."}, {"text": "Here I am."})  # a broken answer uses one up
+    provider.fail(fault)
+    tab = await tabs.open(alice)
+    done = await tab.talk("Hello")
+    assert (done["outcome"], (await answer_of(done["message"])).text) == ("complete", "Here I am.")
+
+
+@pytest.mark.parametrize("fault", ["mid_stream_error:3", "broken_connection:3"])
+async def test_what_was_shown_before_a_failure_is_kept_and_not_tried_again(
+    alice: Any, tabs: Tabs, provider: Provider, fault: str
+) -> None:
+    provider.script({"text": "one two three four five six"})
+    provider.fail(fault)
+    tab = await tabs.open(alice)
+    done = await tab.talk("Count")
+    answer = await answer_of(done["message"])
+    assert (done["outcome"], answer.status) == ("interrupted", Message.Status.INTERRUPTED)
+    assert answer.text.startswith("one two")
+    assert len(provider.requests()) == 1
+    assert "retry" in done["html"]
+    assert "continue" in done["html"]
+
+
+async def test_a_retry_answers_again_and_the_first_answer_stays(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "First."}, {"text": "Second."})
+    tab = await tabs.open(alice)
+    first = await tab.talk("Say something")
+    await tab.tell("retry", client_id=str(uuid4()), message=first["message"])
+    again = await tab.hear("accepted")
+    await tab.hear("done")
+    await settled()
+    assert again["replaces"] == first["message"]
+    texts = [m.text async for m in Message.objects.filter(role="assistant").order_by("seq")]
+    assert texts == ["First.", "Second."]
+    sent = provider.requests()[-1]["body"]["messages"]
+    assert len(sent) == 1, "the first answer is no part of the new branch"
+
+
+async def test_going_on_after_a_length_stop_is_a_new_turn(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "It all began", "stop_reason": "max_tokens"}, {"text": "and it ended."})
+    tab = await tabs.open(alice)
+    first = await tab.talk("Tell me a story")
+    await tab.tell("continue", client_id=str(uuid4()), message=first["message"])
+    await tab.hear("accepted")
+    await tab.hear("done")
+    await settled()
+    sent = provider.requests()[-1]["body"]["messages"]
+    assert [m["role"] for m in sent] == ["user", "assistant", "user"]
+    assert "It all began".startswith(sent[1]["content"][0]["text"])
+    assert sent[2]["content"][-1]["text"] == opening.CONTINUE_TEXT
+
+
+async def test_tools_are_run_and_their_rounds_booked(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script(
+        {"text": "Let me look.", "tools": [{"name": "search_knowledge", "input": {"query": "sister"}}]},
+        {"text": "I do not know yet."},
+    )
+    tab = await tabs.open(alice)
+    done = await tab.talk("Where does my sister live?")
+    answer = await answer_of(done["message"])
+    assert answer.text == "Let me look.\n\nI do not know yet."
+    assert len(answer.receipt.rounds) == 2
+    events = [m async for m in Message.objects.filter(parent=answer).order_by("seq")]
+    assert [(e.event_type, e.author) for e in events] == [
+        ("tool_call", "search_knowledge"),
+        ("tool_result", "search_knowledge"),
+    ]
+    second = provider.requests()[-1]["body"]["messages"]
+    assert second[-1]["content"][0]["type"] == "tool_result"
+    assert second[-1]["content"][0]["cache_control"] == {"type": "ephemeral", "ttl": "5m"}
+    await tab.talk("And my brother?", done["conversation"])
+    history = provider.requests()[-1]["body"]["messages"]
+    line = f'[search_knowledge {{"query": "sister"}}: {len(events[1].text)} characters of results]'
+    assert history[1]["content"][0]["text"] == line
+
+
+async def test_a_turn_takes_at_most_eight_tool_rounds(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    call = {"tools": [{"name": "search_knowledge", "input": {"query": "again"}}]}
+    provider.script(*[call] * answering.MAX_ROUNDS, {"text": "Enough."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Search for ever")
+    assert (await answer_of(done["message"])).text == "Enough."
+    assert len(provider.requests()) == answering.MAX_ROUNDS + 1
+    assert provider.requests()[-1]["body"]["tool_choice"] == {"type": "none"}
+
+
+async def test_a_wrong_tool_call_is_answered_and_not_a_fault(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"tools": [{"name": "read_document", "input": {"path": "no slash"}}]}, {"text": "I see."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Read it")
+    assert done["outcome"] == "complete"
+    result = provider.requests()[-1]["body"]["messages"][-1]["content"][0]
+    assert result["is_error"]
+    assert "/" in result["content"]
+
+
+async def test_the_conversation_that_is_left_is_read(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    tab = await tabs.open(alice)
+    left = await tab.talk("My sister Mary lives in Lisbon")
+    await tab.talk("Something else")
+    run = await LibrarianRun.objects.aget()
+    assert (str(run.conversation_id), run.first_seq, run.last_seq, run.trigger) == (left["conversation"], 1, 2, "left")
+    assert (await Conversation.objects.aget(pk=left["conversation"])).status == Conversation.Status.PAUSED
+
+
+async def test_a_running_conversation_is_read_every_six_turns(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    tab = await tabs.open(alice)
+    conversation = None
+    for number in range(6):
+        conversation = (await tab.talk(f"Turn {number}", conversation))["conversation"]
+    assert [(r.first_seq, r.last_seq, r.trigger) async for r in LibrarianRun.objects.all()] == [(1, 12, "turns")]
+
+
+async def test_a_shutdown_keeps_what_was_written(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.fail("slow:0.15")
+    tab = await tabs.open(alice)
+    accepted = await tab.ask("Count to ten, please")
+    await tab.hear("delta")
+    await TURNS.shut_down()
+    answer = await answer_of(accepted["message"])
+    assert answer.status == Message.Status.INTERRUPTED
+    assert answer.text
+    assert answer.event_data["stop_reason"] == "process_ended"
+
+
+async def test_a_message_too_long_for_the_plan_is_refused_before_any_call(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    tab = await tabs.open(alice)
+    text = "A sentence that is quite ordinary. " * 7_000
+    accepted = await sync_to_async(_send_long)(alice, text)
+    await tab.tell("open", conversation=accepted)
+    await settled()
+    answer = await Message.objects.aget(role="assistant")
+    assert answer.status == Message.Status.FAILED
+    assert "too long" in answer.event_data["error"]["sentence"]
+    assert provider.requests() == []
+
+
+def _send_long(user: Any, text: str) -> str:
+    """By the HTTP way, as the page does for a long message."""
+    from asgiref.sync import async_to_sync
+
+    from chat.frames import Send
+    from chat.sending import accept
+
+    async def send() -> str:
+        frame = Send(v=1, type="send", client_id=uuid4(), conversation=None, text=text)
+        accepted = await accept(user.pk, frame)
+        await settled()
+        return str(accepted["conversation"])
+
+    return async_to_sync(send)()

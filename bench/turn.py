@@ -1,0 +1,322 @@
+"""How long until the first token, and how many answers a second does one core carry?
+
+    .venv/bin/python -m bench.turn [--turns 100] [--facts 1000]
+
+The web process is pinned to the first core; PostgreSQL, the model (the offline server, without a pause) and the load
+share the second. 1, 10 and 50 people ask at once; each has `--facts` facts, so retrieval is in every turn; answers have
+25 words. A bare relay of the SDK's stream (`bench/relay.py`) is measured in the same run, pinned the same way, and the
+ratio is printed. "First token" is from sending the question to the first delta, seen by the client.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+AT_ONCE: Final = (1, 10, 50)
+WORDS: Final = 25
+NEW_CONVERSATION_AFTER: Final = 5  # turns: a mixture of first and later turns
+WARM_UP: Final = 3  # turns of each client that are not counted
+WEB_CORE, OTHER_CORE = 0, max(0, (os.cpu_count() or 1) - 1)
+QUESTION: Final = "Where does my sister live, and what shall I bring when I visit number {number}?"
+
+
+# The servers -----------------------------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        port: int = bound.getsockname()[1]
+        return port
+
+
+@contextmanager
+def server(application: str, port: int, core: int, **environment: str) -> Iterator[int]:
+    """A uvicorn of its own, pinned to a core; its process id."""
+    command = ["uvicorn", application, "--port", str(port), "--log-level", "warning", "--loop", "uvloop"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", *command, "--ws-max-size", "65536"],
+        env={**os.environ, **environment},
+    )
+    os.sched_setaffinity(process.pid, {core})  # before it has threads to miss
+    try:
+        wait_for(port)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def wait_for(port: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise SystemExit(f"Nothing answers on port {port}.")
+
+
+@contextmanager
+def database(var_dir: Path) -> Iterator[None]:
+    """A throw-away server that counts its statements, pinned to the other core; Django is set up on it."""
+    from recall import embedded
+
+    cluster = embedded.open_cluster(var_dir, durable=False)
+    process = cluster.start({**embedded.THROW_AWAY, "shared_preload_libraries": "pg_stat_statements"})
+    os.sched_setaffinity(process.pid, {OTHER_CORE})
+    try:
+        embedded.wait_until_ready(cluster, lambda: process.poll() is None)
+        embedded.ensure_database(var_dir)
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield
+        from django.db import connections
+
+        connections.close_all()
+    finally:
+        embedded.stop(process)
+        embedded.discard(cluster)
+
+
+# The people ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who asks: the cookie of their session."""
+
+    cookie: str
+
+
+def make_people(how_many: int, facts: int) -> list[Person]:
+    """Signed-in users, each with so many facts; the vectors are random but for a few real ones."""
+    import numpy as np
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+
+    from accounts.models import User
+    from memory.embedding import embedder
+    from memory.models import Fact
+
+    random, people = np.random.default_rng(1), []
+    statement = "The user's sister Mary lives in Lisbon."
+    real = embedder().embed([statement])[0]
+    for number in range(how_many):
+        user = User.objects.create_user(f"bench{number}@example.org", None, preferred_name="Bench")
+        vectors = random.normal(size=(facts, 384)).astype("float32")
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        rows = [
+            Fact(
+                user=user, status="active", kind="fact", statement=f"The user once saw place {n} with friend {n % 97}.",
+                vector=vectors[n], embedded_by=embedder().name,
+            )
+            for n in range(facts - 1)
+        ]  # fmt: skip
+        rows.append(
+            Fact(
+                user=user, status="active", kind="person", statement=statement, vector=real, embedded_by=embedder().name
+            )
+        )
+        Fact.objects.bulk_create(rows, batch_size=500)
+        session = SessionStore()
+        session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+        session.create()
+        people.append(Person(f"{settings.SESSION_COOKIE_NAME}={session.session_key}"))
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return people
+
+
+# The load --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Seen:
+    """What the clients saw, in milliseconds, and how long it took in all, in seconds."""
+
+    first_token: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def turns_a_second(self) -> float:
+        return len(self.whole) / self.seconds
+
+    def row(self, name: str) -> str:
+        first = percentiles(self.first_token)
+        whole = percentiles(self.whole)
+        return f"{name:<14} {first[0]:>9.1f} {first[1]:>9.1f} {whole[0]:>9.1f} {whole[1]:>9.1f} {self.turns_a_second:>9.1f}"
+
+
+def percentiles(values: list[float]) -> tuple[float, float]:
+    ordered = sorted(values)
+    return statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+
+
+async def ask_as(person: Person, port: int, path: str, turns: int, seen: Seen, ready: asyncio.Barrier) -> None:
+    """One client: `turns` questions, one after the other."""
+    from websockets.asyncio.client import connect
+
+    origin = f"http://127.0.0.1:{port}"
+    headers = {"Cookie": person.cookie}
+    async with connect(f"ws://127.0.0.1:{port}{path}", additional_headers=headers, origin=origin, max_size=None) as ws:  # type: ignore[arg-type]
+        conversation: str | None = None
+        for number in range(turns + WARM_UP):
+            if number == WARM_UP:
+                await ready.wait()
+            if number % NEW_CONVERSATION_AFTER == 0:
+                conversation = None
+            began = time.perf_counter()
+            frame = {"v": 1, "type": "send", "client_id": str(uuid4()), "conversation": conversation}
+            await ws.send(json.dumps({**frame, "text": QUESTION.format(number=number)}))
+            first, conversation = await one_answer(ws, began, conversation)
+            if number >= WARM_UP:
+                seen.first_token.append(first)
+                seen.whole.append((time.perf_counter() - began) * 1000)
+
+
+async def one_answer(ws: Any, began: float, conversation: str | None) -> tuple[float, str | None]:
+    """Read until `done`; milliseconds until the first delta, and the conversation."""
+    first = 0.0
+    async for text in ws:
+        frame = json.loads(text)
+        if frame["type"] == "delta" and not first:
+            first = (time.perf_counter() - began) * 1000
+        elif frame["type"] == "accepted":
+            conversation = frame["conversation"]
+        elif frame["type"] == "error":
+            raise SystemExit(f"Refused: {frame['text']}")
+        elif frame["type"] == "done":
+            if frame.get("outcome", "complete") != "complete":
+                raise SystemExit(f"The answer {frame['outcome']}.")
+            return first, conversation
+    raise SystemExit("The socket was closed.")
+
+
+async def load(people: list[Person], port: int, path: str, turns: int) -> Seen:
+    """Everybody asks at once, `turns` questions in all."""
+    seen, ready = Seen(), asyncio.Barrier(len(people) + 1)
+    each = max(2, turns // len(people))
+    clients = [asyncio.create_task(ask_as(person, port, path, each, seen, ready)) for person in people]
+    await asyncio.wait([asyncio.create_task(ready.wait()), *clients], return_when=asyncio.FIRST_COMPLETED)
+    began = time.perf_counter()
+    await asyncio.gather(*clients)
+    seen.seconds = time.perf_counter() - began
+    return seen
+
+
+def script(model_port: int, replies: int) -> None:
+    """Prepare so many answers of WORDS words."""
+    reply = {"text": " ".join(["Lisbon"] * WORDS)}
+    body = json.dumps({"replies": [reply] * replies}).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"http://127.0.0.1:{model_port}/offline/script", body, headers)
+    urllib.request.urlopen(request).close()
+
+
+def statements_of(work: Callable[[], object]) -> int:
+    """SQL statements of the web process while `work` is done, transaction control included."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        cursor.execute("SELECT pg_stat_statements_reset()")
+        work()
+        cursor.execute("SELECT sum(calls) FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'")
+        return int(cursor.fetchone()[0])
+
+
+def resident_megabytes(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+# The run ---------------------------------------------------------------------------------------------------------
+
+
+def measure(name: str, port: int, path: str, people: list[Person], turns: int, model_port: int) -> dict[int, Seen]:
+    """Every load on one server, with a printed row each."""
+    found = {}
+    for at_once in AT_ONCE:
+        script(model_port, max(2, turns // at_once) * at_once + WARM_UP * at_once)
+        found[at_once] = asyncio.run(load(people[:at_once], port, path, turns))
+        print(found[at_once].row(f"{name}, {at_once}"), flush=True)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=200, help="counted turns of each load")
+    parser.add_argument("--facts", type=int, default=1000, help="facts of each person")
+    options = parser.parse_args()
+    os.sched_setaffinity(0, {OTHER_CORE})
+    folder = Path(tempfile.mkdtemp(prefix="recall-bench-"))
+    folder.chmod(0o711)
+    model_port, web_port, relay_port = free_port(), free_port(), free_port()
+    os.environ |= {
+        "VAR_DIR": str(folder),
+        "OFFLINE_URL": f"http://127.0.0.1:{model_port}",
+        "DJANGO_SETTINGS_MODULE": "recall.settings",
+        "SECRET_KEY": secrets.token_hex(),
+        "LOG_LEVEL": "WARNING",
+    }
+    keep = Path(__file__).resolve().parent.parent / "var"
+    for cache in ("models", "tiktoken"):
+        if (keep / cache).exists():
+            shutil.copytree(keep / cache, folder / cache)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        stack.enter_context(database(folder))
+        people = make_people(max(AT_ONCE), options.facts)
+        stack.enter_context(
+            server("offline.app:app", model_port, OTHER_CORE, OFFLINE_ADMIN="1", OFFLINE_DELTA_DELAY="0")
+        )
+        print(f"{'':<14} {'first p50':>9} {'p95':>9} {'whole p50':>9} {'p95':>9} {'turns/s':>9}   (ms)")
+        with server("bench.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]):
+            relay = measure("bare relay", relay_port, "/", people, options.turns, model_port)
+        with server("recall.asgi:application", web_port, WEB_CORE) as pid:
+            recall = measure("Recall", web_port, "/ws/chat", people, options.turns, model_port)
+            one = [people[0]]
+            script(model_port, 2 + WARM_UP)
+            first = statements_of(lambda: asyncio.run(load(one, web_port, "/ws/chat", 2)))
+            print(
+                f"\nSQL statements a turn: {first / (2 + WARM_UP):.1f} (mean of {2 + WARM_UP} turns, transactions included)"
+            )
+            print(f"Memory of the web process: {resident_megabytes(pid):.0f} MB")
+        for at_once in AT_ONCE:
+            more = statistics.median(recall[at_once].first_token) - statistics.median(relay[at_once].first_token)
+            share = relay[at_once].turns_a_second / recall[at_once].turns_a_second
+            print(
+                f"{at_once:>3} at once: first token {more:+.1f} ms over the bare relay; the relay carries {share:.1f}× the turns"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Bob sees nothing of Alice's: every address of the site is asked as Bob, as nobody, and as Charlie for the admin.
+
+The table below is held against the URL configuration, so that a new page cannot be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from accounts.models import User
+from budget.models import ProfileSnapshot, Receipt
+from chat.models import Conversation, Message
+from memory import documents
+from memory.models import Boundary, Document, Fact, LibrarianRun, ReviewAction
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "xyzzy-secret"
+OURS = ("chat", "memory", "budget", "recall", "accounts")
+
+
+@dataclass
+class Hers:
+    """One row of everything, each with the secret in its text."""
+
+    conversation: Conversation
+    question: Message
+    answer: Message
+    fact: Fact
+    action: ReviewAction
+    document: Document
+    boundary: Boundary
+    receipt: Receipt
+
+
+@pytest.fixture
+def hers(alice: Any) -> Hers:
+    conversation = Conversation.objects.create(user=alice, title=f"About {SECRET}", next_seq=3)
+    common: dict[str, Any] = {"user": alice, "conversation": conversation, "turn": 1, "text": SECRET}
+    question = Message.objects.create(seq=1, role="user", event_type="user_message", client_id=uuid4(), **common)
+    answer = Message.objects.create(seq=2, role="assistant", event_type="assistant_response", parent=question, **common)
+    Conversation.objects.filter(pk=conversation.pk).update(active_leaf=answer)
+    run = LibrarianRun.objects.create(user=alice, conversation=conversation, first_seq=1, last_seq=2, trigger="ended")
+    fact = Fact.objects.create(user=alice, statement=SECRET, quote=SECRET, message=question, run=run)
+    done = Fact.objects.create(user=alice, statement=SECRET, status="active")
+    action = ReviewAction.objects.create(user=alice, fact=done, verb="accept", by=alice, before={})
+    document = documents.save(alice, "/profile/identity", SECRET, "user", started_from=0)
+    boundary = Boundary.objects.create(user=alice, text=SECRET)
+    snapshot = ProfileSnapshot.objects.create(user=alice, conversation=conversation, text=SECRET, reason="new")
+    item = {"ref": "fact:1", "section": "memories", "label": SECRET, "tokens": 1, "kept": True, "rule": "", "url": ""}
+    receipt = Receipt.objects.create(
+        user=alice, conversation=conversation, message=answer, turn=1, model="m", plan="standard", plan_total=1,
+        items=[{**item, "score": 0.5, "parts": {}}], request_digest="0" * 64, snapshot=snapshot,
+    )  # fmt: skip
+    return Hers(conversation, question, answer, fact, action, document, boundary, receipt)
+
+
+# Address → method, arguments from her rows, and fields. What has no argument is Bob's own page, without her secret.
+HERS: dict[str, tuple[str, Any]] = {
+    "conversation": ("get", lambda h: {"pk": h.conversation.pk}),
+    "conversation_messages": ("get", lambda h: {"pk": h.conversation.pk}),
+    "librarian_state": ("get", lambda h: {"pk": h.conversation.pk}),
+    "end_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
+    "read_again": ("post", lambda h: {"pk": h.conversation.pk}),
+    "rename_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
+    "delete_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
+    "message": ("get", lambda h: {"pk": h.question.pk}),
+    "receipt": ("get", lambda h: {"message_id": h.answer.pk}),
+    "memory:accept": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:edit": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:reject": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:undo": ("post", lambda h: {"pk": h.action.pk}),
+    "memory:save_document": ("post", lambda h: {"pk": h.document.pk}),
+    "memory:history": ("get", lambda h: {"pk": h.document.pk}),
+    "memory:version": ("get", lambda h: {"pk": h.document.pk, "number": 1}),
+    "memory:revert": ("post", lambda h: {"pk": h.document.pk}),
+    "memory:save_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
+    "memory:remove_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
+}
+OWN_PAGES = ["new", "conversations", "memory:home", "memory:review", "memory:profile"]
+OWN_POSTS = ["send", "memory:add_boundary"]
+PUBLIC = ["healthz"]
+
+
+def named_addresses() -> Iterator[str]:
+    """Every named address of Recall's own apps."""
+    for pattern in get_resolver().url_patterns:
+        if isinstance(pattern, URLPattern):
+            yield pattern.name or str(pattern.pattern)
+        elif isinstance(pattern, URLResolver) and getattr(pattern.urlconf_module, "__name__", "").startswith(OURS):
+            space = f"{pattern.namespace}:" if pattern.namespace else ""
+            yield from (f"{space}{inner.name}" for inner in pattern.url_patterns if isinstance(inner, URLPattern))
+
+
+def test_every_address_of_recall_is_in_the_table() -> None:
+    assert set(named_addresses()) == {*HERS, *OWN_PAGES, *OWN_POSTS, *PUBLIC}
+
+
+def rows() -> dict[str, Any]:
+    """Everything of Alice's that could be changed."""
+    models = (Conversation, Message, Fact, ReviewAction, Document, Boundary, LibrarianRun, Receipt)
+    return {model.__name__: list(model.objects.order_by("pk").values()) for model in models}
+
+
+@pytest.mark.parametrize("name", HERS)
+def test_bob_gets_nothing_and_changes_nothing_at(name: str, hers: Hers, bob: User, client: Client) -> None:
+    method, arguments = HERS[name]
+    address, before = reverse(name, kwargs=arguments(hers)), rows()
+    client.force_login(bob)
+    fields = {"statement": "stolen", "text": "stolen", "title": "stolen", "number": 1, "started_from": 1, "revision": 1}
+    for headers in ({}, {"HX-Request": "true"}):
+        response = getattr(client, method)(address, fields if method == "post" else {}, headers=headers)
+        assert response.status_code == 404
+        assert SECRET not in response.content.decode()
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [*HERS, *OWN_PAGES, *OWN_POSTS])
+def test_nobody_is_sent_to_the_sign_in_page_at(name: str, hers: Hers, client: Client) -> None:
+    arguments = HERS[name][1](hers) if name in HERS else {}
+    method = HERS[name][0] if name in HERS else "post" if name in OWN_POSTS else "get"
+    response = getattr(client, method)(reverse(name, kwargs=arguments))
+    assert response.status_code in (302, 401, 403)
+    assert SECRET not in response.content.decode()
+
+
+@pytest.mark.parametrize("name", OWN_PAGES)
+def test_bobs_own_pages_show_nothing_of_alices_at(name: str, hers: Hers, bob: User, client: Client) -> None:
+    client.force_login(bob)
+    for query in ({}, {"current": str(hers.conversation.pk)}):
+        response = client.get(reverse(name), query, follow=True)
+        assert response.status_code == 200
+        assert SECRET not in response.content.decode()
+
+
+def test_alice_finds_her_own_secret(hers: Hers, alice: User, client: Client) -> None:
+    client.force_login(alice)
+    for name in ("conversation", "conversation_messages", "receipt", "memory:history"):
+        assert SECRET in client.get(reverse(name, kwargs=HERS[name][1](hers))).content.decode(), name
+    for name in ("memory:review", "memory:profile", "new"):
+        assert SECRET in client.get(reverse(name)).content.decode(), name
+
+
+def test_the_admin_is_for_staff_with_permission_only(hers: Hers, bob: User, charlie: User, client: Client) -> None:
+    address = reverse("admin:memory_fact_changelist")
+    client.force_login(bob)
+    assert client.get(address).status_code == 302
+    client.force_login(charlie)
+    assert client.get(address).status_code == 403, "staff without a permission sees no memories"
+
+
+def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: User) -> None:
+    from memory.profile import profile_lines
+    from memory.retrieval import recall
+
+    Fact.objects.filter(pk=hers.fact.pk).update(status="active", key="identity:name")
+    found = recall(bob, SECRET, now=timezone.now())
+    assert (found.kept, found.cut, profile_lines(bob)) == ((), (), [])
+    assert list(Boundary.objects.for_prompt(bob)) == list(Boundary.objects.filter(user=None))
+
+
+def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
+    from chat.answering import ToolUse
+    from chat.opening import Opened
+    from chat.tools import run_tool
+
+    conversation = Conversation.objects.create(user=bob)
+    message = Message(user=bob, conversation=conversation, seq=1, turn=1, text="Find it", pk=10**9)
+    opened = Opened(conversation, message, message, created=True, duplicate=False)
+    for name, given in (
+        ("search_knowledge", {"query": SECRET}),
+        ("search_conversation", {"query": SECRET}),
+        ("read_document", {"path": "/profile/identity"}),
+    ):
+        call = ToolUse("1", name, given)
+        run_tool(opened, call)
+        assert SECRET not in call.result.replace(f'"{SECRET}"', "")

@@ -27,7 +27,7 @@ lint: $(DEVELOPING)  ## style, imports, templates
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
-	.venv/bin/djlint --check --lint --quiet templates
+	.venv/bin/djlint --lint --quiet templates
 
 types: $(DEVELOPING)  ## mypy, strict
 	.venv/bin/mypy $(PACKAGES)

@@ -90,7 +90,10 @@ def database(var_dir: Path) -> Iterator[None]:
         django.setup()
         from django.core.management import call_command
 
+        from recall.celery import install_broker
+
         call_command("migrate", verbosity=0)
+        install_broker()
         call_command("collectstatic", interactive=False, verbosity=0)
         yield
         from django.db import connections
@@ -172,7 +175,8 @@ class Seen:
     def row(self, name: str) -> str:
         first = percentiles(self.first_token)
         whole = percentiles(self.whole)
-        return f"{name:<14} {first[0]:>9.1f} {first[1]:>9.1f} {whole[0]:>9.1f} {whole[1]:>9.1f} {self.turns_a_second:>9.1f}"
+        figures = (*first, *whole, self.turns_a_second)
+        return f"{name:<14} " + " ".join(f"{figure:>9.1f}" for figure in figures)
 
 
 def percentiles(values: list[float]) -> tuple[float, float]:
@@ -303,19 +307,16 @@ def main() -> None:
             relay = measure("bare relay", relay_port, "/", people, options.turns, model_port)
         with server("recall.asgi:application", web_port, WEB_CORE) as pid:
             recall = measure("Recall", web_port, "/ws/chat", people, options.turns, model_port)
-            one = [people[0]]
-            script(model_port, 2 + WARM_UP)
-            first = statements_of(lambda: asyncio.run(load(one, web_port, "/ws/chat", 2)))
-            print(
-                f"\nSQL statements a turn: {first / (2 + WARM_UP):.1f} (mean of {2 + WARM_UP} turns, transactions included)"
-            )
+            few = 2 + WARM_UP
+            script(model_port, few)
+            statements = statements_of(lambda: asyncio.run(load(people[:1], web_port, "/ws/chat", 2)))
+            print(f"\nSQL statements a turn: {statements / few:.1f} (mean of {few} turns, transactions included)")
             print(f"Memory of the web process: {resident_megabytes(pid):.0f} MB")
         for at_once in AT_ONCE:
             more = statistics.median(recall[at_once].first_token) - statistics.median(relay[at_once].first_token)
             share = relay[at_once].turns_a_second / recall[at_once].turns_a_second
-            print(
-                f"{at_once:>3} at once: first token {more:+.1f} ms over the bare relay; the relay carries {share:.1f}× the turns"
-            )
+            compared = f"first token {more:+.1f} ms over the bare relay; the relay carries {share:.1f}× the turns"
+            print(f"{at_once:>3} at once: {compared}")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ class ProfileSnapshot(Owned):
     reason = models.CharField(max_length=20, help_text="new, cold, compacted or forgotten")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = OwnedManager()
+    objects = OwnedManager["ProfileSnapshot"]()
 
     class Meta:
         indexes = [models.Index(fields=["conversation", "-id"], name="snapshot_latest")]
@@ -63,7 +63,7 @@ class Receipt(Owned):
     timings = models.JSONField(default=dict, help_text="Milliseconds: retrieve, compile, first_token, total")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = OwnedManager()
+    objects = OwnedManager["Receipt"]()
 
     class Meta:
         indexes = [

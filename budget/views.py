@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
 from budget.models import Receipt
 from budget.panel import panel
 
@@ -17,5 +18,6 @@ from budget.panel import panel
 @never_cache  # it fills while the answer is being written
 def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     """What one answer was given, what was left out, and what it cost."""
+    assert isinstance(request.user, User)
     found = get_object_or_404(Receipt.objects.for_user(request.user), message_id=message_id)
     return render(request, "budget/receipt.html", {"panel": panel(found), "receipt": found})

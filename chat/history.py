@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
-
-from anthropic.types import MessageParam, TextBlockParam
+from typing import TYPE_CHECKING, Any
 
 from chat.models import Conversation, Message
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import MessageParam, TextBlockParam
 
 COLUMNS = (
     "id",

@@ -23,7 +23,7 @@ class Role(Owned):
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = OwnedManager()
+    objects = OwnedManager["Role"]()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "name"], name="one_role_a_name")]

@@ -16,13 +16,18 @@ from recall.nudges import PROCESS_KEY, abandoned_keys, nudge
 
 def mark_abandoned_answers() -> int:
     """Mark each answer whose process is gone; how many there were. Runs at start and by the clock."""
-    keys = set(Message.objects.streaming().exclude(process_key=None).values_list("process_key", flat=True))
-    gone = abandoned_keys(keys - {PROCESS_KEY})
-    return sum(mark_if_abandoned(message) for message in Message.objects.streaming().filter(process_key__in=gone))
+    written = list(Message.objects.streaming().exclude(process_key=PROCESS_KEY))
+    gone = abandoned_keys(m.process_key for m in written if m.process_key is not None)
+    return sum(mark_if_abandoned(m) for m in written if m.process_key is None or m.process_key in gone)
+
+
+def let_go(message_id: int, text: str) -> None:
+    """Give up an answer of this process that could not be closed in order, with its text; it is marked as any other."""
+    Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, process_key=None)
 
 
 def mark_if_abandoned(message: Message) -> bool:
-    """Mark one answer interrupted if its process is gone."""
+    """Mark one answer interrupted if its process is gone, or has let it go."""
     key = message.process_key
     if key is not None and (key == PROCESS_KEY or not abandoned_keys([key])):
         return False

@@ -19,6 +19,7 @@ from chat.answering import Answered, ToolUse, answer
 from chat.closing import close_turn, open_receipt, save_partial
 from chat.context import Compiled, compile_context
 from chat.opening import Opened, Refused
+from chat.recovery import let_go
 from chat.running import TURNS, Frame, RunningTurn
 from chat.tools import run_tool
 from recall.failures import Failure
@@ -51,12 +52,15 @@ async def run_turn(turn: RunningTurn, opened: Opened) -> None:
     if turn.stopped:
         turn.work.cancel()
     saving = asyncio.create_task(_save_now_and_then(turn))
+    closed = False
     try:
         await asyncio.wait([turn.work])
         saving.cancel()
-        await _close(turn, opened, progress)
+        closed = await _close(turn, opened, progress)
     finally:
         TURNS.finish(turn)
+        if not closed:
+            await in_thread(let_go, turn.message_id, turn.text)
 
 
 async def _talk(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
@@ -105,8 +109,8 @@ async def _save_now_and_then(turn: RunningTurn) -> None:
             log.warning("The text so far of message %s could not be saved.", turn.message_id)
 
 
-async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
-    """Save the answer with its receipt, queue the librarian, then show the answer as the page will."""
+async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> bool:
+    """Save the answer with its receipt, queue the librarian, then show the answer as the page will; False: in vain."""
     _note_how_it_ended(turn, progress.answered)
 
     def keep() -> Frame:
@@ -118,9 +122,10 @@ async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
         done = await _patiently(turn, PATIENCE_CLOSING, keep)
     except OUTAGES:
         log.exception("The answer of message %s could not be saved.", turn.message_id)
-        return
+        return False
     turn.tell(done)
     turn.tell({"type": "context", "message": turn.message_id})
+    return True
 
 
 def _note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:

@@ -66,7 +66,7 @@ def conversation_messages(request: HttpRequest, pk: UUID) -> HttpResponse:
 def conversations(request: HttpRequest) -> HttpResponse:
     """The list beside the chat, and with it the title above the chat and the number that waits for review."""
     current = _current(request)
-    context = {"list": _list(request), "current": current, "swap_oob": True}
+    context: dict[str, Any] = {"list": _list(request), "current": current, "swap_oob": True}
     if current is not None:
         context |= {"conversation": current, "librarian": librarian_line(current)}
     return render(request, f"{PAGE}#list_and_header", context)
@@ -76,8 +76,8 @@ def conversations(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 def librarian_state(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """What the librarian made of this conversation."""
-    return _librarian(request, _own(request, pk))
+    """What the librarian made of this conversation, and with it the number that waits for review."""
+    return _librarian(request, _own(request, pk), "librarian_and_count")
 
 
 @require_POST
@@ -89,7 +89,7 @@ def end(request: HttpRequest, pk: UUID) -> HttpResponse:
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("conversation", pk)
     found.refresh_from_db()
-    return _librarian(request, found)
+    return _librarian(request, found, "librarian")
 
 
 @require_POST
@@ -97,9 +97,11 @@ def end(request: HttpRequest, pk: UUID) -> HttpResponse:
 def read_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Have the librarian try once more what it could not read."""
     found = _own(request, pk)
-    for run in LibrarianRun.objects.for_user(request.user).filter(conversation=found, state=LibrarianRun.State.FAILED):
+    for run in LibrarianRun.objects.for_user(_user(request)).filter(
+        conversation=found, state=LibrarianRun.State.FAILED
+    ):
         librarian.retry(run)
-    return _librarian(request, found) if request.htmx else redirect("conversation", pk)  # type: ignore[attr-defined]
+    return _librarian(request, found, "librarian") if request.htmx else redirect("conversation", pk)  # type: ignore[attr-defined]
 
 
 @require_POST
@@ -138,7 +140,7 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 def message(request: HttpRequest, pk: int) -> HttpResponse:
     """Lead to a message where it stands in its conversation."""
-    found = get_object_or_404(Message.objects.for_user(request.user).select_related("conversation"), pk=pk)
+    found = get_object_or_404(Message.objects.for_user(_user(request)).select_related("conversation"), pk=pk)
     is_early = found.conversation.next_seq - found.seq > SHOWN
     address = reverse("conversation", args=[found.conversation_id])
     return redirect(f"{address}{'?earlier=1' if is_early else ''}#m-{found.pk}")
@@ -150,7 +152,8 @@ def _user(request: HttpRequest) -> User:
 
 
 def _own(request: HttpRequest, pk: UUID) -> Conversation:
-    return get_object_or_404(Conversation.objects.for_user(_user(request)), pk=pk)
+    found: Conversation = get_object_or_404(Conversation.objects.for_user(_user(request)), pk=pk)
+    return found
 
 
 def _page(request: HttpRequest, found: Conversation | None) -> dict[str, Any]:
@@ -184,6 +187,6 @@ def _current(request: HttpRequest) -> Conversation | None:
     return found
 
 
-def _librarian(request: HttpRequest, found: Conversation) -> HttpResponse:
+def _librarian(request: HttpRequest, found: Conversation, partial: str) -> HttpResponse:
     context = {"conversation": found, "librarian": librarian_line(found), "swap_oob": True}
-    return render(request, f"{PAGE}#librarian_and_count", context)
+    return render(request, f"{PAGE}#{partial}", context)

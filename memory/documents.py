@@ -138,7 +138,8 @@ class Change:
 
 def changes(old: str, new: str) -> list[Change]:
     """What became of `old` on the way to `new`; the pieces in order tell both whole texts."""
-    piece = r"\S+\s*|\s+" if len(old) + len(new) <= WORD_BY_WORD else r".*\n|.+"
+    # A word goes with the blanks behind it, a line break stands alone: else a changed last word would break the line.
+    piece = r"\S+[^\S\n]*|\s" if len(old) + len(new) <= WORD_BY_WORD else r".*\n|.+"
     before, after = re.findall(piece, old), re.findall(piece, new)
     found: list[Change] = []
     for what, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():

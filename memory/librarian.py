@@ -47,7 +47,7 @@ CANDIDATES: Final = 150
 REINFORCEMENT: Final = 0.05
 """What saying a thing again adds to its confidence."""
 
-GAVE_UP: Final = f"The reading was begun {MAX_ATTEMPTS} times, and its worker was lost each time."
+GAVE_UP: Final = f"The reading was begun {MAX_ATTEMPTS} times and never came to an end; the worker's log says why."
 CAME_BETWEEN: Final = "Another change to the same memories came in between."
 
 COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)

@@ -137,6 +137,16 @@ class Fact(Owned):
         """Importance as people see it: 1 to 5."""
         return 1 + round(self.importance * 4)
 
+    @property
+    def is_guaranteed(self) -> bool:
+        """It stands in every prompt now: `FactQuerySet.guaranteed` for one row."""
+        now = timezone.now()
+        holds = (self.valid_from is None or self.valid_from <= now) and (
+            self.valid_until is None or self.valid_until > now
+        )
+        is_weighty = self.key != "" and self.importance >= GUARANTEED_IMPORTANCE
+        return self.status == Fact.Status.ACTIVE and is_weighty and holds
+
 
 class DocumentQuerySet(OwnedQuerySet):
     """Documents by where they stand."""
@@ -197,7 +207,7 @@ class Revision(Owned):
     note = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = OwnedManager()
+    objects = OwnedManager["Revision"]()
 
     class Meta:
         ordering = ["-number"]
@@ -220,7 +230,8 @@ class BoundaryQuerySet(models.QuerySet["Boundary"]):
 
     def for_prompt(self, user: User) -> list[Boundary]:
         """All that hold for this person, the global ones first."""
-        return list(self.filter(Q(user__isnull=True) | Q(user=user), active=True).order_by(F("user").asc(nulls_first=True), "id"))
+        theirs = self.filter(Q(user__isnull=True) | Q(user=user), active=True)
+        return list(theirs.order_by(F("user").asc(nulls_first=True), "id"))
 
 
 class Boundary(models.Model):
@@ -311,7 +322,7 @@ class ReviewAction(Owned):
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True, blank=True)
 
-    objects = OwnedManager()
+    objects = OwnedManager["ReviewAction"]()
 
     class Meta:
         indexes = [models.Index(fields=["user", "-created_at"], name="review_latest")]

@@ -73,9 +73,11 @@ class Profile:
 MEASURED: Final = Profile(
     name="measured",
     weights={
-        "semantic": 0.5,  # meaning and words carry about as much as each other; together far more than either
-        "keyword": 0.35,
-        "name_match": 0.15,  # who and where a question names lifts recall; the dense model alone blurs it
+        # On 383 questions to long conversations the first ten hold 50 % of the evidence by meaning alone, 66 % by words
+        # alone and 69 % by both in equal parts; what the weights are between 3 : 7 and 6 : 4 makes no difference.
+        "semantic": 0.45,
+        "keyword": 0.45,
+        "name_match": 0.1,  # the dense model blurs who and where; little, as a rare name weighs in the words already
         "recency": 0.0,  # as a standing term it costs 6 points of recall@10: it only breaks ties
         "importance": 0.0,  # says how much a memory matters, not whether it answers this question
         "access": 0.0,  # what was used before would crowd out what is asked now

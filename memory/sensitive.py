@@ -25,7 +25,8 @@ _SAID_OUT: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "an identity number",
         re.compile(
-            rf"\b{_IDENTITY_WORD}\b[^.\n]{{0,40}}?(?<![\w-])(?!\d{{4}}-\d\d)(?=[A-Z-]{{0,12}}\d)[A-Z0-9-]{{5,34}}\b", re.I
+            rf"\b{_IDENTITY_WORD}\b[^.\n]{{0,40}}?(?<![\w-])(?!\d{{4}}-\d\d)(?=[A-Z-]{{0,12}}\d)[A-Z0-9-]{{5,34}}\b",
+            re.I,
         ),
     ),
 )  # fmt: skip

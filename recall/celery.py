@@ -79,9 +79,10 @@ PGMQ_OPTIONS: dict[str, Any] = {
 class PromptTransport(pgmq.Transport):
     """pgmq, but a worker that is told to stop does so within a second: Celery waits two rounds of this call, of 2 s."""
 
-    def drain_events(self, connection: Any, **kwargs: Any) -> None:
-        kwargs["timeout"] = min(kwargs.get("timeout") or LONGEST_WAIT_SECONDS, LONGEST_WAIT_SECONDS)
-        super().drain_events(connection, **kwargs)  # type: ignore[no-untyped-call]
+    # kombu's own bases do not agree on this signature
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]
+        wait = min(timeout or LONGEST_WAIT_SECONDS, LONGEST_WAIT_SECONDS)
+        super().drain_events(connection, timeout=wait)  # type: ignore[no-untyped-call]
 
 
 def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
@@ -114,14 +115,14 @@ def queue(name: str, *args: str | int) -> None:
 
     By name, so that no module but the edge imports tasks. A broker that is away does not fail the caller.
     """
-    transaction.on_commit(partial(send, name, args))
+    transaction.on_commit(partial(send, name, args), robust=True)
 
 
 def send(name: str, args: tuple[str | int, ...]) -> None:
     """Send a task now; log it when the broker is away, as the clock will find the row."""
     try:
         app.send_task(name, args=args)
-    except (OperationalError, psycopg.OperationalError) as error:
+    except (OperationalError, psycopg.Error) as error:
         logger.warning("Task %s was not queued (%s); the clock will find its row.", name, error)
 
 

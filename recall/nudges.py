@@ -50,7 +50,7 @@ def nudge(group: str, kind: str, **ids: int | str) -> None:
     """
     get_channel_layer().require_valid_group_name(group)
     if settings.ENVIRONMENT.redis_url:
-        transaction.on_commit(partial(async_to_sync(_send_to_layer), group, kind, ids))
+        transaction.on_commit(partial(async_to_sync(_send_to_layer), group, kind, ids), robust=True)
         return
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify(%s, %s)", [PG_CHANNEL, json.dumps({"group": group, "kind": kind, **ids})])

@@ -17,8 +17,12 @@ class OwnedQuerySet(models.QuerySet[Any]):
         return self.filter(user=user)
 
 
-OwnedManager = models.Manager.from_queryset(OwnedQuerySet)
-"""For models that need no words of their own; the others build theirs from a queryset below OwnedQuerySet."""
+class OwnedManager[Row: models.Model](models.Manager[Row]):
+    """For models that need no words of their own; the others build theirs from a queryset below OwnedQuerySet."""
+
+    def for_user(self, user: AbstractBaseUser) -> models.QuerySet[Row]:
+        """Only the rows that belong to `user`."""
+        return self.filter(user=user)
 
 
 class Owned(models.Model):

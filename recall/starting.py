@@ -153,7 +153,8 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
     try:
         bound = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
-        raise CannotRun(f"Port {port} of {host} cannot be used ({error.strerror}): choose another PORT.") from error
+        reason = str(error.strerror).partition(" (while")[0]
+        raise CannotRun(f"Port {port} of {host} cannot be used ({reason}): choose another PORT.") from error
     with bound:
         yield bound
 

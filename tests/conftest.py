@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # A run that is ended from outside cleans up as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # What a test queues goes nowhere; tests of delivery start processes of their own.
-    celery_app.conf.update(broker_url="memory://", broker_transport_options={})
+    celery_app.conf.update(broker_url="memory://", broker_transport="memory", broker_transport_options={})
     # A slow moment of a shared machine is no failure.
     hypothesis.settings.register_profile("no-deadline", deadline=None)
     hypothesis.settings.load_profile("no-deadline")

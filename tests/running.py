@@ -29,16 +29,18 @@ from recall.environment import Environment
 PROJECT = Path(__file__).resolve().parent.parent
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 20.0, pause: float = 0.02) -> None:
+def wait_until(
+    condition: Callable[[], object], seconds: float = 60.0, explain: Callable[[], str] = lambda: "it did not come true"
+) -> None:
     """Wait until `condition()` is true.
 
     Raises:
-        AssertionError: it was not, for `seconds`.
+        AssertionError: it was not, for `seconds` (a test machine may be busy); with what `explain` says.
     """
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(pause)
+        assert time.monotonic() < deadline, f"not within {seconds} s: {explain()}"
+        time.sleep(0.02)
 
 
 @contextmanager
@@ -166,17 +168,17 @@ class App:
                 stderr=subprocess.STDOUT,
             )
 
-    def wait_until_ready(self, seconds: float = 60.0) -> None:
+    def wait_until_ready(self) -> None:
         """Wait until the page answers and the worker takes tasks."""
-        wait_until(lambda: self._said("worker@recall ready") or self.supervisor.poll() is not None, seconds)
+        wait_until(self._is_ready_or_ended, explain=self.output)
         assert self.supervisor.poll() is None, self.output()
 
     def output(self) -> str:
         """Everything it printed so far."""
         return self.log.read_text()
 
-    def _said(self, words: str) -> bool:
-        return words in self.output()
+    def _is_ready_or_ended(self) -> bool:
+        return "worker@recall ready" in self.output() or self.supervisor.poll() is not None
 
     def pid(self, child: str) -> int:
         """The process number of `postgres`, `offline`, `web` or `worker`, as it is now."""

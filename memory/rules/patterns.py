@@ -399,6 +399,9 @@ INTENTIONS: Final = (
 # What the assistant is told --------------------------------------------------------------------------------------
 
 order = partial(Pattern, "order", Kind.INSTRUCTION, to_assistant=True)
+do = partial(order, "The user wants the assistant to {order}.")
+do_not = partial(order, "The user wants the assistant not to {order}.")
+never = partial(order, "The user wants the assistant never to {order}.")
 in_language = partial(
     order, "The user wants answers in {language}.", key="answer_language", value="{language}", confidence=CERTAIN
 )
@@ -418,15 +421,15 @@ ORDERS: Final = (
     units(f"(?:please )?(?:{_ALWAYS})?use (?P<units>metric|imperial)(?: units| measurements| system)?"),
     length(f"(?:please )?(?:{_ALWAYS})?keep (?:your |the )?(?:answers|replies|responses) {_SIZE}"),
     length(f"i (?:prefer|like|want) {_SIZE} (?:answers|replies|responses|explanations)"),
-    order("The user wants the assistant never to {order}.", "(?:please )?(?:from now on,? )?never (?:ever )?<order>"),
-    order("The user wants the assistant not to {order}.", f"(?:please )?{_ALWAYS}(?:don't|do not) <order>"),
-    order("The user wants the assistant to {order}.", f"(?:please )?{_ALWAYS}<order>"),
-    order("The user wants the assistant to {order}.", "<order> from now on"),
-    order("The user wants the assistant to {order}.", "i(?:'d like| want| need| would like) you to always <order>"),
-    order("The user wants the assistant never to {order}.", "i(?:'d like| want| need| would like) you to never <order>"),
-    order("The user wants the assistant not to {order}.", "(?:please )?(?:don't|do not) (?:ever )?<order> (?:again|ever)"),
-    order(
-        "The user wants the assistant not to {order}.", confidence=ASK,
+    never("(?:please )?(?:from now on,? )?never (?:ever )?<order>"),
+    never("i(?:'d like| want| need| would like) you to never <order>"),
+    do_not(f"(?:please )?{_ALWAYS}(?:don't|do not) <order>"),
+    do(f"(?:please )?{_ALWAYS}<order>"),
+    do("<order> from now on"),
+    do("i(?:'d like| want| need| would like) you to always <order>"),
+    do_not("(?:please )?(?:don't|do not) (?:ever )?<order> (?:again|ever)"),
+    do_not(
+        confidence=ASK,
         says="(?:please )?(?:don't|do not) (?P<order>(?:call me|use emojis?|apologi[sz]e)(?: .{1,60})?)",
     ),
 )  # fmt: skip

@@ -1,5 +1,5 @@
 // @ts-check
-/** The chat page: what a frame changes on it, and what a person's click or key sends. docs/protocol.md has the frames. */
+/** The chat page: what a frame changes on it, and what a person's click or key sends (frames: docs/protocol.md). */
 
 import { Connection, keep } from "./connection.js";
 
@@ -7,35 +7,29 @@ import { Connection, keep } from "./connection.js";
 
 const AT_BOTTOM = 48; // px from the end that still count as being there
 const ECHO = 2000; // ms within which the nudge about an answer that ended here is only its echo
-const htmx = /** @type {any} */ (window).htmx;
-const [chat, scroller, composer] = ["chat", "scroller", "composer"].map(element);
-const text = /** @type {HTMLTextAreaElement} */ (element("text"));
-const stop = /** @type {HTMLButtonElement} */ (element("stop"));
-const sendButton = /** @type {HTMLButtonElement} */ (element("send"));
-const narrow = matchMedia("(max-width: 68rem)");
+const LOOK_AGAIN = 3000; // ms between two looks at an answer that another process writes
+const CODE = `<div class="code">
+  <button type="button" class="button button-small code-copy" data-action="copy-code">Copy</button></div>`;
 const ENDINGS = { complete: "Answer finished.", interrupted: "Answer stopped.", failed: "The answer failed." };
 
-/** The answer being written: `received` counts characters as the server does, by code points and not by UTF-16 units.
+/** @param {string} id @returns {any} an element the template always has, or an article it may have */
+const $ = (id) => document.getElementById(id);
+const htmx = /** @type {any} */ (window).htmx;
+const [chat, scroller, composer, text, stop] = ["chat", "scroller", "composer", "text", "stop"].map($);
+const narrow = matchMedia("(max-width: 68rem)");
+
+/** The answer being written: `received` counts characters as the server does, by code points and not by UTF-16 units;
+ * `live` once its own frames came, so that this process writes it.
  * @type {{id: number, node: Text, received: number, waiting: string, live: boolean} | null} */
 let answer = null;
-let conversation = chat.dataset.conversation ?? "";
+/** @type {string} */ let conversation = chat.dataset.conversation;
 let isFirstHello = true;
 let isReopening = false;
 let endedAt = -ECHO;
 
-const connection = new Connection(composer.getAttribute("action") ?? "", { frame: onFrame, state: onState });
+const connection = new Connection(composer.getAttribute("action"), { frame: onFrame, state: onState });
 
-/** @param {string} id @returns {HTMLElement} */
-function element(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`The page has no #${id}.`);
-  return found;
-}
-
-/** @param {number | string} id @returns {HTMLElement | null} */
-const article = (id) => document.getElementById(`m-${id}`);
-
-// What comes in ------------------------------------------------------------------------------------------------------
+// What comes in -----------------------------------------------------------------------------------------------------
 
 /** @param {Frame} frame */
 function onFrame(frame) {
@@ -52,14 +46,14 @@ const handlers = {
     connection.resend();
   },
 
-  async opened(frame) {
+  async opened({ conversation: which, answer: found }) {
     isReopening = false;
-    if (frame.conversation !== conversation) return;
-    const isShown = frame.answer ? article(frame.answer.message) : !document.querySelector("[data-text]");
+    if (which !== conversation) return;
+    const isShown = found ? $(`m-${found.message}`) : !document.querySelector("[data-text]");
     if (!isShown) await refetchMessages();
-    if (!frame.answer) return void (answer = null);
-    begin(frame.answer.message, frame.answer.text);
-    if (frame.answer.status) handlers.status(frame.answer.status);
+    answer = null;
+    if (found) begin(found.message, found.text);
+    if (found?.status) handlers.status(found.status);
     showButtons();
   },
 
@@ -69,23 +63,21 @@ const handlers = {
     if (frame.conversation !== conversation) return;
     showError("");
     if (answer?.id === frame.message) return; // told twice: as the answer to POST /send, and over the socket
-    const stick = Boolean(mine) || isAtBottom();
-    document.querySelectorAll("#welcome, .message-unsent").forEach((old) => old.remove());
-    if (frame.replaces) removeFrom(article(frame.replaces));
-    insert(frame.html);
+    const stick = mine || isAtBottom();
+    $("welcome")?.remove();
+    if (frame.replaces) removeFrom($(`m-${frame.replaces}`));
+    append(frame.html);
     begin(frame.message, "");
-    if (stick) toBottom();
     showUnsent();
+    if (stick) toBottom();
   },
 
   status(frame) {
-    const line = article(frame.message)?.querySelector("[data-state]");
-    if (!(line instanceof HTMLElement)) return;
+    const line = $(`m-${frame.message}`)?.querySelector("[data-state]");
+    if (!line) return;
     if (answer && answer.id === frame.message) answer.live = true;
-    const label = line.querySelector("[data-state-label]");
-    if (label) label.textContent = frame.label && `${frame.label}…`;
-    line.hidden = frame.state === "writing" || !frame.label;
-    scrollAlong(() => {});
+    line.lastElementChild.textContent = `${frame.label}…`;
+    scrollAlong(() => (line.hidden = frame.state === "writing" || !frame.label));
   },
 
   context: (frame) => showReceipt(frame.message),
@@ -95,7 +87,7 @@ const handlers = {
     if (frame.offset > answer.received) return open(); // a gap: ask for the text so far
     const known = answer.received - frame.offset;
     const more = known ? [...frame.text].slice(known).join("") : frame.text;
-    if (!answer.received && more) announce("Answer started.");
+    if (!answer.received) announce("Answer started.");
     if (!answer.waiting) requestAnimationFrame(flush);
     answer.waiting += more;
     answer.received += length(more);
@@ -105,26 +97,26 @@ const handlers = {
   done(frame) {
     if (answer?.id === frame.message) answer = null;
     endedAt = performance.now();
-    const old = article(frame.message);
+    const old = $(`m-${frame.message}`);
     if (!old) return;
-    const isSelected = old.hasAttribute("data-shown");
-    scrollAlong(() => old.replaceWith(...parsed(frame.html)));
-    decorate(article(frame.message));
-    if (isSelected) article(frame.message)?.setAttribute("data-shown", "");
-    announce(ENDINGS[/** @type {keyof typeof ENDINGS} */ (frame.outcome)] ?? "");
+    const [article] = parsed(frame.html);
+    article.toggleAttribute("data-shown", old.hasAttribute("data-shown"));
+    decorate(article);
+    scrollAlong(() => old.replaceWith(article));
+    announce(ENDINGS[/** @type {keyof ENDINGS} */ (frame.outcome)]);
   },
 
-  async nudge(frame) {
-    const isHere = frame.conversation === conversation;
+  async nudge({ kind, conversation: which }) {
+    const isOpen = which === conversation;
     const isKnown = answer?.live || performance.now() - endedAt < ECHO;
-    if (frame.kind === "resync") await refetchAll();
-    else if (frame.kind === "conversation" && isHere && !isKnown) await refetchMessages().then(open);
-    else if (frame.kind === "librarian" && isHere) refetch(`/c/${conversation}/librarian`, "#librarian");
-    else if (["conversations", "memory", "librarian"].includes(frame.kind)) refetchList();
+    if (kind === "resync") await refetchAll();
+    else if (kind === "conversation" && isOpen && !isKnown) await refetchMessages().then(open);
+    else if (kind === "librarian" && isOpen) refetch(`/c/${conversation}/librarian`, "librarian");
+    else if (kind !== "conversation") refetchList();
   },
 
   error(frame) {
-    if (frame.code === "unavailable") setTimeout(tryAgain, 3000);
+    if (frame.code === "unavailable") setTimeout(tryAgain, LOOK_AGAIN);
     else giveBack(frame.client_id);
     if (frame.code === "signed_out") onState("signed_out");
     showError(frame.text);
@@ -139,33 +131,31 @@ function tryAgain() {
 /** A message that was refused goes back to where it was written. @param {string | undefined} clientId */
 function giveBack(clientId) {
   const refused = clientId && connection.settle(clientId);
-  if (!refused) return;
-  if (!text.value.trim()) fill(refused.text ?? "");
+  if (refused && !text.value.trim()) fill(refused.text ?? "");
   showUnsent();
 }
+
 /** @param {import("./connection.js").State} state @param {number} [wait] ms until the next attempt */
 function onState(state, wait = 0) {
-  const line = element("connection");
+  const line = $("connection");
   line.hidden = state === "open" || (state === "lost" && wait < 1000); // a short break is not worth a word
-  if (state === "signed_out") {
-    const link = Object.assign(document.createElement("a"), { href: `/accounts/login/?next=${location.pathname}`, textContent: "Sign in" });
-    line.replaceChildren("You are signed out. ", link, " to go on; what you wrote stays here.");
-  } else if (state === "lost") {
-    line.textContent = "The connection is lost. Recall tries again by itself; nothing you wrote is lost.";
-  }
+  if (state === "lost") line.textContent = "The connection is lost. Recall tries again by itself; nothing is lost.";
+  if (state !== "signed_out") return;
+  const link = document.createElement("a");
+  Object.assign(link, { href: `/accounts/login/?next=${location.pathname}`, textContent: "Sign in" });
+  line.replaceChildren("You are signed out. ", link, " to go on; what you wrote stays here.");
 }
 
-// The messages ---------------------------------------------------------------------------------------------------------
+// The messages ------------------------------------------------------------------------------------------------------
 
 function open() {
-  if (!conversation) return;
-  isReopening = true;
-  connection.ask({ type: "open", conversation });
+  isReopening = Boolean(conversation);
+  if (conversation) connection.ask({ type: "open", conversation });
 }
 
 /** @param {number} id @param {string} soFar the answer's text up to now */
 function begin(id, soFar) {
-  const body = article(id)?.querySelector("[data-text]");
+  const body = $(`m-${id}`)?.querySelector("[data-text]");
   if (!body) return;
   const node = document.createTextNode(soFar);
   scrollAlong(() => body.replaceChildren(node));
@@ -174,9 +164,12 @@ function begin(id, soFar) {
 
 function flush() {
   if (!answer) return;
-  const { node, waiting } = answer;
+  const { id, node, waiting } = answer;
   answer.waiting = "";
-  scrollAlong(() => node.appendData(waiting));
+  scrollAlong(() => {
+    node.appendData(waiting);
+    $(`m-${id}`).querySelector("[data-state]").hidden = true;
+  });
 }
 
 /** @param {string} string its length in code points */
@@ -194,89 +187,80 @@ function parsed(html) {
 }
 
 /** Add articles; one that is there already, and all that follows it, gives way. @param {string} html */
-function insert(html) {
+function append(html) {
   const articles = parsed(html);
-  removeFrom(document.getElementById(articles[0].id));
-  element("messages").append(...articles);
+  removeFrom($(articles[0].id));
+  $("messages").append(...articles);
   articles.forEach(decorate);
 }
 
 /** @param {Element | null} first */
 function removeFrom(first) {
-  while (first) {
-    const next = first.nextElementSibling;
-    first.remove();
-    first = next;
-  }
+  while (first?.nextElementSibling) first.nextElementSibling.remove();
+  first?.remove();
 }
 
-/** Give each block of code a button that copies it. @param {ParentNode | null} root */
+/** Give each block of code a button that copies it. @param {ParentNode} root */
 function decorate(root) {
-  for (const pre of root?.querySelectorAll(".prose pre") ?? []) {
-    const frame = Object.assign(document.createElement("div"), { className: "code" });
-    const copy = Object.assign(document.createElement("button"), { type: "button", className: "button button-small code-copy", textContent: "Copy" });
-    copy.dataset.action = "copy-code";
+  for (const pre of root.querySelectorAll(".prose pre")) {
+    const [frame] = parsed(CODE);
     pre.replaceWith(frame);
-    frame.append(pre, copy);
+    frame.prepend(pre);
   }
 }
 
-const unsentHere = () => connection.unsent.filter((frame) => frame.type !== "send" || (frame.conversation ?? "") === conversation);
+/** @param {Frame} frame */
+const isHere = (frame) => frame.type !== "send" || (frame.conversation ?? "") === conversation;
+const unsent = () => connection.unsent.filter(isHere);
 
 /** Show what could not be sent yet, at the end. */
 function showUnsent() {
   document.querySelectorAll(".message-unsent").forEach((old) => old.remove());
-  for (const frame of unsentHere()) {
-    if (frame.type !== "send") continue;
-    const copy = /** @type {HTMLTemplateElement} */ (element("unsent")).content.cloneNode(true);
-    /** @type {DocumentFragment} */ (copy).querySelector(".plain")?.append(frame.text);
-    element("messages").append(copy);
+  for (const frame of unsent()) {
+    if (!frame.text) continue;
+    const copy = $("unsent").content.cloneNode(true);
+    copy.querySelector(".plain").append(frame.text);
+    $("messages").append(copy);
   }
 }
 
-function isAtBottom() {
-  return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_BOTTOM;
-}
+const isAtBottom = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_BOTTOM;
+const toBottom = () => (scroller.scrollTop = scroller.scrollHeight);
 
-function toBottom() {
-  scroller.scrollTop = scroller.scrollHeight;
-}
-
-/** Stay at the end if that is where the reader is; never move them otherwise. @param {() => void} change */
+/** Stay at the end if that is where the reader is; never move them otherwise. @param {() => unknown} change */
 function scrollAlong(change) {
   const stick = isAtBottom();
   change();
   if (stick) toBottom();
 }
 
-// What is fetched again ------------------------------------------------------------------------------------------------
+// What is fetched again ---------------------------------------------------------------------------------------------
 
-/** @type {Map<string, number>} */
-const asked = new Map();
+/** @type {Record<string, number>} */
+const asked = {};
 
 /** Put a partial into the page, unless a newer one was asked for meanwhile.
- * @param {string} url @param {string} target @param {string} [swapStyle] */
-async function refetch(url, target, swapStyle = "outerHTML") {
-  const turn = (asked.get(target) ?? 0) + 1;
-  asked.set(target, turn);
-  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket's line tells of it
+ * @param {string} url @param {string} id of what it replaces, or fills @param {string} [swapStyle] */
+async function refetch(url, id, swapStyle = "outerHTML") {
+  const turn = (asked[id] = (asked[id] ?? 0) + 1);
+  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket tells of it
   if (response?.redirected) return onState("signed_out");
   const html = response?.ok && (await response.text());
-  if (html && asked.get(target) === turn && document.querySelector(target)) htmx.swap(target, html, { swapStyle });
+  if (html && asked[id] === turn && $(id)) htmx.swap($(id), html, { swapStyle });
 }
 
 async function refetchMessages() {
   if (!conversation) return;
   const [stick, top] = [isAtBottom(), scroller.scrollTop];
-  await refetch(`/c/${conversation}/messages${location.search}`, "#messages");
-  decorate(element("messages"));
+  await refetch(`/c/${conversation}/messages${location.search}`, "messages");
+  decorate($("messages"));
   showUnsent();
   scroller.scrollTop = stick ? scroller.scrollHeight : top;
 }
 
 async function refetchList() {
-  await refetch(`/conversations?current=${conversation}`, "#conversation-list");
-  if (conversation) document.title = `${document.querySelector("#talk-header h1")?.textContent} · Recall`;
+  await refetch(`/conversations?current=${conversation}`, "conversation-list");
+  if (conversation) document.title = `${$("talk-header").querySelector("h1").textContent} · Recall`;
 }
 
 async function refetchAll() {
@@ -286,10 +270,10 @@ async function refetchAll() {
 }
 
 /** @param {number | string} id of an answer */
-async function showReceipt(id) {
+function showReceipt(id) {
   document.querySelectorAll("[data-shown]").forEach((old) => old.removeAttribute("data-shown"));
-  article(id)?.setAttribute("data-shown", "");
-  await refetch(`/receipts/${id}`, "#receipt", "innerHTML");
+  $(`m-${id}`)?.setAttribute("data-shown", "");
+  return refetch(`/receipts/${id}`, "receipt", "innerHTML");
 }
 
 /** The first message made the conversation: the page is now its page. @param {string} id */
@@ -301,29 +285,34 @@ function becomeConversation(id) {
   refetchList();
 }
 
-// What a person does ---------------------------------------------------------------------------------------------------
+// What a person does ------------------------------------------------------------------------------------------------
+
+const isBusy = () => answer !== null || unsent().length > 0;
+const draftKey = () => `recall-draft-${conversation}`;
 
 function submit() {
-  const words = text.value;
-  if (!words.trim()) return;
+  if (!text.value.trim()) return;
   if (isBusy()) return showError("Recall is still answering. Stop it first, or wait; what you wrote stays here.");
-  connection.send({ type: "send", client_id: clientId(), conversation: conversation || null, text: words });
+  connection.send({ type: "send", client_id: clientId(), conversation: conversation || null, text: text.value });
+  $("notices").replaceChildren();
   fill("");
   showError("");
   showUnsent();
   toBottom();
-  showButtons();
 }
 
-const isBusy = () => answer !== null || unsentHere().length > 0;
+/** @param {"retry" | "continue"} type @param {any} article of the answer */
+function again(type, article) {
+  if (!isBusy()) connection.send({ type, client_id: clientId(), message: Number(article.dataset.message) });
+  showButtons();
+  text.focus();
+}
 
-/** @returns {string} a UUID; crypto.randomUUID is missing where the page is served without TLS */
+/** @returns {string} a random UUID; crypto.randomUUID is missing where the page is served without TLS */
 function clientId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");
 }
 
 /** @param {string} words */
@@ -332,29 +321,25 @@ function fill(words) {
   text.dispatchEvent(new Event("input"));
 }
 
-const draftKey = () => `recall-draft-${conversation}`;
-
 /** @param {string} sentence "" for none */
 function showError(sentence) {
-  const line = element("composer-error");
-  line.textContent = sentence;
-  line.hidden = !sentence;
+  Object.assign($("composer-error"), { textContent: sentence, hidden: !sentence });
 }
 
 /** @param {string} sentence for a screen reader: the text that streams is not announced bit by bit */
 function announce(sentence) {
-  element("announcer").textContent = sentence;
+  $("announcer").textContent = sentence;
 }
 
 function showButtons() {
   const hadFocus = document.activeElement === stop;
   stop.hidden = answer === null;
-  sendButton.hidden = answer !== null;
-  sendButton.disabled = isBusy() || !text.value.trim();
+  $("send").hidden = answer !== null;
+  $("send").disabled = isBusy() || !text.value.trim();
   if (hadFocus && stop.hidden) text.focus();
 }
 
-/** @param {HTMLElement} button @param {string} words */
+/** @param {Element} button @param {string} words */
 async function copy(button, words) {
   await navigator.clipboard.writeText(words);
   const label = button.querySelector("span") ?? button;
@@ -362,48 +347,42 @@ async function copy(button, words) {
   setTimeout(() => (label.textContent = "Copy"), 1500);
 }
 
-/** @type {Record<string, (button: HTMLElement, message: HTMLElement | null) => unknown>} */
+/** @type {Record<string, (button: any, article: any) => unknown>} */
 const actions = {
-  retry: (_, message) => again("retry", message),
-  continue: (_, message) => again("continue", message),
-  context(_, message) {
-    if (narrow.matches) element("context").showPopover();
-    else setContext("open");
-    showReceipt(message?.dataset.message ?? "");
+  retry: (_, article) => again("retry", article),
+  continue: (_, article) => again("continue", article),
+  context(_, article) {
+    if (narrow.matches) $("context").showPopover();
+    else foldContext(false);
+    showReceipt(article.dataset.message);
   },
   "toggle-context"() {
-    if (narrow.matches) element("context").togglePopover();
-    else setContext(chat.dataset.context === "closed" ? "open" : "closed");
+    if (narrow.matches) $("context").togglePopover();
+    else foldContext(chat.dataset.context !== "closed");
   },
-  copy: (button, message) => copy(button, /** @type {HTMLElement} */ (message?.querySelector(".message-body")).innerText),
-  "copy-code": (button) => copy(button, button.parentElement?.querySelector("code")?.textContent ?? ""),
+  copy: (button, article) => copy(button, article.querySelector(".message-body").innerText),
+  "copy-code": (button) => copy(button, button.parentElement.querySelector("code").textContent),
   example(button) {
-    fill(button.textContent ?? "");
+    fill(button.textContent);
     text.focus();
   },
 };
 
-/** @param {"retry" | "continue"} type @param {HTMLElement | null} message */
-function again(type, message) {
-  if (isBusy() || !message) return;
-  connection.send({ type, client_id: clientId(), message: Number(message.dataset.message) });
-  showButtons();
-  text.focus();
+/** @param {boolean} isFolded kept in a cookie, so that the page comes as it was left */
+function foldContext(isFolded) {
+  chat.dataset.context = isFolded ? "closed" : "open";
+  document.cookie = `context=${chat.dataset.context}; path=/; max-age=31536000; samesite=lax`;
 }
 
-/** @param {"open" | "closed"} state kept in a cookie, so that the page comes as it was left */
-function setContext(state) {
-  chat.dataset.context = state;
-  document.cookie = `context=${state}; path=/; max-age=31536000; samesite=lax`;
-}
-
-chat.addEventListener("click", (event) => {
-  const button = event.target instanceof Element && event.target.closest("[data-action]");
-  if (button instanceof HTMLElement) actions[button.dataset.action ?? ""]?.(button, button.closest(".message"));
+chat.addEventListener("click", (/** @type {any} */ { target }) => {
+  const button = target.closest("[data-action]");
+  if (button) actions[button.dataset.action](button, button.closest(".message"));
 });
-composer.addEventListener("submit", (event) => (event.preventDefault(), submit()));
-stop.addEventListener("click", () => connection.ask({ type: "stop", conversation }));
-text.addEventListener("keydown", (event) => {
+composer.addEventListener("submit", (/** @type {Event} */ event) => {
+  event.preventDefault();
+  submit();
+});
+text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   const isTouch = matchMedia("(pointer: coarse)").matches; // no Shift+Enter there: Enter is the only new line
   if (event.key !== "Enter" || event.shiftKey || event.isComposing || isTouch) return;
   event.preventDefault();
@@ -414,20 +393,26 @@ text.addEventListener("input", () => {
   if (!CSS.supports("field-sizing", "content")) text.rows = Math.min(12, text.value.split("\n").length);
   showButtons();
 });
-scroller.addEventListener("scroll", () => (element("jump").hidden = isAtBottom()), { passive: true });
-element("jump").addEventListener("click", toBottom);
-narrow.addEventListener("change", () => document.querySelectorAll(":popover-open").forEach((sheet) => /** @type {HTMLElement} */ (sheet).hidePopover()));
-addEventListener("popstate", () => location.reload());
-document.addEventListener("htmx:oobBeforeSwap", (event) => {
-  // Somebody is typing a title there: leave it alone.
-  if (/** @type {CustomEvent} */ (event).detail.target.contains(document.activeElement)) event.preventDefault();
+stop.addEventListener("click", () => connection.ask({ type: "stop", conversation }));
+scroller.addEventListener("scroll", () => ($("jump").hidden = isAtBottom()), { passive: true });
+$("jump").addEventListener("click", toBottom);
+narrow.addEventListener("change", () => {
+  for (const sheet of ["conversations", "context"]) $(sheet).hidePopover();
 });
+addEventListener("popstate", () => {
+  // Not for a link to a message of this page, which is told here too.
+  if (location.pathname !== (conversation ? `/c/${conversation}` : "/")) location.reload();
+});
+document.addEventListener("htmx:oobBeforeSwap", (/** @type {any} */ event) => {
+  // Somebody is typing a title there: leave it alone.
+  if (event.detail.target.contains(document.activeElement)) event.preventDefault();
+});
+setInterval(() => answer && !answer.live && open(), LOOK_AGAIN);
 
-if (!navigator.clipboard) chat.classList.add("without-clipboard"); // served without TLS
+chat.classList.toggle("without-clipboard", !navigator.clipboard); // it is missing without TLS
 if (!text.value) fill(sessionStorage.getItem(draftKey()) ?? "");
 decorate(document);
 showUnsent();
 if (!location.hash) toBottom();
-const latest = element("messages").dataset.latestAnswer;
-if (latest) showReceipt(latest);
+if ($("messages").dataset.latestAnswer) showReceipt($("messages").dataset.latestAnswer);
 showButtons();

@@ -21,7 +21,7 @@ def test_the_chat_page_is_light(sign_in: Callable[[Any], Client], alice: Any) ->
     html = sign_in(alice).get("/").content.decode()
     loaded = {*re.findall(r'(?:src|href)="/static/([^"#]+)', html), "js/connection.js"}
     weight = len(html) + sum(Path(str(finders.find(name))).stat().st_size for name in loaded)
-    assert weight < PAGE_WEIGHT
+    assert weight < PAGE_WEIGHT, weight
 
 
 READABLE, SEEN = 4.5, 3.0
@@ -39,7 +39,7 @@ PAIRS = [
     *[(f"code-{part}", "sunken", READABLE) for part in ("keyword", "string", "number", "name", "comment")],
     *[("line-strong", ground, SEEN) for ground in ("paper", "surface")],
     *[
-        (f"section-{name}", "sunken", SEEN)
+        (f"segment-{name}", "sunken", SEEN)
         for name in ["blueprint", "boundaries", "role", "profile", "history", "memories", "task", "clock", "message"]
     ],
 ]
@@ -60,7 +60,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize(("ink", "ground", "least"), PAIRS)
 def test_colours_can_be_told_apart_in_both_themes(ink: str, ground: str, least: float) -> None:
     css = (BASE_DIR / "static/css/recall.css").read_text()
-    colours = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}, #\w{6})\)", css))
+    colours = dict(re.findall(r"(?:--|\.)([\w-]+)(?: \{ fill)?: light-dark\((#\w{6}, #\w{6})\)", css))
     for light_or_dark in (0, 1):
         pair = [colours[name].split(", ")[light_or_dark] for name in (ink, ground)]
         assert contrast(*pair) >= least, (pair, round(contrast(*pair), 2))

@@ -136,7 +136,7 @@ def server(alice: Any, sign_in: Callable[[Any], Client]) -> Server:
     addresses = ["/", "/conversations", *(f"/c/{conversation.pk}{part}" for part in ("", "/messages", "/librarian"))]
     pages = {}
     for address in addresses:
-        response = client.get(address, {"current": conversation.pk} if address == "/conversations" else {})
+        response = client.get(address, {"current": str(conversation.pk)} if address == "/conversations" else {})
         pages[address] = (response.content, dict(response.headers))
     question = say(conversation, "Where does she live?")
     answer = say(conversation, "", status=Message.Status.STREAMING)

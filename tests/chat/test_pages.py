@@ -124,7 +124,7 @@ def test_the_page_and_the_socket_render_the_same(sign_in: SignIn, alice: Any, co
 def test_rendering_a_message_asks_the_database_nothing(
     alice: Any, conversation: Conversation, django_assert_num_queries: Any
 ) -> None:
-    answer = conversation.messages.last()
+    answer = conversation.messages.latest("seq")
     with django_assert_num_queries(0):
         message_html(answer, user=alice)
 
@@ -179,14 +179,14 @@ def test_early_messages_come_on_request(
 def test_a_messages_address_leads_to_it_in_its_conversation(
     sign_in: SignIn, alice: Any, conversation: Conversation
 ) -> None:
-    first = conversation.messages.first()
+    first = conversation.messages.earliest("seq")
     assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}#m-{first.pk}"
 
 
 def test_an_early_messages_address_asks_for_all_of_them(
     sign_in: SignIn, alice: Any, conversation: Conversation
 ) -> None:
-    first = conversation.messages.first()
+    first = conversation.messages.earliest("seq")
     Conversation.objects.filter(pk=conversation.pk).update(next_seq=5000)
     assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}?earlier=1#m-{first.pk}"
 

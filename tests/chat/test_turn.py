@@ -12,6 +12,7 @@ from asgiref.sync import sync_to_async
 from budget.models import Receipt
 from chat import answering, opening
 from chat.models import Conversation, Message
+from chat.recovery import mark_abandoned_answers
 from chat.running import TURNS
 from memory.models import LibrarianRun
 from tests.chat.conftest import Provider, Tabs, settled
@@ -335,3 +336,19 @@ def _send_long(user: Any, text: str) -> str:
         return str(accepted["conversation"])
 
     return async_to_sync(send)()
+
+
+async def test_an_answer_that_cannot_be_closed_is_let_go_with_its_text(
+    alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("a fault of ours")
+
+    provider.script({"text": "Here I am."})
+    monkeypatch.setattr("chat.turn.close_turn", broken)
+    tab = await tabs.open(alice)
+    accepted = await tab.ask("Hello")
+    await settled()
+    assert await sync_to_async(mark_abandoned_answers)() == 1
+    answer = await answer_of(accepted["message"])
+    assert (answer.status, answer.text) == (Message.Status.INTERRUPTED, "Here I am.")

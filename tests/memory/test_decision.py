@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory.decision import DEFAULT_POLICY, Decision, Outcome, Policy, Reason, Rule, decide
 from memory.extraction import KnownFact, ProposedFact, Relation
-from memory.kinds import Kind
+from memory.kinds import Kind, default_importance
 from memory.source import Utterance
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -255,6 +257,14 @@ def test_a_key_is_spelt_by_the_scheme_and_brings_its_kind() -> None:
     proposal = propose(key="Allergy: Tree nuts", kind=Kind.FACT).by_scheme()
     assert (proposal.key, proposal.kind) == ("allergy:tree_nuts", Kind.CONSTRAINT)
     assert propose(key="hobby").by_scheme().key == ""
+
+
+def test_the_documented_importance_of_each_kind_is_its_default() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "memory.md").read_text()
+    table = page.partition("## Kinds")[2].partition("## States")[0]
+    rows = re.findall(r"^\| ([a-z, ]+) \| (\.\d) \|", table, re.MULTILINE)
+    documented = {kind: float(importance) for kinds, importance in rows for kind in kinds.split(", ")}
+    assert documented == {kind.value: default_importance(kind) for kind in Kind}
 
 
 # Secrets ---------------------------------------------------------------------------------------------------------

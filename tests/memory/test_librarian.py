@@ -22,6 +22,7 @@ from memory.librarian import MAX_ATTEMPTS, read, request_reading, requeue_due, r
 from memory.models import Fact, LibrarianRun
 from memory.review import accept, edit, reject
 from memory.rules.engine import RuleEngine
+from recall.celery import app as celery_app
 
 SISTER = "My sister Mary lives in Lisbon and I'm allergic to peanuts."
 HOME = "I live in Porto."
@@ -429,18 +430,15 @@ def test_the_clock_queues_what_is_due_and_nothing_else(
 ) -> None:
     now, later = timezone.now(), timezone.now() + timedelta(hours=1)
     runs = [ask(say(alice, HOME)) for _ in range(6)]
-    for run, changes in zip(
-        runs,
-        (
-            {"not_before": now},
-            {"not_before": later},
-            {"state": "running", "lease_until": now},
-            {"state": "running", "lease_until": later},
-            {"state": "done"},
-            {"state": "failed"},
-        ),
-        strict=True,
-    ):
+    states: list[dict[str, Any]] = [
+        {"not_before": now},
+        {"not_before": later},
+        {"state": "running", "lease_until": now},
+        {"state": "running", "lease_until": later},
+        {"state": "done"},
+        {"state": "failed"},
+    ]
+    for run, changes in zip(runs, states, strict=True):
         LibrarianRun.objects.filter(pk=run.pk).update(**changes)
     with django_capture_on_commit_callbacks(execute=True):
         assert requeue_due() == 2
@@ -541,3 +539,11 @@ def proposal(quote: str, **fields: Any) -> ProposedFact:
             **fields,
         }
     )
+
+
+def test_the_tasks_bear_the_names_they_are_queued_by(alice: User) -> None:
+    run = ask(say(alice, HOME))
+    celery_app.loader.import_default_modules()
+    celery_app.tasks["memory.tasks.requeue_stale_runs"]()
+    celery_app.tasks["memory.tasks.read"](run.pk)
+    assert facts(alice) == ["The user lives in Porto."]

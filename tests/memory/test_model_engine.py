@@ -189,7 +189,8 @@ def test_an_unfinished_answer_is_a_failure_and_no_empty_list(
     [
         ({"fault": "overloaded"}, "overloaded"),
         ({"fault": "rate_limit"}, "too many requests"),
-        ({"fault": "authentication"}, "did not accept the key"),
+        ({"fault": "unauthorized"}, "did not accept the key"),
+        ({"fault": "spend_limit"}, "spending limit"),
     ],
 )
 def test_an_error_of_the_provider_is_a_plain_sentence(offline: Call, fault: dict[str, Any], sentence: str) -> None:

@@ -79,6 +79,7 @@ def test_only_important_keyed_facts_that_hold_now_are_guaranteed(alice: User) ->
     keyed(alice, "Kept.", "e", importance=0.5)
 
     assert [line.text for line in profile_lines(alice)] == ["Kept."]
+    assert [fact.statement for fact in Fact.objects.all() if fact.is_guaranteed] == ["Kept."]
 
 
 def test_documents_elsewhere_are_no_part_of_the_profile(alice: User) -> None:

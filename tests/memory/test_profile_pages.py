@@ -207,7 +207,7 @@ def test_facts_stand_by_kind_with_quote_and_source(alice: User, sign_in: SignIn)
     assert page.index("Identity</h3>") < page.index("name is Alice") < page.index("Preference</h3>")
     assert 'Well, <mark class="mark">I hate coriander</mark>.' in page
     assert reverse("message", args=[message.pk]) in page
-    assert page.count("In every prompt") == 1
+    assert page.count(">In every prompt</span>") == 1
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.staticfiles import finders
+from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
@@ -28,8 +29,7 @@ HOST = "http://recall.test"
 
 
 @pytest.fixture(scope="module")
-def browser(django_db_setup: None) -> Iterator[Browser]:
-    """Chromium. After the database was made: what is opened below Playwright's event loop is not closed with the rest."""
+def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip("there is no Chromium here")
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
@@ -38,6 +38,8 @@ def browser(django_db_setup: None) -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
         yield browser
         browser.close()
+        # Below that event loop Django has a connection of its own, which the end of the session does not see.
+        connections.close_all()
 
 
 def serve(client: Client) -> Callable[[Route], None]:

@@ -518,7 +518,8 @@ def test_the_english_half_of_a_message_is_read() -> None:
 _PIECES = st.sampled_from(
     [
         "I'm ", "my sister ", "and ", "allergic to ", "lives in ", " ", ",", ".", "!", "\n", '"', "“", "'", "`", "> ",
-        "(", "<document>", "Mary", "Lisbon", "a", "if ", "I think ", "since ", "next ", "4 ", "May ", "always ", "well, ",
+        "(", "<document>", "Mary", "Lisbon", "a", "if ", "I think ", "since ", "next ", "4 ", "May ",
+        "always ", "well, ",
     ]
 )  # fmt: skip
 

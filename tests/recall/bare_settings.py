@@ -4,7 +4,7 @@ from recall.settings import *  # noqa: F403
 
 INSTALLED_APPS = ["recall"]
 AUTH_USER_MODEL = "auth.User"
-MIDDLEWARE: list[str] = []
-TEMPLATES: list[object] = []
+MIDDLEWARE = []
+TEMPLATES = []
 ROOT_URLCONF = __name__
 urlpatterns: list[object] = []

@@ -67,7 +67,7 @@ def an_app(configured: dict[str, Any]) -> Celery:
 
 
 @pytest.fixture
-def send(server: Server) -> Iterator[Callable[..., None]]:
+def send(server: Server) -> Iterator[Callable[..., object]]:
     """`send(path, text, seconds)` queues a note through PostgreSQL."""
     install_on(server)
     with an_app(broker(dict(conninfo_to_dict(server.conninfo)), None)) as sender:

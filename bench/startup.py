@@ -1,0 +1,84 @@
+"""How long until the first page? `python -m bench.startup` starts Recall in an empty folder, stops it, starts it again.
+
+Cold: no database, no tables, no static files collected. Warm: everything there. Both with the packages installed and
+the embedding's graph made; the time runs from the command to the answer of the sign-in page.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import time
+import urllib.request
+
+import psutil
+
+from recall import embedded
+from tests.running import App, open_folder, wait_until
+
+WARM_STARTS = 5
+MEGABYTE = 2**20
+
+
+def main() -> None:
+    with open_folder() as folder:
+        print(f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f}")
+        try:
+            print(f"cold start: page after {measure(App(folder))}")
+            warm = [measure(App(folder)) for _ in range(WARM_STARTS)]
+            print(f"warm starts: {', '.join(map(str, warm))}")
+            print(f"warm start, median: page after {statistics.median(m.page for m in warm):.1f} s")
+            print_memory(App(folder))
+        finally:
+            shutil.rmtree(embedded.socket_dir(folder), ignore_errors=True)
+
+
+class Measured:
+    """Seconds to the first page, to a working worker, and to the end after SIGTERM."""
+
+    def __init__(self, page: float, worker: float, stop: float) -> None:
+        self.page, self.worker, self.stop = page, worker, stop
+
+    def __str__(self) -> str:
+        return f"{self.page:.1f} s (worker {self.worker:.1f} s, stop {self.stop:.1f} s)"
+
+
+def measure(app: App) -> Measured:
+    """Start, ask, stop."""
+    began = time.monotonic()
+    wait_until(lambda: answers(app))
+    page = time.monotonic() - began
+    app.wait_until_ready()
+    worker = time.monotonic() - began
+    stopping = time.monotonic()
+    assert app.stop() == 0, app.output()
+    return Measured(page, worker, time.monotonic() - stopping)
+
+
+def answers(app: App) -> bool:
+    try:
+        with urllib.request.urlopen(f"{app.url}/accounts/login/", timeout=60) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def print_memory(app: App) -> None:
+    """What each process holds five seconds after its start, shared pages counted once (PSS)."""
+    app.wait_until_ready()
+    time.sleep(5)
+    for name in ("postgres", "offline", "web", "worker"):
+        leader = psutil.Process(app.pid(name))
+        report(name, [leader, *leader.children(recursive=True)])
+    report("supervisor", [psutil.Process(app.supervisor.pid)])
+    app.stop()
+
+
+def report(name: str, processes: list[psutil.Process]) -> None:
+    # Only Linux knows the proportional size.
+    sizes = [getattr(info, "pss", info.rss) for process in processes if (info := process.memory_full_info())]
+    print(f"{name:<11} {sum(sizes) / MEGABYTE:5.0f} MB in {len(processes)} process{'es' if len(processes) > 1 else ''}")
+
+
+if __name__ == "__main__":
+    main()

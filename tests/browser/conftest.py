@@ -1,0 +1,71 @@
+"""One running application and one Chromium for all tests of this folder; a complaint on any page fails its test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, new_name
+from tests.running import App, free_port, running
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+OFFLINE_PORT = free_port()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium with a new profile."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is missing: install Debian's package chromium")
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def app(browser: Browser) -> Iterator[App]:
+    """What `make run` starts, with an offline server that tests may tell what to answer."""
+    with running(OFFLINE_PORT=str(OFFLINE_PORT), OFFLINE_ADMIN="1") as app:
+        yield app
+
+
+@pytest.fixture(scope="package")
+def offline(app: App) -> OfflineServer:
+    """The model behind that application."""
+    return OfflineServer(f"http://127.0.0.1:{OFFLINE_PORT}")
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    """Fails the test when a browser complained of something that the test did not provoke."""
+    watch = Watch()
+    yield watch
+    assert watch.unforgiven() == []
+
+
+@pytest.fixture
+def newcomer(browser: Browser, app: App, watch: Watch) -> Iterator[Callable[[str], Person]]:
+    """`newcomer("Dana")` is somebody nobody knows yet."""
+    people: list[Person] = []
+
+    def newcomer(name: str) -> Person:
+        people.append(Person(browser, app, watch, new_name(name)))
+        return people[-1]
+
+    yield newcomer
+    for person in people:
+        person.leave()

@@ -1,0 +1,175 @@
+"""Somebody at a browser: signs up, talks, looks; and what a browser complains of meanwhile."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import urllib.request
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.conftest import PASSWORD
+from tests.running import App
+
+PATIENCE = 30_000
+"""Milliseconds a page may take to become what it should be; two cores carry everything here."""
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+
+TELL_OF_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) => {
+  console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI} on ${event.documentURI}`);
+});
+"""
+
+
+@dataclass
+class Watch:
+    """What browsers complained of: errors of scripts and on the console, violations of the content policy."""
+
+    complaints: list[str] = field(default_factory=list)
+    forgiven: list[str] = field(default_factory=list)
+    """Patterns of what a test provokes on purpose."""
+
+    def over(self, context: BrowserContext) -> None:
+        """Hear everything that goes wrong in `context`."""
+        context.add_init_script(TELL_OF_VIOLATIONS)
+        context.on("console", lambda message: self._note(message.text) if message.type == "error" else None)
+        context.on("weberror", lambda error: self._note(str(error.error)))
+
+    def forgive(self, pattern: str) -> None:
+        """This test provokes complaints in which `pattern` is found."""
+        self.forgiven.append(pattern)
+
+    def unforgiven(self) -> list[str]:
+        """What nobody asked for."""
+        return [said for said in self.complaints if not any(re.search(pattern, said) for pattern in self.forgiven)]
+
+    def _note(self, complaint: str) -> None:
+        self.complaints.append(complaint)
+
+
+@dataclass
+class OfflineServer:
+    """The offline server of the running application, told what to answer and what to do wrong."""
+
+    url: str
+
+    def reply(self, text: str, *, match: str, seconds_a_word: float | None = None) -> None:
+        """Answer `text` to the next question that contains `match`, at this pace."""
+        self._post("script", {"replies": [{"text": text, "match": match}]})
+        if seconds_a_word is not None:
+            self.fail(f"slow:{seconds_a_word}", match=match)
+
+    def fail(self, fault: str, *, match: str) -> None:
+        """Strike the next request whose question contains `match`; docs/offline.md lists the faults."""
+        self._post("faults", {"fault": fault, "match": match})
+
+    def requests(self, match: str) -> list[dict[str, Any]]:
+        """The requests for an answer to a question that contains `match`, oldest first, with their outcomes."""
+        with urllib.request.urlopen(f"{self.url}/offline/requests", timeout=10) as answer:
+            kept: list[dict[str, Any]] = json.load(answer)["requests"]
+        return [one for one in kept if one["path"] == "/v1/messages" and match in json.dumps(one["body"])]
+
+    def _post(self, what: str, body: dict[str, Any]) -> None:
+        request = urllib.request.Request(f"{self.url}/offline/{what}", json.dumps(body).encode(), method="POST")
+        urllib.request.urlopen(request, timeout=10).close()
+
+
+@dataclass
+class Person:
+    """Somebody new, with one browser of their own."""
+
+    browser: Browser
+    app: App
+    watch: Watch
+    name: str
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    @property
+    def email(self) -> str:
+        """Where mail would reach them."""
+        return f"{self.name.lower()}@example.org"
+
+    def open_browser(self, **options: Any) -> BrowserContext:
+        """Another browser of theirs, signed in where the first one is."""
+        state = self.contexts[0].storage_state() if self.contexts else None
+        context = self.browser.new_context(base_url=self.app.url, storage_state=state, **{**DESKTOP, **options})
+        context.set_default_timeout(PATIENCE)
+        self.watch.over(context)
+        self.contexts.append(context)
+        return context
+
+    def tab(self, address: str = "/") -> Page:
+        """A new tab of the first browser, at this address."""
+        page = self.contexts[0].new_page()
+        page.goto(address)
+        return page
+
+    def sign_up(self) -> Page:
+        """Sign up as a visitor would, from the address they were given; ends at an empty chat."""
+        page = self.open_browser().new_page()
+        page.goto("/")
+        says_offline(page)
+        page.get_by_role("link", name="Sign up").click()
+        says_offline(page)
+        page.get_by_label("Email").fill(self.email)
+        page.get_by_label("What shall Recall call you?").fill(self.name)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_label("Password (again)").fill(PASSWORD)
+        page.get_by_role("button", name="Sign up").click()
+        composer(page).wait_for()
+        return page
+
+    def leave(self) -> None:
+        """Close every browser; what they still had to say is heard first."""
+        for context in self.contexts:
+            for page in context.pages:
+                page.evaluate("0")
+            context.close()
+
+
+def new_name(name: str) -> str:
+    """A name nobody has yet, since all tests share one application."""
+    return f"{name}-{secrets.token_hex(3)}"
+
+
+# The chat ----------------------------------------------------------------------------------------------------------
+
+
+def composer(page: Page) -> Locator:
+    """Where one writes."""
+    return page.get_by_label("Your message")
+
+
+def ask(page: Page, words: str) -> None:
+    """Write and send."""
+    composer(page).fill(words)
+    composer(page).press("Enter")
+
+
+def being_written(page: Page) -> Locator:
+    """The text of the answer that is being written."""
+    return page.locator(".message-assistant [data-text]")
+
+
+def last_answer(page: Page) -> Locator:
+    """The last answer, finished: a locator waits for it."""
+    return page.locator(".message-assistant").last.locator(".prose")
+
+
+def grown(body: Locator) -> str:
+    """Wait until an answer that is being written has more text; returns it."""
+    before = body.inner_text()
+    expect(body).not_to_have_text(before, timeout=PATIENCE)
+    now = body.inner_text()
+    assert now.startswith(before), (before, now)
+    return now
+
+
+def says_offline(page: Page) -> None:
+    """Whoever looks at this page is told that no language model answers."""
+    expect(page.get_by_text("Offline demo model")).to_be_visible()

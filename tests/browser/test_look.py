@@ -1,0 +1,158 @@
+"""How the pages look: nothing wider than a phone, text that can be read in light and dark, and every page says offline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.people import PHONE, OfflineServer, Person, Watch, ask, last_answer, says_offline
+
+pytestmark = pytest.mark.browser
+
+PAGES = (
+    "/",
+    "/memory/review",
+    "/memory/profile",
+    "/accounts/email/",
+    "/accounts/password/change/",
+    "/accounts/logout/",
+)
+ENTRANCE = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/")
+ENOUGH_CONTRAST = 4.5
+"""WCAG 2.2, success criterion 1.4.3: text against what is behind it."""
+LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 6
+WIDE_ANSWER = f"""A [link](https://example.org/{"a" * 120}) and {LONG}.
+
+```python
+print("{"wide " * 60}")
+```
+
+| {" | ".join(f"column{number}" for number in range(12))} |
+|{"---|" * 12}
+| {" | ".join(f"some value {number}" for number in range(12))} |
+"""
+
+STICKING_OUT = """() => {
+  const cut = (style) => style.textOverflow === "ellipsis";
+  const scrolls = (node) => node.closest("pre, code, .code, .prose table, textarea, .visually-hidden");
+  const wide = [...document.querySelectorAll("*")].filter((node) => {
+    if (node.scrollWidth <= node.clientWidth + 1 || scrolls(node)) return false;
+    const style = getComputedStyle(node);
+    return ["auto", "scroll", "hidden"].includes(style.overflowX) && !cut(style);
+  });
+  if (document.documentElement.scrollWidth > innerWidth) wide.unshift(document.documentElement);
+  return wide.map((node) => `${node.tagName}#${node.id}.${node.className}: ${node.scrollWidth} of ${node.clientWidth}`);
+}"""
+"""What has more width than it shows, but for what may be scrolled by itself: code and tables."""
+
+HARD_TO_READ = """(enough) => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].map((part) => part / 255);
+  };
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (node) => {
+    for (; node; node = node.parentElement) {
+      const [r, g, b, opacity] = rgba(getComputedStyle(node).backgroundColor);
+      if (opacity === 1) return [r, g, b];
+    }
+    return [1, 1, 1];
+  };
+  const written = (node) => [...node.childNodes].some((part) => part.nodeType === 3 && part.data.trim());
+  const found = [];
+  for (const node of document.body.querySelectorAll("*")) {
+    if (!node.checkVisibility({ visibilityProperty: true }) || !written(node) || node.matches(":disabled")) continue;
+    if (node.closest(".visually-hidden, svg, noscript")) continue;
+    const [text, ground] = [light(rgba(getComputedStyle(node).color).slice(0, 3)), light(behind(node))];
+    const contrast = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+    if (contrast < enough) found.push(`${node.tagName}.${node.className}: ${contrast.toFixed(1)}`);
+  }
+  return found;
+}"""
+"""Visible text whose contrast to the nearest opaque background is below `enough`."""
+
+GROUND = """() => {
+  const [, ...rgb] = getComputedStyle(document.documentElement).backgroundColor.match(/(\\d+), (\\d+), (\\d+)/)
+    ?? getComputedStyle(document.body).backgroundColor.match(/(\\d+), (\\d+), (\\d+)/);
+  return Math.max(...rgb.map(Number));
+}"""
+
+
+def with_wide_content(person: Person, offline: OfflineServer) -> str:
+    """Give them a conversation, proposals and facts that are as wide as they can be; returns the address."""
+    page = person.sign_up()
+    question = f"My aunt {LONG} lives in {LONG} and I'm allergic to nuts"
+    offline.reply(WIDE_ANSWER, match="My aunt Donau")
+    ask(page, question)
+    expect(last_answer(page)).to_contain_text("column11")
+    page.get_by_role("button", name="End conversation").click()
+    expect(page.locator("#librarian")).to_contain_text("waiting: review")
+    return page.url
+
+
+def check(page: Page, address: str) -> None:
+    """Open the page and look at it as a whole."""
+    page.goto(address)
+    says_offline(page)
+    assert page.evaluate(STICKING_OUT) == [], address
+    assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == [], address
+
+
+def test_every_page_fits_a_phone_and_can_be_read_in_light_and_dark(
+    newcomer: Callable[[str], Person], offline: OfflineServer
+) -> None:
+    person = newcomer("Lena")
+    conversation = with_wide_content(person, offline)
+    for scheme, is_dark in (("light", False), ("dark", True)):
+        page = person.open_browser(**PHONE, color_scheme=scheme).new_page()
+        for address in (conversation, *PAGES):
+            check(page, address)
+            assert (page.evaluate(GROUND) < 100) is is_dark
+    page.goto(conversation)
+    page.get_by_role("button", name="Context of the answer").click()
+    expect(page.get_by_role("heading", name="Budget")).to_be_visible()
+    assert page.evaluate(STICKING_OUT) == []
+    page.get_by_role("button", name="Close the context").click()
+    page.get_by_role("button", name="Conversations").click()
+    expect(page.get_by_role("link", name="New conversation")).to_be_visible()
+    assert page.evaluate(STICKING_OUT) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_visitor_finds_every_door_readable(newcomer: Callable[[str], Person], scheme: str) -> None:
+    page = newcomer("Nobody").open_browser(**PHONE, color_scheme=scheme).new_page()
+    for address in ENTRANCE:
+        check(page, address)
+
+
+def test_the_chosen_appearance_outlives_a_reload(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Mallory").sign_up()
+    assert page.evaluate(GROUND) > 200
+    page.get_by_label("Account and appearance").click()
+    page.get_by_role("button", name="Dark").click()
+    assert page.evaluate(GROUND) < 100
+    page.reload()
+    assert page.evaluate(GROUND) < 100
+    assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
+
+
+def test_what_goes_wrong_on_a_page_is_noticed(newcomer: Callable[[str], Person]) -> None:
+    """The watch over every test of this folder sees a refused style, a script's error and a word on the console."""
+    person = newcomer("Oscar")
+    person.watch = watch = Watch()
+    page = person.open_browser().new_page()
+    page.goto("/accounts/login/")
+    page.evaluate("document.body.setAttribute('style', 'color: red')")
+    page.evaluate("setTimeout(() => { throw new Error('a script failed'); })")
+    page.evaluate("console.error('a complaint')")
+    page.wait_for_timeout(100)
+    said = "\n".join(watch.unforgiven())
+    assert all(words in said for words in ("CSP: style-src-attr", "a script failed", "a complaint"))

@@ -1,0 +1,79 @@
+"""What somebody wrote is never lost: not to an error, not to a process that was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+
+import psycopg
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.people import OfflineServer, Person, Watch, ask, being_written, composer, last_answer
+from tests.running import App
+
+pytestmark = pytest.mark.browser
+
+DRAFT = "And another thing:\nwhat about tomorrow?"
+
+
+def test_a_refused_message_goes_back_to_the_composer(newcomer: Callable[[str], Person], watch: Watch) -> None:
+    watch.forgive(r"status of 4\d\d")  # Chromium tells of every refused request
+    page = newcomer("Grace").sign_up()
+    much = "much " * 80_001
+    ask(page, much)
+    expect(page.get_by_role("alert")).to_contain_text("too long")
+    expect(composer(page)).to_have_value(much)
+    expect(page.locator(".message")).to_have_count(0)
+
+    ask(page, "Less, then.")
+    expect(last_answer(page)).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
+    newcomer: Callable[[str], Person], offline: OfflineServer
+) -> None:
+    page = newcomer("Heidi").sign_up()
+    question = "What can you do when all is well again?"
+    offline.fail("mid_stream_error:3", match=question)
+    offline.fail("slow:0.3", match=question)
+    ask(page, question)
+    composer(page).fill(DRAFT)
+    again = page.get_by_role("button", name="Try again")
+    expect(again).to_be_visible()
+    expect(composer(page)).to_have_value(DRAFT)
+
+    again.click()
+    expect(being_written(page)).not_to_have_text("")
+    expect(composer(page)).to_have_value(DRAFT)
+    page.reload()
+    expect(composer(page)).to_have_value(DRAFT)
+    page.get_by_role("button", name="Stop the answer").click()
+    expect(page.get_by_text("You stopped this answer.")).to_be_visible()
+    expect(page.locator(".message-assistant")).to_have_count(1)
+
+
+def test_what_is_written_while_the_page_process_is_dead_is_sent_once_and_answered(
+    newcomer: Callable[[str], Person], app: App, watch: Watch
+) -> None:
+    watch.forgive("WebSocket connection")
+    watch.forgive("net::ERR_")
+    page = newcomer("Ivan").sign_up()
+    ask(page, "Good morning!")
+    expect(last_answer(page)).to_be_visible()
+
+    words = "Are you still there, after all that?"
+    os.kill(app.pid("web"), signal.SIGKILL)
+    ask(page, words)
+    expect(page.get_by_text("Sending…")).to_be_visible()
+    expect(composer(page)).to_have_value("")
+
+    expect(page.get_by_text("Sending…")).to_have_count(0)
+    expect(page.locator(".message-assistant .prose")).to_have_count(2)
+    page.reload()
+    expect(page.locator(".message-user").filter(has_text=words)).to_have_count(1)
+    expect(page.locator(".message")).to_have_count(4)
+    with psycopg.connect(app.conninfo()) as connection:
+        assert connection.execute("SELECT count(*) FROM chat_message WHERE text = %s", [words]).fetchone() == (1,)

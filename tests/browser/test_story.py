@@ -1,0 +1,98 @@
+"""The whole story, told in a browser to the processes that `make run` starts: say, learn, review, be reminded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.people import Person, ask, last_answer, says_offline
+
+pytestmark = pytest.mark.browser
+
+TOLD = "My sister Mary lives in Lisbon and I'm allergic to peanuts"
+QUESTION = "Where does my sister live?"
+
+NOTE_LENGTHS = """() => {
+  window.lengths = [];
+  new MutationObserver(() => {
+    const length = document.querySelector("[data-text]")?.textContent.length;
+    if (length && length !== window.lengths.at(-1)) window.lengths.push(length);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+"""From now on `window.lengths` tells how long the answer being written was, each time it changed."""
+
+
+def test_what_a_newcomer_says_is_learned_reviewed_and_remembered(newcomer: Callable[[str], Person]) -> None:
+    page = newcomer("Dana").sign_up()
+    says_offline(page)
+    tell_and_end(page)
+    follow_to_the_review(page)
+    accept_both_by_keyboard(page)
+    ask_in_a_new_conversation(page)
+    remembers(page)
+    page.reload()
+    remembers(page)
+    source_leads_to_what_was_said(page)
+
+
+def tell_and_end(page: Page) -> None:
+    ask(page, TOLD)
+    expect(last_answer(page)).to_be_visible()
+    expect(page).to_have_url(re.compile("/c/"))
+    page.get_by_role("button", name="End conversation").click()
+    expect(page.locator("#librarian")).to_have_text("2 waiting: review")
+    expect(page.locator("#review-count")).to_have_text("2 waiting")
+
+
+def follow_to_the_review(page: Page) -> None:
+    page.locator("#librarian").get_by_role("link", name="review").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Review", exact=True)).to_be_visible()
+    says_offline(page)
+
+
+def accept_both_by_keyboard(page: Page) -> None:
+    proposals = page.locator("[data-fact]")
+    expect(proposals).to_have_count(2)
+    expect(proposals.first).to_be_focused()
+    for number in range(2):
+        expect(proposals.nth(number).locator("mark")).to_be_visible()
+        page.keyboard.press("a")
+        expect(proposals.nth(number)).to_have_attribute("data-state", "active")
+        expect(proposals.nth(min(number + 1, 1))).to_be_focused()
+    expect(page.locator("#queue-count")).to_contain_text("Nothing waits for you.")
+    expect(page.locator("#review-count")).to_be_hidden()
+
+
+def ask_in_a_new_conversation(page: Page) -> None:
+    page.get_by_role("link", name="Chat", exact=True).click()
+    expect(page.get_by_role("heading", name="New conversation")).to_be_visible()
+    page.evaluate(NOTE_LENGTHS)
+    ask(page, QUESTION)
+    expect(last_answer(page)).to_contain_text("Lisbon")
+    lengths: list[int] = page.evaluate("window.lengths")
+    assert len(lengths) >= 3, "the answer came at once"
+    assert lengths == sorted(lengths)
+
+
+def remembers(page: Page) -> None:
+    """The question, the answer, and beside them what the answer was given."""
+    says_offline(page)
+    expect(page.locator(".message-user")).to_have_count(1)
+    expect(page.locator(".message-user")).to_contain_text(QUESTION)
+    expect(last_answer(page)).to_contain_text("Your sister Mary lives in Lisbon.")
+    recalled = page.get_by_role("region", name="Recalled").get_by_role("listitem").filter(has_text="Lisbon")
+    expect(recalled).to_have_count(1)
+    expect(recalled).to_contain_text(re.compile(r"\b[1-9]\d* tokens"))
+
+
+def source_leads_to_what_was_said(page: Page) -> None:
+    page.get_by_role("region", name="Recalled").get_by_role("link", name="Lisbon").click()
+    expect(page).to_have_url(re.compile(r"/c/[-0-9a-f]+#m-\d+$"))
+    said = page.locator(":target")
+    expect(said).to_contain_text(TOLD)
+    expect(said).to_be_in_viewport()
+    says_offline(page)

@@ -1,0 +1,69 @@
+"""An answer belongs to no tab: a reload and a second tab show it going on, and Stop in any of them stops it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.people import OfflineServer, Person, ask, being_written, grown, last_answer
+from tests.running import wait_until
+
+pytestmark = pytest.mark.browser
+
+WORDS = " ".join(f"word{number}" for number in range(1, 61))
+"""An answer in which a lost, doubled or exchanged piece shows."""
+
+
+def ask_for_a_slow_answer(page: Page, offline: OfflineServer, question: str, seconds_a_word: float) -> None:
+    """Ask, and wait until the first words are there."""
+    offline.reply(WORDS, match=question, seconds_a_word=seconds_a_word)
+    ask(page, question)
+    expect(being_written(page)).to_have_text(re.compile("^word1 word2"))
+    expect(page).to_have_url(re.compile("/c/"))
+
+
+def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(
+    newcomer: Callable[[str], Person], offline: OfflineServer
+) -> None:
+    person = newcomer("Erin")
+    page = person.sign_up()
+    ask_for_a_slow_answer(page, offline, "Count for me while I reload.", 0.15)
+
+    before = being_written(page).inner_text()
+    page.reload()
+    assert grown(being_written(page)).startswith(before)
+
+    second = person.tab(page.url)
+    assert grown(being_written(second)).startswith(before)
+    assert grown(being_written(page)).startswith(before)
+
+    for tab in (page, second):
+        expect(last_answer(tab)).to_have_text(WORDS)
+        expect(tab.locator(".message")).to_have_count(2)
+
+
+def test_stop_in_a_second_tab_ends_the_answer_within_a_second(
+    newcomer: Callable[[str], Person], offline: OfflineServer
+) -> None:
+    person = newcomer("Frank")
+    page = person.sign_up()
+    question = "Count for me until I stop you."
+    ask_for_a_slow_answer(page, offline, question, 0.3)
+
+    second = person.tab(page.url)
+    grown(being_written(second))
+    second.get_by_role("button", name="Stop the answer").click()
+    pressed = time.monotonic()
+    wait_until(lambda: offline.requests(question)[-1]["outcome"] == "cancelled", seconds=5)
+    assert time.monotonic() - pressed < 1
+
+    for tab in (page, second):
+        expect(tab.get_by_text("You stopped this answer.")).to_be_visible()
+        expect(last_answer(tab)).to_contain_text("word1 word2")
+        expect(tab.get_by_role("button", name="Continue")).to_be_visible()
+        expect(tab.get_by_role("button", name="Send")).to_be_visible()
+    assert last_answer(page).inner_text() == last_answer(second).inner_text()

@@ -6,16 +6,17 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anthropic
 import httpx2
-from anthropic.types import Message as Reply
-from anthropic.types import MessageDeltaUsage, Usage
 
 from chat.running import RunningTurn
 from recall.failures import Failure, classify, pause_before
 from recall.provider import client
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import Message as Reply
+    from anthropic.types import MessageDeltaUsage, Usage
 
 MAX_ROUNDS = 8
 """Tool rounds a turn may take (DESIGN §4); the request after the last one may not call a tool."""
@@ -85,11 +86,13 @@ async def answer(turn: RunningTurn, request: Request, answered: Answered, use_to
 
 async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply | None:
     """One request, tried again unasked while nothing of its answer was shown; None: it failed."""
+    from anthropic import AnthropicError  # late, see above
+
     attempt, shown = 0, len(turn.text)
     while True:
         try:
             reply = await _stream(turn, request, answered)
-        except (anthropic.AnthropicError, httpx2.HTTPError) as error:
+        except (AnthropicError, httpx2.HTTPError) as error:
             failure, attempt = classify(error), attempt + 1
             pause = pause_before(failure, attempt, shown=len(turn.text) > shown)
             if pause is None:

@@ -62,8 +62,7 @@ def gather(opened: Opened) -> Known:
     user = conversation.user
     model = conversation.model or settings.ENVIRONMENT.chat_model
     able = capabilities(model)
-    turns = [turn for turn in finished_turns(active_path(conversation)) if turn.answer.seq < opened.answer.seq]
-    turns = [turn for turn in turns if turn.question.pk != opened.question.pk]
+    turns = _turns_before(opened)
     timed.lap("history")
     lines = profile_lines(user)
     current = [snapshots.Line(line.ref, line.text, count(line.text)) for line in lines]
@@ -94,6 +93,14 @@ def gather(opened: Opened) -> Known:
         question=opened.question,
         timings=timed.laps,
     )
+
+
+def _turns_before(opened: Opened) -> list[Turn]:
+    """The finished turns of the branch that the question follows."""
+    if opened.question.parent_id is None:
+        return []
+    turns = finished_turns(active_path(opened.conversation))
+    return [turn for turn in turns if turn.question.pk != opened.question.pk]
 
 
 def _snapshot(

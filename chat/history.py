@@ -1,5 +1,5 @@
 """Which turns came before, and how do they stand in a request? Rendered from rows by a pure function, so that two
-consecutive requests share their bytes (FACTS §1.4, layout D)."""
+consecutive requests share their bytes (docs/turn.md)."""
 
 from __future__ import annotations
 

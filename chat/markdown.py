@@ -41,8 +41,8 @@ CODE_SECONDS = 0.25
 """CPU time for highlighting one block: many of Pygments' lexers are quadratic on inputs made to be slow."""
 SLOW_CODE = re.compile(r"[^\n]{2000}|\s{1000}")
 """What a single step of some lexers takes seconds for (20,000 digits on a line in OCaml: 6 s): shown plain."""
-HEADING_SHIFT = 2
-"""The page has h1 and each message h2, so an answer's own headings begin at h3."""
+TOP_HEADING = 3
+"""The page has h1 and each message h2, so an answer's own headings begin at h3, at whatever level the model began."""
 SCHEMES = frozenset({"http", "https", "mailto"})
 
 TAGS = frozenset(
@@ -177,9 +177,10 @@ def _overfull(
 
 def _adapt(state: StateCore) -> None:
     """What differs from plain Markdown: heading levels, alignment without style attributes, hosts beside links."""
+    highest = min((int(token.tag[1]) for token in state.tokens if token.type == "heading_open"), default=1)
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{min(int(token.tag[1]) + HEADING_SHIFT, 6)}"
+            token.tag = f"h{min(int(token.tag[1]) - highest + TOP_HEADING, 6)}"
         elif token.type in {"th_open", "td_open"}:
             _align(token)
         elif token.children:

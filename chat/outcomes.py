@@ -39,7 +39,7 @@ BY_STOP_REASON: dict[str, Outcome] = {
         Message.Status.INTERRUPTED,
     ),
 }
-"""The provider's stop reasons (FACTS §1.3) and Recall's own."""
+"""The provider's stop reasons and Recall's own."""
 
 UNKNOWN = Outcome("The model stopped for a reason Recall does not know.", ("continue", "retry"))
 

@@ -1,4 +1,4 @@
-"""How does a compiled context stand in a request? A pure function of its pieces (layout D of FACTS §1.4).
+"""How does a compiled context stand in a request? A pure function of its pieces.
 
 tools and system block 1: the same for everyone, breakpoint 1 · system block 2: the person, breakpoint 2 ·
 finished turns, breakpoint 3 on the last of them · the current user message: recalled memories, clock, the person's
@@ -11,14 +11,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-from anthropic.types import MessageParam, TextBlockParam
+from typing import TYPE_CHECKING, Any, Final
 
 from budget.history import TurnRange
 from chat.history import Turn, render_turn
 from chat.tools import TOOLS
 from recall.provider import Capabilities
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import MessageParam, TextBlockParam
 
 BOUNDARIES_HEADING: Final = "# Boundaries: always keep to these"
 ROLE_HEADING: Final = "# Your role in this conversation"

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from anthropic.types import ToolParam
 from django.contrib.postgres.search import SearchHeadline, SearchQuery, SearchRank
 from django.core.exceptions import ValidationError
 from django.db.models import F
@@ -23,6 +22,9 @@ from chat.utterances import utterance
 from memory.models import Document
 from memory.remembering import propose
 from memory.retrieval import recall
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import ToolParam
 
 MAX_RESULTS: Final = 5
 """Results of one search: as many as the seeds' top-K."""

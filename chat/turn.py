@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 SAVE_EVERY = 1.0
 """Seconds between two saves of the text so far: what a crash can cost."""
+SHOW_CONTEXT_AFTER = 0.1
+"""Seconds until the panel is filled before the answer is complete: an answer that takes less is booked once."""
 OUTAGES = (OperationalError, InterfaceError, psycopg.OperationalError)
 """The database is away or restarting."""
 PATIENCE_COMPILING, PATIENCE_CLOSING = 20.0, 600.0
@@ -83,11 +85,13 @@ async def _talk(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
     try:
         await answer(turn, compiled.request, progress.answered, use_tool, compiled.cached)
     finally:
-        await asyncio.shield(receipt)
+        receipt.cancel()  # if it is still waiting; what a thread has begun is done to its end
+        await asyncio.wait([receipt])
 
 
 async def _show_context(turn: RunningTurn, opened: Opened, compiled: Compiled) -> None:
-    """Save the receipt as far as it is known, and let the panel fetch it, while the model begins to answer."""
+    """Save the receipt as far as it is known, and let the panel fetch it, while the model writes."""
+    await asyncio.sleep(SHOW_CONTEXT_AFTER)
     try:
         await in_thread(open_receipt, opened, compiled)
     except OUTAGES:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 
 from django.core.asgi import get_asgi_application
@@ -55,6 +56,7 @@ async def start() -> list[asyncio.Task[Any]]:
     await in_thread(mark_abandoned_answers)
     return [
         asyncio.create_task(hear_stops(), name="hear stops"),
+        asyncio.create_task(asyncio.to_thread(import_module, "anthropic"), name="load the SDK"),
         asyncio.create_task(asyncio.to_thread(embedder), name="warm the embedding"),
         asyncio.create_task(asyncio.to_thread(counting.exact), name="warm the vocabulary"),
     ]

@@ -6,6 +6,7 @@ the package's own starter opens the socket's folder to everybody and makes every
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import pwd
@@ -417,3 +418,18 @@ def _server_process(pid: int, data: Path) -> psutil.Process | None:
         return process if str(data) in process.cmdline() else None
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return None
+
+
+def main() -> None:
+    """For shell scripts: where the programs are (pg_dump, psql), or how to reach the database."""
+    parser = argparse.ArgumentParser(prog="python -m recall.embedded", description=main.__doc__)
+    parser.add_argument("--dsn", action="store_true", help="print libpq keywords of the database instead")
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
+    from django.conf import settings
+
+    print(make_conninfo(**settings.DATABASE_DSN) if options.dsn else _programs(None))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,12 +1,15 @@
 """What is said, and done, when the model provider fails? Classified by the error's type, not by its class:
-an error event in mid-stream arrives as HTTP 200 (FACTS §1.3)."""
+an error event in mid-stream arrives as HTTP 200."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import anthropic
 import httpx2
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    import anthropic
 
 SILENT_RETRIES = 2
 """Attempts after the first, made without a word, and only while nothing was shown."""
@@ -47,7 +50,7 @@ BY_TYPE: dict[str, Failure] = {
         "refused_request", "The model server refused the request. This is Recall's fault."
     ),
 }
-"""The provider's error types (FACTS §1.2) in plain sentences."""
+"""The provider's error types in plain sentences."""
 
 SPEND_CODES = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_reached"})
 """A 429 with one of these codes is no rate limit: waiting does not help."""
@@ -55,6 +58,8 @@ SPEND_CODES = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_r
 
 def classify(error: Exception) -> Failure:
     """The failure that an exception of the SDK, or of its transport, stands for."""
+    import anthropic  # late, see above
+
     if isinstance(error, anthropic.APIStatusError):
         return _by_status(error)
     if isinstance(error, anthropic.APITimeoutError):

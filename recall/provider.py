@@ -7,12 +7,15 @@ import logging
 import time
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-import anthropic
 import httpx2
-from anthropic.types import ModelInfo
 from django.conf import settings
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    import anthropic
+    from anthropic.types import ModelInfo
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +50,8 @@ _known: dict[str, tuple[float, Capabilities]] = {}
 
 def client() -> anthropic.AsyncAnthropic:
     """The asynchronous client of the running event loop; its connections are kept open between turns."""
+    import anthropic  # late, see above
+
     loop = asyncio.get_running_loop()
     if loop not in _clients:
         # The key is always explicit, so that no key or profile lying on the machine is used by accident.
@@ -62,6 +67,8 @@ def client() -> anthropic.AsyncAnthropic:
 @cache
 def sync_client() -> anthropic.Anthropic:
     """The blocking client, for the librarian and for look-ups."""
+    import anthropic  # late, see above
+
     return anthropic.Anthropic(
         api_key=settings.PROVIDER_API_KEY,
         base_url=settings.PROVIDER_BASE_URL,
@@ -72,6 +79,8 @@ def sync_client() -> anthropic.Anthropic:
 
 def capabilities(model: str) -> Capabilities:
     """What `model` can do: from the server's Models API where it has one, else from settings, else off."""
+    import anthropic  # late, see above
+
     until, known = _known.get(model, (0.0, None))
     if known is not None and time.monotonic() < until:
         return known

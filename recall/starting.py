@@ -202,7 +202,7 @@ async def wait_for_answer(page: socket.socket) -> None:
 
 
 async def _is_healthy(page: socket.socket) -> bool:
-    name = settings.ALLOWED_HOSTS[0].lstrip(".").replace("*", "localhost")  # another name would be refused
+    name = next(iter(settings.ALLOWED_HOSTS), "*").lstrip(".").replace("*", "localhost")  # others are refused
     try:
         reader, writer = await asyncio.open_connection(_reachable_host(page), page.getsockname()[1])
         writer.write(f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from django import template
 from django.contrib.auth.models import AnonymousUser
 from django.templatetags.static import static
@@ -15,6 +17,7 @@ register = template.Library()
 
 
 @register.simple_tag
+@cache  # a message has five, and there are some thirty in all
 def icon(name: str) -> SafeString:
     """A symbol of static/icons.svg, hidden from screen readers: the words beside it, or a label, say what it means."""
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("icons.svg"), name)

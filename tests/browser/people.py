@@ -121,7 +121,7 @@ class Person:
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_label("Password (again)").fill(PASSWORD)
         page.get_by_role("button", name="Sign up").click()
-        composer(page).wait_for()
+        page.wait_for_url(f"{self.app.url}/")
         return page
 
     def leave(self) -> None:
@@ -146,7 +146,8 @@ def composer(page: Page) -> Locator:
 
 
 def ask(page: Page, words: str) -> None:
-    """Write and send."""
+    """Write and send, once the page listens."""
+    page.wait_for_load_state()
     composer(page).fill(words)
     composer(page).press("Enter")
 

@@ -1,4 +1,4 @@
-"""How the pages look: nothing wider than a phone, text that can be read in light and dark, and every page says offline."""
+"""How the pages look: nothing wider than a phone, readable in light and dark, and offline said on each."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_a_turn_from_the_cache_costs_a_fraction() -> None:
 
 @pytest.mark.parametrize("price", LIST_PRICES, ids=lambda price: f"{price.model}-{price.from_input_tokens}")
 def test_every_list_price_keeps_the_cache_rules(price: ListPrice) -> None:
-    """A write costs 1.25 or 2 times fresh input, a read a tenth or less (FACTS, caching rule 7)."""
+    """A write costs 1.25 or 2 times fresh input, a read a tenth or less."""
     assert price.write_5m == price.input * Decimal("1.25")
     assert price.write_1h == price.input * 2
     assert price.read <= price.input / 10

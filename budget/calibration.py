@@ -9,8 +9,9 @@ from typing import Final
 
 from django.db import transaction
 
-from budget.counting import STARTING_RATIO, TextClass, estimate, exact, learn_from_turn
+from budget.counting import STARTING_RATIO, TextClass, estimate, learn_from_turn
 from budget.models import Calibration
+from recall.tokens import exact
 
 KEEP_RATIOS: Final = 30.0
 """Seconds a process believes the ratios it has read; what it learns itself it knows at once."""

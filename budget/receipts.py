@@ -13,10 +13,11 @@ from uuid import UUID
 from django.conf import settings
 
 from budget import calibration, prices
-from budget.counting import TextClass, classify, count
+from budget.counting import TextClass, classify
 from budget.fit import PLACEHOLDER_REF, Cut, Fitted, Piece, section_totals
 from budget.models import Price, Receipt
 from budget.plan import ResolvedPlan, Section
+from recall.tokens import count
 
 State = Receipt.State
 Item = dict[str, Any]

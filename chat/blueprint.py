@@ -1,6 +1,7 @@
 """Who is Recall to the model? The first system block: the same bytes for everyone, so that one cache entry serves all.
 
-Nothing about a person, a day or a conversation may stand here: the cache matches an exact prefix. A change of wording is a new version.
+Nothing about a person, a day or a conversation may stand here: the cache matches an exact prefix. A change of wording
+is a new version.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from budget import receipts
-from budget.counting import count
 from budget.models import Receipt
 from chat.answering import Answered, ToolUse
 from chat.context import Compiled
@@ -21,6 +20,7 @@ from chat.pages import message_html
 from chat.running import Frame
 from memory.retrieval import mark_used
 from recall.nudges import PROCESS_KEY, nudge
+from recall.tokens import count
 
 
 def open_receipt(opened: Opened, compiled: Compiled) -> None:
@@ -67,8 +67,8 @@ def _ended(opened: Opened, text: str, answered: Answered) -> Message:
 
 
 def _keep(answer: Message) -> bool:
-    """Write the answer, if it is still this process's to write."""
-    mine = Message.objects.streaming().filter(pk=answer.pk, process_key=PROCESS_KEY)
+    """Write the answer, if it is still this process's to write, also if it was marked as abandoned meanwhile."""
+    mine = Message.objects.filter(pk=answer.pk, process_key=PROCESS_KEY)
     return bool(
         mine.update(
             text=answer.text,

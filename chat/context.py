@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from accounts.models import User
-from budget.counting import TextClass, classify, count, estimate
+from budget.counting import TextClass, classify, estimate
 from budget.fit import Cut, Fitted, Piece, fit
 from budget.plan import Section
 from chat.blueprint import BLUEPRINT
@@ -23,6 +23,7 @@ from chat.person import clock_lines
 from chat.request import FRAME, Contents, Recalled, Settings, build, digest
 from chat.tools import TOOLS
 from memory.source import source
+from recall.tokens import count
 
 IN_THE_WINDOW: Final = "already in the window"
 """Rule: what was said in a turn that stands in this very prompt is not recalled again (DESIGN §4)."""

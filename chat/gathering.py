@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from budget import calibration, snapshots
-from budget.counting import TextClass, count
+from budget.counting import TextClass
 from budget.history import TurnRange
 from budget.models import ProfileSnapshot
 from budget.plan import DEFAULT_PLAN, ResolvedPlan, resolve
@@ -24,6 +24,7 @@ from memory.models import Boundary
 from memory.profile import ProfileLine, profile_lines
 from memory.retrieval import Recollection, recall
 from recall.provider import Capabilities, capabilities
+from recall.tokens import count
 
 CACHE_LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
 

@@ -11,10 +11,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from budget.counting import count
 from chat.models import Conversation, Message
 from chat.recovery import mark_if_abandoned
 from recall.nudges import PROCESS_KEY
+from recall.tokens import count
 
 CONTINUE_TEXT = "Please continue exactly where you stopped."
 TITLE_CHARS = 60
@@ -211,4 +211,4 @@ def _accepted_before(user: User, client_id: UUID) -> Opened | None:
         assert message.parent is not None
         return Opened(message.conversation, message.parent, message, created=False, duplicate=True)
     answer = message.children.filter(role=Message.Role.ASSISTANT).order_by("seq")[0]
-    return Opened(message.conversation, message, answer, created=False, duplicate=True)
+    return Opened(message.conversation, message, answer, created=message.seq == 1, duplicate=True)

@@ -1,7 +1,8 @@
 """What becomes of an answer whose process died while it wrote it? It is marked interrupted; what was saved stays.
 
-Each web process holds an advisory lock on its key (`recall/nudges.py`), so a dead owner is known at once and for sure:
-no answer that is still being written is ever taken from its process.
+Each web process holds an advisory lock on its key (`recall/nudges.py`), so a dead owner is known at once. A living one
+is without its lock for a moment when the database starts again: a marked answer keeps the key, and when its process
+closes it after all, that rules (`chat/closing.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ def mark_abandoned_answers() -> int:
     return sum(mark_if_abandoned(m) for m in written if m.process_key is None or m.process_key in gone)
 
 
+def waits_here(message_id: int) -> bool:
+    """Whether this process is to write the answer, and has not closed it."""
+    return Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).exists()
+
+
 def let_go(message_id: int, text: str) -> None:
     """Give up an answer of this process that could not be closed in order, with its text; it is marked as any other."""
     Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, process_key=None)
@@ -37,7 +43,7 @@ def mark_if_abandoned(message: Message) -> bool:
     marked = (
         Message.objects.streaming()
         .filter(pk=message.pk, process_key=key)
-        .update(status=Message.Status.INTERRUPTED, process_key=None, event_data=told)
+        .update(status=Message.Status.INTERRUPTED, event_data=told)
     )
     if not marked:
         return False

@@ -125,6 +125,10 @@ class Turns:
         """How many turns of this user are running here."""
         return sum(turn.user_id == user_id for turn in self.by_conversation.values())
 
+    def writes(self, message_id: int) -> bool:
+        """Whether this answer is being written here."""
+        return any(turn.message_id == message_id for turn in self.by_conversation.values())
+
     def follow(self, conversation_id: UUID, follower: Follower) -> RunningTurn | None:
         """Watch a conversation; the turn that is running in it, if any."""
         self._followers.setdefault(conversation_id, set()).add(follower)

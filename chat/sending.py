@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
@@ -14,6 +15,7 @@ from chat import opening
 from chat.frames import VERSION, Continue, Retry, Send
 from chat.opening import Opened, Refused
 from chat.pages import exchange_html, message_html
+from chat.recovery import waits_here
 from chat.running import AT_ONCE, TURNS, Follower, Frame, RunningTurn
 from chat.turn import run_turn
 from recall.threads import in_thread
@@ -36,8 +38,9 @@ async def accept(user_id: int, frame: Send | Retry | Continue, follower: Followe
     opened = await in_thread(_open, user_id, frame)
     if follower is not None:
         TURNS.follow(opened.conversation.pk, follower)
-    if opened.duplicate:
-        return await in_thread(_accepted, opened, frame)
+    if await _has_its_turn(opened):
+        return await in_thread(_accepted, replace(opened, duplicate=True), frame)
+    opened = replace(opened, duplicate=False)
     turn = RunningTurn(user_id, opened.conversation.pk, opened.answer.pk)
     TURNS.start(turn, run_turn(turn, opened))  # at once: whatever becomes of the page, what is committed is answered
     accepted = None
@@ -46,6 +49,15 @@ async def accept(user_id: int, frame: Send | Retry | Continue, follower: Followe
         return accepted
     finally:
         turn.announce(accepted)
+
+
+async def _has_its_turn(opened: Opened) -> bool:
+    """Whether somebody writes, or wrote, the answer. Nobody does where the message is new, or where the database died
+    after the commit and before it could say so: the message was not known to be there, until it was sent again."""
+    answer_id = opened.answer.pk
+    if opened.duplicate and (TURNS.writes(answer_id) or not await in_thread(waits_here, answer_id)):
+        return True
+    return TURNS.writes(answer_id)  # the same message through another socket was a moment faster
 
 
 def _open(user_id: int, frame: Send | Retry | Continue) -> Opened:

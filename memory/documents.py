@@ -12,6 +12,7 @@ from django.db import transaction
 
 from memory.models import Document, Revision
 from recall.nudges import nudge
+from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -173,6 +174,6 @@ def _write(document: Document, text: str, author: str, note: str, *, number: int
         user_id=document.user_id, document=document, number=number, text=text, author=author, note=note
     )
     document.text = text
-    document.tokens = 0  # counted where it is put into a prompt
+    document.tokens = count(text)
     document.save(update_fields=["text", "tokens", "changed_at"])
     nudge(f"user-{document.user_id}", "memory")

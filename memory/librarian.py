@@ -33,6 +33,7 @@ from memory.rules.engine import RuleEngine
 from memory.source import Utterance, source
 from recall.celery import queue
 from recall.nudges import nudge
+from recall.tokens import count
 
 if TYPE_CHECKING:
     from memory.embedding import Vectors
@@ -272,6 +273,7 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Le
     fact: Fact = Fact.objects.create(
         user_id=ledger.run.user_id,
         statement=proposal.statement,
+        tokens=count(proposal.statement),
         kind=proposal.kind,
         key=proposal.key,
         value=proposal.value,

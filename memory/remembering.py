@@ -19,6 +19,7 @@ from memory.librarian import known_facts
 from memory.models import Fact
 from memory.source import Utterance
 from recall.nudges import nudge
+from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -61,6 +62,7 @@ def _store(user: User, proposal: ProposedFact, said: Utterance, vector: object) 
     Fact.objects.create(
         user=user,
         statement=proposal.statement,
+        tokens=count(proposal.statement),
         kind=proposal.kind,
         confidence=proposal.confidence,
         importance=proposal.importance,

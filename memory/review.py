@@ -21,6 +21,7 @@ from django.utils import timezone
 from memory.embedding import embedder
 from memory.models import Fact, ReviewAction
 from recall.nudges import nudge
+from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -83,7 +84,7 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
         locked.statement, locked.source, locked.confidence = statement, Fact.Source.EDITED, CERTAIN
         locked.value = locked.value if value is None else value
         locked.vector, locked.embedded_by = vector, model.name
-        locked.tokens = 0  # counted where it is put into a prompt
+        locked.tokens = count(locked.statement)
         locked.save(update_fields=_BY_EDITING)
         return _record(locked, ReviewAction.Verb.EDIT, by, before)
 

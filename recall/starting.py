@@ -142,8 +142,10 @@ def only_one_in(run_dir: Path) -> Iterator[None]:
             for name in end_leftovers(run_dir / "children.json"):
                 say(f"Ended its {name}.")
         _write_over(lock, str(os.getpid()))
-        yield
-        _write_over(lock, "")
+        try:
+            yield
+        finally:
+            _write_over(lock, "")
 
 
 @contextmanager

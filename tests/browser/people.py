@@ -9,7 +9,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
 
 from tests.conftest import PASSWORD
 from tests.running import App
@@ -37,7 +37,7 @@ class Watch:
     def over(self, context: BrowserContext) -> None:
         """Hear everything that goes wrong in `context`."""
         context.add_init_script(TELL_OF_VIOLATIONS)
-        context.on("console", lambda message: self._note(message.text) if message.type == "error" else None)
+        context.on("console", self._hear)
         context.on("weberror", lambda error: self._note(str(error.error)))
 
     def forgive(self, pattern: str) -> None:
@@ -47,6 +47,10 @@ class Watch:
     def unforgiven(self) -> list[str]:
         """What nobody asked for."""
         return [said for said in self.complaints if not any(re.search(pattern, said) for pattern in self.forgiven)]
+
+    def _hear(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self._note(f"{said.text} ({said.location['url']})")
 
     def _note(self, complaint: str) -> None:
         self.complaints.append(complaint)

@@ -16,7 +16,7 @@ MOST_STOPS = 30
 FOCUSED = """() => {
   const focused = document.activeElement;
   const box = focused.getBoundingClientRect();
-  const name = focused.getAttribute("aria-label") || focused.labels?.[0]?.textContent || focused.textContent.trim();
+  const name = focused.getAttribute("aria-label") || focused.labels?.[0]?.textContent || focused.innerText.trim();
   const style = getComputedStyle(focused);
   const shown = style.outlineStyle !== "none" || style.boxShadow !== "none" || focused.matches("textarea");
   return { name, id: focused.id, visible: box.width > 0 && box.bottom > 0 && box.top < innerHeight, shown };

@@ -23,7 +23,7 @@ def test_a_refused_message_goes_back_to_the_composer(newcomer: Callable[[str], P
     page = newcomer("Grace").sign_up()
     much = "much " * 80_001
     ask(page, much)
-    expect(page.get_by_role("alert")).to_contain_text("too long")
+    expect(page.get_by_role("alert")).to_contain_text("at most 400,000")
     expect(composer(page)).to_have_value(much)
     expect(page.locator(".message")).to_have_count(0)
 
@@ -37,8 +37,8 @@ def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
 ) -> None:
     page = newcomer("Heidi").sign_up()
     question = "What can you do when all is well again?"
-    offline.fail("mid_stream_error:3", match=question)
-    offline.fail("slow:0.3", match=question)
+    offline.fail("unauthorized", match=question)
+    offline.reply("Nothing " * 100, match=question, seconds_a_word=0.3)
     ask(page, question)
     composer(page).fill(DRAFT)
     again = page.get_by_role("button", name="Try again")

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from budget import calibration
-from budget.counting import TextClass, exact
+from budget.counting import TextClass
 from budget.models import Calibration, Price, ProfileSnapshot, Receipt
 from budget.prices import forget_known_prices, price_for
 from budget.snapshots import Line, Reason, pin
+from recall.tokens import exact
 from tests.budget.rows import answer_of, draft_for
 
 pytestmark = pytest.mark.django_db

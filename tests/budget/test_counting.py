@@ -21,19 +21,15 @@ from budget import counting
 from budget.counting import (
     HIGHEST_RATIO,
     LOWEST_RATIO,
-    REMEMBERED_FROM,
     STARTING_RATIO,
-    WINDOW,
-    Source,
     TextClass,
-    TokenCounter,
     classify,
-    count_by_characters,
     estimate,
     learn,
     learn_from_turn,
 )
-from recall import vocabulary
+from recall import tokens, vocabulary
+from recall.tokens import REMEMBERED_FROM, WINDOW, Source, TokenCounter, count_by_characters
 
 # `make` fills it; the tests themselves never go to the network.
 VOCABULARY_FOLDER = Path(__file__).resolve().parents[2] / "var" / "tiktoken"
@@ -173,13 +169,13 @@ def test_a_megabyte_of_one_thing_is_counted_within_two_seconds(unit: str, counte
 def test_a_text_counted_before_is_not_counted_again(counter: TokenCounter, monkeypatch: pytest.MonkeyPatch) -> None:
     text = PROSE * 10
     first = counter.count(text)
-    monkeypatch.setattr(counting, "_count", lambda *_: pytest.fail("counted again"))
+    monkeypatch.setattr(tokens, "_count", lambda *_: pytest.fail("counted again"))
     assert counter.count(text) == first
 
 
 @pytest.mark.usefixtures("counter")
 def test_what_is_remembered_stays_small_and_holds_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "REMEMBERED_TEXTS", 20)
+    monkeypatch.setattr(tokens, "REMEMBERED_TEXTS", 20)
     fresh = TokenCounter(VOCABULARY_FOLDER)
     for n in range(50):
         fresh.count(f"{n} " * REMEMBERED_FROM)
@@ -191,7 +187,7 @@ def test_threads_count_alike(counter: TokenCounter) -> None:
     texts = [f"{n}: {text}" * 5 for n in range(20) for _, text in SAMPLES.values()]
     with ThreadPoolExecutor(4) as pool:
         at_once = list(pool.map(counter.count, texts))
-    assert at_once == [counting._count(tiktoken.get_encoding("o200k_base"), text) for text in texts]
+    assert at_once == [tokens._count(tiktoken.get_encoding("o200k_base"), text) for text in texts]
 
 
 texts = st.text(max_size=200) | st.sampled_from([text for _, text in SAMPLES.values()]).flatmap(
@@ -257,16 +253,16 @@ def test_the_process_counts_several_texts_by_class(tmp_path: Path, monkeypatch: 
     if not django_settings.configured:
         django_settings.configure()
     monkeypatch.setattr(django_settings, "TIKTOKEN_CACHE_DIR", tmp_path, raising=False)
-    counting._load.cache_clear()
+    tokens._load.cache_clear()
     try:
         assert counting.count_by_class([PROSE, CODE, PROSE]) == {
             TextClass.PROSE: 2 * count_by_characters(PROSE),
             TextClass.CODE: count_by_characters(CODE),
         }
-        assert counting.source() is Source.ESTIMATED
-        assert not counting.exact()
+        assert tokens.source() is Source.ESTIMATED
+        assert not tokens.exact()
     finally:
-        counting._load.cache_clear()
+        tokens._load.cache_clear()
 
 
 # The learned ratio

@@ -13,6 +13,8 @@ import httpx2
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
+from budget import prices
+from budget.models import Price
 from chat.consumer import ChatConsumer
 from chat.running import TURNS
 from recall.provider import close, forget_capabilities
@@ -45,9 +47,11 @@ class Provider:
 
 
 @pytest.fixture
-def provider(offline_server: str) -> Iterator[Provider]:
-    """A clean offline server."""
+def provider(offline_server: str, transactional_db: None) -> Iterator[Provider]:
+    """A clean offline server, and its prices: a transactional test ends by emptying every table."""
     forget_capabilities()
+    prices.seed(Price.objects)
+    prices.forget_known_prices()
     with httpx2.Client(base_url=offline_server) as http:
         for what in ("faults", "script", "requests"):
             http.delete(f"/offline/{what}").raise_for_status()

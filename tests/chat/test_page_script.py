@@ -181,6 +181,7 @@ def test_an_answer_streams_in_and_is_replaced_by_the_rendered_one(page: Page, se
     server.tell("delta", message=server.answer, offset=0, text="In **Lis")
     server.tell("delta", message=server.answer, offset=8, text="bon**.")
     expect(body).to_have_text("In **Lisbon**.")
+    expect(page.get_by_text("Thinking…")).to_be_hidden()
     expect(page.locator("#announcer")).to_have_text("Answer started.")
     server.tell("done", message=server.answer, outcome="complete", html=server.written)
     expect(page.locator(f"#m-{server.answer} strong")).to_have_text("Lisbon")
@@ -224,6 +225,21 @@ def test_a_second_tab_shows_the_answer_that_is_being_written(page: Page, server:
     expect(page.get_by_text("Using search_knowledge…")).to_be_visible()
     server.tell("delta", message=server.answer, offset=6, text="bon.")
     expect(page.locator(f"#m-{server.answer} [data-text]")).to_have_text("In Lisbon.")
+
+
+def test_an_answer_that_another_process_writes_is_looked_at_again(page: Page, server: Server) -> None:
+    page.evaluate("html => document.getElementById('messages').insertAdjacentHTML('beforeend', html)", server.exchange)
+    so_far = {"message": server.answer, "text": "In Lis", "status": None}
+    server.tell("opened", conversation=server.conversation, answer=so_far)
+    assert server.hear(page, "open", 2)["conversation"] == server.conversation
+
+
+def test_a_link_to_a_message_of_this_page_does_not_load_it_again(page: Page, server: Server) -> None:
+    composer(page).fill("Half a thought")
+    page.evaluate("window.same = true")
+    page.locator(".message-time").first.click()
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.same") is True
 
 
 def test_stop_is_where_send_was_and_names_the_conversation(page: Page, server: Server) -> None:

@@ -17,7 +17,7 @@ from accounts.sessions import session_digest
 from chat.models import Conversation, Message
 from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
 
-pytestmark = [pytest.mark.django_db(transaction=True, serialized_rollback=True), pytest.mark.usefixtures("queued")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
 
 ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 

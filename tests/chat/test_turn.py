@@ -17,7 +17,7 @@ from chat.running import TURNS
 from memory.models import LibrarianRun
 from tests.chat.conftest import Provider, Tabs, settled
 
-pytestmark = [pytest.mark.django_db(transaction=True, serialized_rollback=True), pytest.mark.usefixtures("queued")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
 
 
 async def answer_of(message: int) -> Message:

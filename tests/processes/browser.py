@@ -17,8 +17,8 @@ from websockets.sync.client import ClientConnection, connect
 from tests.conftest import PASSWORD
 
 Frame = dict[str, Any]
-PATIENCE = 30.0
-"""Seconds a frame may take; two cores carry everything here, and PostgreSQL starts again in between."""
+PATIENCE = 60.0
+"""Seconds a frame may take: the machine may be busy, and PostgreSQL starts again in between."""
 KNOCK_AGAIN = 0.2
 """Seconds before a lost socket is opened again; the page's own script waits longer."""
 
@@ -85,8 +85,13 @@ class Tab:
     def _connect(self) -> None:
         self.close()
         address = f"ws{self._url.removeprefix('http')}/ws/chat"
-        headers = {"Cookie": self._cookie}
-        opening = connect(address, origin=Origin(self._url), additional_headers=headers, open_timeout=PATIENCE)
+        opening = connect(
+            address,
+            origin=Origin(self._url),
+            additional_headers={"Cookie": self._cookie},
+            open_timeout=PATIENCE,
+            max_queue=None,  # a browser takes whatever comes, whether or not somebody looks
+        )
         self._socket: ClientConnection = self._open.enter_context(opening)
 
     def close(self) -> None:
@@ -97,13 +102,13 @@ class Tab:
         """Send a frame."""
         self._socket.send(json.dumps({"v": 1, "type": kind, **fields}))
 
-    def hear(self, kind: str, **fields: Any) -> Frame:
+    def hear(self, frame_type: str, /, **fields: Any) -> Frame:
         """The next frame of this kind with these fields; those before it are only noted.
 
         Raises:
             ConnectionClosed: the socket was lost.
         """
-        return self._next(lambda frame: frame["type"] == kind and fields.items() <= frame.items())
+        return self._next(lambda frame: frame["type"] == frame_type and fields.items() <= frame.items())
 
     def hear_of(self, client_id: str) -> Frame:
         """The next frame that says what became of the message with this client id."""

@@ -1,42 +1,93 @@
-"""One running Recall for all tests that kill its parts, the people who use it, its rows and its model server."""
+"""One running Recall for the tests that kill its parts: the people who use it, its model server, its rows, its clock."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, LiteralString, NamedTuple
+from uuid import uuid4
 
 import httpx2
 import psycopg
 import pytest
+from celery import Celery
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
-from tests.processes.browser import PATIENCE, Browser
+from recall.celery import CONFIGURATION, broker
+from tests.processes.browser import PATIENCE, Browser, Frame, Tab
 from tests.running import App, free_port, running, wait_until
 
-OFFLINE_PORT = free_port()
-"""Fixed, so that tests find the model server again after it was killed."""
-ENVIRONMENT = {"OFFLINE_PORT": str(OFFLINE_PORT), "OFFLINE_ADMIN": "1", "LIBRARIAN_ENGINE": "model"}
-"""The librarian asks the model server, too: what a test can slow down it can kill in the middle."""
+Newcomer = Callable[[], Browser]
 
 
 @pytest.fixture(scope="package")
-def app() -> Iterator[App]:
-    with running(**ENVIRONMENT) as app:
+def offline_port() -> int:
+    """Fixed, so that tests find the model server again after it was killed."""
+    return free_port()
+
+
+@pytest.fixture(scope="package")
+def environment(offline_port: int) -> dict[str, str]:
+    """The librarian asks the model server, too: what can be slowed down can be killed in the middle."""
+    return {"OFFLINE_PORT": str(offline_port), "OFFLINE_ADMIN": "1", "LIBRARIAN_ENGINE": "model"}
+
+
+@pytest.fixture(scope="package")
+def app(environment: dict[str, str]) -> Iterator[App]:
+    with running(**environment) as app:
         yield app
 
 
-_people = count(1)
+# People ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def alice(app: App) -> Browser:
-    """Somebody new for each test, so that none sees what another left."""
-    browser = Browser(app.url)
-    browser.sign_up(f"alice{next(_people)}@example.org")
-    return browser
+@pytest.fixture(scope="package")
+def newcomer(app: App) -> Newcomer:
+    """Signs somebody new up: nobody is disturbed by what another one does."""
+    numbers = count(1)
+
+    def newcomer() -> Browser:
+        browser = Browser(app.url)
+        browser.sign_up(f"alice{next(numbers)}@example.org")
+        return browser
+
+    return newcomer
+
+
+@dataclass
+class Turn:
+    """One message of somebody's, in a conversation of its own, and the tab it is sent from."""
+
+    browser: Browser
+    asked: str
+    client_id: str = field(default_factory=lambda: str(uuid4()))
+    conversation: str = ""
+    answer: int = 0
+
+    def __post_init__(self) -> None:
+        self.tab: Tab = self.browser.tab()
+
+    def tell(self) -> None:
+        """Send the message, and do not wait."""
+        self.tab.tell("send", client_id=self.client_id, conversation=None, text=self.asked)
+
+    def send(self) -> Frame:
+        """Send the message, as often as it takes; its `accepted` frame."""
+        accepted = self.tab.send(self.asked, client_id=self.client_id)
+        self.conversation, self.answer = accepted["conversation"], accepted["message"]
+        return accepted
+
+    def done(self) -> Frame:
+        """Wait until it is answered; the `done` frame."""
+        return self.tab.hear("done", message=self.answer)
+
+    def stop(self) -> None:
+        """Press Stop."""
+        self.tab.tell("stop", conversation=self.conversation)
 
 
 # The model server --------------------------------------------------------------------------------------------------
@@ -45,43 +96,39 @@ def alice(app: App) -> Browser:
 class Provider:
     """What the model server says, and how slowly."""
 
-    def __init__(self, address: str) -> None:
-        self._http = httpx2.Client(base_url=address, timeout=PATIENCE)
+    def __init__(self, port: int) -> None:
+        self._http = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE)
 
-    def will_say(self, question: str, text: str, *, pause: float = 0.0) -> None:
-        """Answer the next request that holds `question` with `text`, with `pause` seconds between two words."""
-        self._post("/offline/script", {"replies": [{"match": question, "text": text}]})
-        self.fault(question, f"slow:{pause}")
+    def will_say(self, asked: str, text: str, *, pause: float = 0.0) -> None:
+        """Answer the next request that holds `asked` with `text`, with `pause` seconds between two words."""
+        self._post("script", {"replies": [{"match": asked, "text": text}]})
+        self._post("faults", {"match": asked, "fault": f"slow:{pause}"})
 
-    def will_find(self, question: str, facts: list[dict[str, Any]], *, pause: float = 0.0) -> None:
-        """Give the librarian these facts, once, for a conversation that holds `question`."""
-        self._post("/offline/script", {"replies": [{"match": question, "json": {"facts": facts}}]})
-        self.fault(question, f"slow:{pause}")
+    def will_find(self, asked: str, facts: list[dict[str, Any]], *, pause: float = 0.0) -> None:
+        """Give the librarian these facts, once, for a conversation that holds `asked`."""
+        self._post("script", {"replies": [{"match": asked, "json": {"facts": facts}}]})
+        self._post("faults", {"match": asked, "fault": f"slow:{pause}"})
 
-    def will_hang(self, question: str) -> None:
-        """Leave the next request that holds `question` without any answer."""
-        self.fault(question, "timeout")
+    def will_hang(self, asked: str) -> None:
+        """Leave the next request that holds `asked` without any answer."""
+        self._post("faults", {"match": asked, "fault": "timeout"})
 
-    def fault(self, question: str, fault: str) -> None:
-        """Disturb the next request that holds `question`; what it asks for is not known until it has come."""
-        self._post("/offline/faults", {"fault": fault, "match": question})
+    def wait_until_asked(self, asked: str, times: int = 1) -> None:
+        """Wait until so many requests that hold `asked` have come."""
+        wait_until(lambda: len(self.asked(asked)) >= times)
 
-    def wait_until_asked(self, question: str, times: int = 1) -> None:
-        """Wait until so many requests that hold `question` have come."""
-        wait_until(lambda: len(self.asked(question)) >= times, PATIENCE)
-
-    def asked(self, question: str) -> list[str]:
-        """How the requests that hold `question` went, oldest first: running, complete, cancelled, …"""
+    def asked(self, asked: str) -> list[str]:
+        """How the requests that hold `asked` went, oldest first: running, complete, cancelled, …"""
         log = self._http.get("/offline/requests").raise_for_status().json()["requests"]
-        return [one["outcome"] for one in log if one["body"] and question in str(one["body"]["messages"][-1])]
+        return [one["outcome"] for one in log if one["body"] and asked in str(one["body"]["messages"][-1])]
 
-    def _post(self, path: str, body: dict[str, Any]) -> None:
-        self._http.post(path, json=body).raise_for_status()
+    def _post(self, what: str, body: dict[str, Any]) -> None:
+        self._http.post(f"/offline/{what}", json=body).raise_for_status()
 
 
-@pytest.fixture
-def provider(app: App) -> Provider:
-    return Provider(f"http://127.0.0.1:{OFFLINE_PORT}")
+@pytest.fixture(scope="package")
+def provider(app: App, offline_port: int) -> Provider:
+    return Provider(offline_port)
 
 
 # The rows ----------------------------------------------------------------------------------------------------------
@@ -99,15 +146,15 @@ class Said(NamedTuple):
 class Rows:
     """What is really stored. Each question has a connection of its own, and waits while PostgreSQL is away."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, conninfo: str) -> None:
+        self.conninfo = conninfo
 
     def ask(self, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                with self._connect() as connection:
+                with psycopg.connect(self.conninfo, autocommit=True) as connection:
                     cursor = connection.execute(query, values)
                     return cursor.fetchall() if cursor.description else []
             except psycopg.OperationalError:
@@ -124,25 +171,45 @@ class Rows:
         query = "SELECT state FROM budget_receipt WHERE conversation_id = %s ORDER BY message_id"
         return [state for (state,) in self.ask(query, conversation)]
 
-    def sent_with(self, client_id: str) -> list[str]:
-        """The text of each message with this client id."""
-        return [text for (text,) in self.ask("SELECT text FROM chat_message WHERE client_id = %s", client_id)]
+    def conversations_with(self, asked: str) -> int:
+        """How many conversations hold this message, each as often as it stands there."""
+        return len(self.ask("SELECT conversation_id FROM chat_message WHERE text = %s", asked))
+
+    def runs(self, conversation: str) -> list[tuple[Any, ...]]:
+        """State, attempts, facts learned and facts waiting of each librarian run."""
+        query = "SELECT state, attempts, learned, waiting FROM memory_librarianrun WHERE conversation_id = %s"
+        return self.ask(query, conversation)
+
+    def facts(self, conversation: str) -> list[tuple[Any, ...]]:
+        """Statement and status of each fact that was learned from a conversation."""
+        query = """
+            SELECT statement, f.status FROM memory_fact f JOIN chat_message m ON m.id = f.message_id
+            WHERE m.conversation_id = %s ORDER BY statement
+        """
+        return self.ask(query, conversation)
+
+    def end_leases(self) -> None:
+        """Let five minutes pass for the librarian: what a lost worker held counts as abandoned now."""
+        self.ask("UPDATE memory_librarianrun SET lease_until = now() WHERE state = 'running'")
+        self.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
+
+    # Moments -------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def held(self, table: str, mode: LiteralString = "ACCESS EXCLUSIVE") -> Iterator[None]:
         """Lock a table, so that whoever needs it stands still exactly there. A killed PostgreSQL lets go, too."""
-        connection = self._connect(autocommit=False)
         lock = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.Identifier(table), sql.SQL(mode))
+        connection = psycopg.connect(self.conninfo)
         try:
             connection.execute(lock)
             yield
         finally:
             connection.close()
 
-    def wait_until_stuck_at(self, table: str) -> None:
-        """Wait until somebody stands before a table that is held."""
+    def wait_until_stuck_at(self, table: str, how_many: int = 1) -> None:
+        """Wait until so many stand before a table that is held."""
         query = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
-        wait_until(lambda: self.ask(query, table), PATIENCE)
+        wait_until(lambda: len(self.ask(query, table)) >= how_many)
 
     @contextmanager
     def commits_unconfirmed(self) -> Iterator[None]:
@@ -156,36 +223,26 @@ class Rows:
             self.ask("SELECT pg_reload_conf()")
 
     def confirm_commits_later(self) -> None:
-        """Let commits be confirmed again once PostgreSQL has read its settings anew."""
+        """Let commits be confirmed again as soon as PostgreSQL reads its settings anew, or starts again."""
         self.ask("ALTER SYSTEM RESET synchronous_standby_names")
 
-    def wait_until_unconfirmed(self) -> None:
-        """Wait until somebody waits for the word that the transaction is committed."""
+    def wait_until_unconfirmed(self, how_many: int = 1) -> None:
+        """Wait until so many wait for the word that their transaction is committed."""
         query = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"
-        wait_until(lambda: self.ask(query), PATIENCE)
+        wait_until(lambda: len(self.ask(query)) >= how_many)
 
-    def runs(self, conversation: str) -> list[tuple[Any, ...]]:
-        """State, attempts, facts learned and facts waiting of each librarian run."""
-        query = "SELECT state, attempts, learned, waiting FROM memory_librarianrun WHERE conversation_id = %s"
-        return self.ask(query, conversation)
 
-    def facts(self, conversation: str) -> list[tuple[Any, ...]]:
-        """Statement and status of each fact that was learned from a conversation."""
-        query = """
-            SELECT statement, fact.status FROM memory_fact fact JOIN chat_message message ON message.id = message_id
-            WHERE conversation_id = %s ORDER BY statement
-        """
-        return self.ask(query, conversation)
+@pytest.fixture(scope="package")
+def rows(app: App) -> Rows:
+    return Rows(app.conninfo())
 
-    def end_leases(self) -> None:
-        """Let five minutes pass for the librarian: what a lost worker held counts as abandoned now."""
-        self.ask("UPDATE memory_librarianrun SET lease_until = now() WHERE state = 'running'")
-        self.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
 
-    def _connect(self, *, autocommit: bool = True) -> psycopg.Connection:
-        return psycopg.connect(self._app.conninfo(), autocommit=autocommit)
+# The clock ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def rows(app: App) -> Rows:
-    return Rows(app)
+def clock(app: App) -> Iterator[Callable[[str], None]]:
+    """`clock(task)` has the worker do now what the clock would have it do within half a minute."""
+    with Celery("tests", set_as_current=False) as sender:
+        sender.conf.update({**CONFIGURATION, **broker(dict(conninfo_to_dict(app.conninfo())), None)})
+        yield lambda task: sender.send_task(task) and None

@@ -1,217 +1,232 @@
-"""Any process may be killed at any moment: no message is lost, none doubled, and everything goes on by itself."""
+"""Any process may be killed at any moment: no message is lost, none doubled, and everything goes on by itself.
+
+Each process is killed once, at several moments of several people's turns at the same time; then each is judged.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Callable
+from types import SimpleNamespace as Scene
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
-from tests.processes.browser import Browser, Tab
-from tests.processes.conftest import Provider, Rows, Said
+from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn
 from tests.running import App, wait_until
 
 pytestmark = pytest.mark.processes
 
 STORY = " ".join(f"word{number}" for number in range(60))
-PACE = 0.05
-"""Seconds between two words: the story takes three, so that its text is saved once or twice on the way."""
-INTERRUPTED = "Recall was interrupted while it wrote this"
+SLOWLY = 0.1
+"""Seconds between two words: six for the story."""
+INTERRUPTED = "Recall was interrupted while it wrote this. Nothing you sent was lost."
 
 
-def question(text: str) -> Said:
-    return Said(1, "user", "complete", text)
+def question(turn: Turn) -> Said:
+    return Said(1, "user", "complete", turn.asked)
 
 
 def whole(seq: int) -> Said:
     return Said(seq, "assistant", "complete", STORY)
 
 
+def begun(rows: Rows, turn: Turn, status: str) -> Said:
+    """The answer as it is stored: a beginning of the story."""
+    stored = rows.messages(turn.conversation)[1]
+    assert stored == Said(2, "assistant", status, stored.text)
+    assert STORY.startswith(stored.text)
+    return stored
+
+
 # The web process ---------------------------------------------------------------------------------------------------
 
 
-def test_web_killed_in_mid_stream_keeps_what_was_saved(
-    app: App, alice: Browser, provider: Provider, rows: Rows
-) -> None:
-    asked, client_id = "Tell me while web dies.", str(uuid4())
-    provider.will_say(asked, STORY, pause=PACE)
-    tab = alice.tab()
-    accepted = tab.send(asked, client_id=client_id)
-    conversation, answer = accepted["conversation"], accepted["message"]
-    wait_until(lambda: rows.messages(conversation)[1].text)
-    app.kill("web")
-
-    assert tab.come_back(conversation)["answer"] is None
-    kept = rows.messages(conversation)
-    assert kept == [question(asked), Said(2, "assistant", "interrupted", kept[1].text)]
-    assert len(kept[1].text) > 0
-    assert STORY.startswith(kept[1].text)
-    assert INTERRUPTED in alice.shown(conversation)
-
-    assert tab.send(asked, client_id=client_id)["duplicate"]
-    assert rows.messages(conversation) == kept
-
-    provider.will_say(asked, STORY)
-    assert tab.retry(answer)["outcome"] == "complete"
-    assert rows.messages(conversation) == [*kept, whole(3)]
-    assert rows.receipts(conversation) == ["stopped", "complete"]
-
-
-def test_web_killed_between_commit_and_answer_keeps_the_message(
-    app: App, alice: Browser, provider: Provider, rows: Rows
-) -> None:
-    asked, client_id = "Tell me though web dies at once.", str(uuid4())
-    tab = alice.tab()
+@pytest.fixture(scope="module")
+def web_killed(app: App, provider: Provider, rows: Rows, newcomer: Newcomer) -> Scene:
+    streaming = Turn(newcomer(), "Tell me, and web dies in mid-stream.")
+    compiling = Turn(newcomer(), "Tell me, and web dies before it can ask the model.")
+    unheard = Turn(newcomer(), "Tell me, and web dies before it can say that it has heard.")
+    provider.will_say(streaming.asked, STORY, pause=SLOWLY)
+    streaming.send()
+    wait_until(lambda: begun(rows, streaming, "streaming").text)
     with rows.held("memory_boundary"):
-        accepted = tab.send(asked, client_id=client_id)
-        conversation, answer = accepted["conversation"], accepted["message"]
+        compiling.send()
         rows.wait_until_stuck_at("memory_boundary")
-        app.kill("web")
-
-    assert tab.come_back(conversation)["answer"] is None
-    kept = rows.messages(conversation)
-    assert kept == [question(asked), Said(2, "assistant", "interrupted", "")]
-    assert tab.send(asked, client_id=client_id)["duplicate"]
-    provider.will_say(asked, STORY)
-    assert tab.retry(answer)["outcome"] == "complete"
-    assert rows.messages(conversation) == [*kept, whole(3)]
-    assert rows.receipts(conversation) == ["complete"]
+        with rows.commits_unconfirmed():
+            unheard.tell()
+            rows.wait_until_unconfirmed()
+            app.kill("web")
+    return Scene(streaming=streaming, compiling=compiling, unheard=unheard)
 
 
-def test_web_killed_before_it_could_say_that_the_message_is_there(
-    app: App, alice: Browser, provider: Provider, rows: Rows
+@pytest.mark.parametrize("moment", ["streaming", "compiling"])
+def test_web_killed_after_the_commit_leaves_the_message_and_what_was_saved(
+    web_killed: Scene, provider: Provider, rows: Rows, moment: str
 ) -> None:
-    asked, client_id = "Tell me though web dies unheard.", str(uuid4())
-    tab = alice.tab()
-    with rows.commits_unconfirmed():
-        tab.tell("send", client_id=client_id, conversation=None, text=asked)
-        rows.wait_until_unconfirmed()
-        app.kill("web")
-    tab.wait_until_lost()
-    tab.connect()
-    accepted = tab.send(asked, client_id=client_id)  # the page keeps it until it is accepted
-    assert accepted["duplicate"]
-    assert rows.sent_with(client_id) == [asked]
-    assert rows.messages(accepted["conversation"]) == [question(asked), Said(2, "assistant", "interrupted", "")]
+    turn: Turn = getattr(web_killed, moment)
+    assert turn.tab.come_back(turn.conversation)["answer"] is None
+    answer = begun(rows, turn, "interrupted")
+    assert bool(answer.text) is (moment == "streaming")
+    assert rows.messages(turn.conversation) == [question(turn), answer]
+    assert INTERRUPTED in turn.browser.shown(turn.conversation)
+
+    assert turn.send()["duplicate"]
+    assert rows.messages(turn.conversation) == [question(turn), answer]
+
+    provider.will_say(turn.asked, STORY)
+    assert turn.tab.retry(turn.answer)["outcome"] == "complete"
+    assert rows.messages(turn.conversation) == [question(turn), answer, whole(3)]
+    assert rows.receipts(turn.conversation) == ["stopped", "complete"][moment == "compiling" :]
+
+
+def test_web_killed_before_it_could_confirm_has_the_message_once(web_killed: Scene, rows: Rows) -> None:
+    turn: Turn = web_killed.unheard
+    turn.tab.wait_until_lost()
+    turn.tab.connect()
+    accepted = turn.send()  # the page keeps a message until it is accepted
+    assert (accepted["duplicate"], accepted["created"]) == (True, True)
+    assert INTERRUPTED in accepted["html"]
+    assert rows.conversations_with(turn.asked) == 1
+    assert rows.messages(turn.conversation) == [question(turn), Said(2, "assistant", "interrupted", "")]
+
+
+def test_web_taken_for_dead_keeps_the_whole_answer_after_all(
+    app: App, newcomer: Newcomer, provider: Provider, rows: Rows, clock: Callable[[str], None]
+) -> None:
+    """It stands still for a moment, as on a machine that sleeps, and its sign of life is lost meanwhile."""
+    turn = Turn(newcomer(), "Tell me, and web sleeps in mid-stream.")
+    provider.will_say(turn.asked, STORY, pause=0.03)
+    turn.send()
+    turn.tab.hear_until(turn.answer, characters=20)
+    os.kill(app.pid("web"), signal.SIGSTOP)
+    try:
+        rows.ask("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1")
+        clock("chat.tasks.mark_abandoned_answers")
+        wait_until(lambda: rows.messages(turn.conversation)[1].status == "interrupted")
+    finally:
+        os.kill(app.pid("web"), signal.SIGCONT)
+    assert turn.done()["outcome"] == "complete"
+    assert rows.messages(turn.conversation) == [question(turn), whole(2)]
+    assert rows.receipts(turn.conversation) == ["complete"]
 
 
 # PostgreSQL --------------------------------------------------------------------------------------------------------
 
 
-def test_postgresql_killed_before_a_message_is_committed(
-    app: App, alice: Browser, provider: Provider, rows: Rows
-) -> None:
-    asked, client_id = "Tell me before the commit.", str(uuid4())
-    provider.will_say(asked, STORY)
-    tab = alice.tab()
-    with rows.held("chat_message"):
-        tab.tell("send", client_id=client_id, conversation=None, text=asked)
-        rows.wait_until_stuck_at("chat_message")
-        app.kill("postgres")
-    accepted = tab.send(asked, client_id=client_id)
-    tab.hear("done", outcome="complete")
-    assert rows.messages(accepted["conversation"]) == [question(asked), whole(2)]
-    assert rows.sent_with(client_id) == [asked]
-
-
-def test_postgresql_killed_before_it_could_say_that_the_message_is_committed(
-    app: App, alice: Browser, provider: Provider, rows: Rows
-) -> None:
-    asked, client_id = "Tell me at the commit.", str(uuid4())
-    provider.will_say(asked, STORY)
-    tab = alice.tab()
-    with rows.commits_unconfirmed():
-        tab.tell("send", client_id=client_id, conversation=None, text=asked)
-        rows.wait_until_unconfirmed()
-        rows.confirm_commits_later()
-        app.kill("postgres")
-    accepted = tab.send(asked, client_id=client_id)
-    tab.hear("done", outcome="complete")
-    assert rows.messages(accepted["conversation"]) == [question(asked), whole(2)]
-    assert rows.sent_with(client_id) == [asked]
-
-
-def test_postgresql_killed_before_the_context_is_compiled(
-    app: App, alice: Browser, provider: Provider, rows: Rows
-) -> None:
-    asked = "Tell me before the context."
-    provider.will_say(asked, STORY)
-    tab = alice.tab()
+@pytest.fixture(scope="module")
+def postgresql_killed(app: App, provider: Provider, rows: Rows, newcomer: Newcomer) -> Scene:
+    streaming = Turn(newcomer(), "Tell me, and PostgreSQL dies in mid-stream.")
+    closing = Turn(newcomer(), "Tell me, and PostgreSQL dies while the answer is being kept.")
+    compiling = Turn(newcomer(), "Tell me, and PostgreSQL dies before the context is there.")
+    sending = Turn(newcomer(), "Tell me, and PostgreSQL dies before the message is committed.")
+    onlooker = streaming.browser.tab()
+    for turn in (streaming, closing):
+        provider.will_say(turn.asked, STORY, pause=SLOWLY)
+        turn.send()
+        turn.tab.hear("context")
     with rows.held("memory_boundary"):
-        conversation = tab.send(asked)["conversation"]
+        compiling.send()
         rows.wait_until_stuck_at("memory_boundary")
-        app.kill("postgres")
-    tab.hear("done", outcome="complete")
-    assert rows.messages(conversation) == [question(asked), whole(2)]
-    assert rows.receipts(conversation) == ["complete"]
+        with rows.held("chat_conversation", "SHARE"):  # can be read, and not written
+            closing.stop()
+            sending.tell()
+            rows.wait_until_stuck_at("chat_conversation", how_many=2)
+            provider.will_say(compiling.asked, STORY)
+            provider.will_say(sending.asked, STORY)
+            app.kill("postgres")
+    return Scene(streaming=streaming, closing=closing, compiling=compiling, sending=sending, onlooker=onlooker)
 
 
-def test_postgresql_killed_in_mid_stream(app: App, alice: Browser, provider: Provider, rows: Rows) -> None:
-    asked = "Tell me in mid-stream."
-    provider.will_say(asked, STORY, pause=PACE)
-    tab = alice.tab()
-    accepted = tab.send(asked)
-    conversation = accepted["conversation"]
-    tab.hear_until(accepted["message"], characters=10)
-    app.kill("postgres")
-    tab.hear("done", outcome="complete")
-    assert tab.texts[accepted["message"]] == STORY
-    assert rows.messages(conversation) == [question(asked), whole(2)]
-    assert rows.receipts(conversation) == ["complete"]
+@pytest.mark.parametrize("moment", ["streaming", "compiling"])
+def test_postgresql_killed_after_the_commit_costs_nothing(postgresql_killed: Scene, rows: Rows, moment: str) -> None:
+    turn: Turn = getattr(postgresql_killed, moment)
+    assert turn.done()["outcome"] == "complete"
+    assert turn.tab.texts[turn.answer] == STORY
+    assert rows.messages(turn.conversation) == [question(turn), whole(2)]
+    assert rows.receipts(turn.conversation) == ["complete"]
 
 
-def test_postgresql_killed_while_the_answer_is_being_kept(
-    app: App, alice: Browser, provider: Provider, rows: Rows
+def test_postgresql_killed_while_the_answer_is_being_kept(postgresql_killed: Scene, rows: Rows) -> None:
+    turn: Turn = postgresql_killed.closing
+    assert turn.done()["outcome"] == "interrupted"  # as it was stopped
+    answer = begun(rows, turn, "interrupted")
+    assert answer.text == turn.tab.texts[turn.answer].strip()
+    assert rows.messages(turn.conversation) == [question(turn), answer]
+    assert rows.receipts(turn.conversation) == ["stopped"]
+
+
+def test_postgresql_killed_before_the_commit_has_the_message_once(postgresql_killed: Scene, rows: Rows) -> None:
+    turn: Turn = postgresql_killed.sending
+    assert turn.tab.hear_of(turn.client_id)["code"] == "unavailable"
+    turn.send()  # as the page does by itself
+    assert turn.done()["outcome"] == "complete"
+    assert rows.conversations_with(turn.asked) == 1
+    assert rows.messages(turn.conversation) == [question(turn), whole(2)]
+
+
+def test_after_postgresql_was_killed_pages_and_worker_go_on(
+    postgresql_killed: Scene, newcomer: Newcomer, provider: Provider, rows: Rows
 ) -> None:
-    asked = "Tell me while you keep it."
-    provider.will_say(asked, STORY, pause=0.02)
-    tab = alice.tab()
-    accepted = tab.send(asked)
-    tab.hear("context")
-    with rows.held("budget_receipt"):
-        rows.wait_until_stuck_at("budget_receipt")
-        app.kill("postgres")
-    tab.hear("done", outcome="complete")
-    assert rows.messages(accepted["conversation"]) == [question(asked), whole(2)]
-    assert rows.receipts(accepted["conversation"]) == ["complete"]
+    postgresql_killed.onlooker.hear("nudge", kind="resync")
+    turn = answered(Turn(newcomer(), "I live in Porto."), provider)
+    provider.will_find(turn.asked, [fact("I live in Porto")])
+    turn.browser.end(turn.conversation)
+    turn.tab.hear("nudge", kind="librarian")
+    wait_until(lambda: rows.runs(turn.conversation) == [("done", 1, 1, 0)])
+    assert rows.facts(turn.conversation) == [("I live in Porto", "active")]
 
 
-def test_postgresql_killed_before_it_could_say_that_the_answer_is_kept(
-    app: App, alice: Browser, provider: Provider, rows: Rows
-) -> None:
-    asked = "Tell me and keep it unheard."
-    provider.will_say(asked, STORY, pause=0.02)
-    tab = alice.tab()
-    accepted = tab.send(asked)
-    tab.hear("context")
+@pytest.fixture(scope="module")
+def postgresql_killed_unheard(app: App, provider: Provider, rows: Rows, newcomer: Newcomer) -> Scene:
+    closing = Turn(newcomer(), "Tell me, and PostgreSQL dies before it can say that the answer is kept.")
+    sending = Turn(newcomer(), "Tell me, and PostgreSQL dies before it can say that the message is committed.")
+    provider.will_say(closing.asked, STORY, pause=SLOWLY)
+    provider.will_say(sending.asked, STORY)
+    closing.send()
+    closing.tab.hear_until(closing.answer, characters=20)
     with rows.commits_unconfirmed():
-        rows.wait_until_unconfirmed()
+        closing.stop()
+        sending.tell()
+        rows.wait_until_unconfirmed(how_many=2)
         rows.confirm_commits_later()
         app.kill("postgres")
-    tab.hear("done", outcome="complete")
-    assert rows.messages(accepted["conversation"]) == [question(asked), whole(2)]
-    assert rows.receipts(accepted["conversation"]) == ["complete"]
+    return Scene(closing=closing, sending=sending)
 
 
-def test_after_postgresql_was_killed_everything_goes_on_by_itself(
-    app: App, alice: Browser, provider: Provider, rows: Rows
+def test_postgresql_killed_before_it_could_confirm_an_answer_has_it_once(
+    postgresql_killed_unheard: Scene, rows: Rows
 ) -> None:
-    asked = "I live in Porto after the fall."
-    provider.will_say(asked, STORY)
-    tab, conversation = told(alice, asked)
-    other = alice.tab()
-    other.open(conversation)
-    app.kill("postgres")
-    for listening in (tab, other):
-        listening.hear("nudge", kind="resync")
-    provider.will_find(asked, [fact("I live in Porto")])
-    alice.end(conversation)
-    other.hear("nudge", kind="librarian")
-    wait_until(lambda: rows.runs(conversation) == [("done", 1, 1, 0)], seconds=60)
-    assert rows.facts(conversation) == [("I live in Porto", "active")]
+    turn: Turn = postgresql_killed_unheard.closing
+    assert turn.done()["outcome"] == "interrupted"  # as it was stopped
+    answer = begun(rows, turn, "interrupted")
+    assert answer.text == turn.tab.texts[turn.answer].strip()
+    assert rows.messages(turn.conversation) == [question(turn), answer]
+    assert rows.receipts(turn.conversation) == ["stopped"]
+
+
+def test_postgresql_killed_before_it_could_confirm_a_message_has_it_answered(
+    postgresql_killed_unheard: Scene, rows: Rows
+) -> None:
+    turn: Turn = postgresql_killed_unheard.sending
+    assert turn.tab.hear_of(turn.client_id)["code"] == "unavailable"
+    turn.send()  # as the page does by itself
+    assert turn.done()["outcome"] == "complete"
+    assert rows.conversations_with(turn.asked) == 1
+    assert rows.messages(turn.conversation) == [question(turn), whole(2)]
+    assert rows.receipts(turn.conversation) == ["complete"]
 
 
 # The worker --------------------------------------------------------------------------------------------------------
+
+
+def answered(turn: Turn, provider: Provider) -> Turn:
+    """Something was said, and answered."""
+    provider.will_say(turn.asked, "I see.")
+    turn.send()
+    turn.done()
+    return turn
 
 
 def fact(quote: str, **fields: Any) -> dict[str, Any]:
@@ -220,47 +235,78 @@ def fact(quote: str, **fields: Any) -> dict[str, Any]:
     return {"statement": quote, "quote": quote, **sure, **fields}
 
 
-def told(alice: Browser, text: str) -> tuple[Tab, str]:
-    """Alice has said something, and was answered; her tab and the conversation."""
-    tab = alice.tab()
-    accepted = tab.send(text)
-    tab.hear("done", message=accepted["message"])
-    return tab, accepted["conversation"]
-
-
 SAID = "My dog is called Rex and my sister Mary lives in Lisbon."
 FACTS = [fact("My dog is called Rex"), fact("my sister Mary lives in Lisbon", kind="person", about_third_party=True)]
 LEARNED = [("My dog is called Rex", "active"), ("my sister Mary lives in Lisbon", "proposed")]
 
 
-def test_worker_killed_while_the_model_reads(app: App, alice: Browser, provider: Provider, rows: Rows) -> None:
-    said = f"Hear while the worker dies: {SAID}"
-    _, conversation = told(alice, said)
-    provider.will_hang(said)
-    for _ in range(2):
-        provider.will_find(said, FACTS)
-    alice.end(conversation)
-    provider.wait_until_asked(said, times=2)
-    app.kill("worker")
-    assert (rows.runs(conversation), rows.facts(conversation)) == ([("running", 1, 0, 0)], [])
-
-    rows.end_leases()
-    wait_until(lambda: rows.runs(conversation) == [("done", 2, 1, 1)], seconds=60)
-    assert rows.facts(conversation) == LEARNED
-
-
-def test_worker_killed_while_it_writes_the_facts(app: App, alice: Browser, provider: Provider, rows: Rows) -> None:
-    said = f"Hear while the worker writes: {SAID}"
-    _, conversation = told(alice, said)
-    provider.will_find(said, FACTS, pause=0.05)
-    alice.end(conversation)
-    provider.wait_until_asked(said, times=2)
+@pytest.fixture(scope="module")
+def worker_killed(app: App, provider: Provider, rows: Rows, newcomer: Newcomer) -> Scene:
+    asking = answered(Turn(newcomer(), f"The worker dies while the model reads this. {SAID}"), provider)
+    writing = answered(Turn(newcomer(), f"The worker dies while it writes what it found. {SAID}"), provider)
+    provider.will_hang(asking.asked)
+    provider.will_find(writing.asked, FACTS, pause=0.05)
+    for turn in (asking, writing):
+        turn.browser.end(turn.conversation)
+        provider.wait_until_asked(turn.asked, times=2)  # by the chat, and by the librarian
     with rows.held("memory_librarianrun", "SHARE"):  # facts can be written, the run cannot be closed
         rows.wait_until_stuck_at("memory_librarianrun")
         app.kill("worker")
-    assert (rows.runs(conversation), rows.facts(conversation)) == ([("running", 1, 0, 0)], [])
-
-    provider.will_find(said, FACTS)
+    stopped = {turn.conversation: (rows.runs(turn.conversation), rows.facts(turn.conversation)) for turn in (asking, writing)}
+    for turn in (asking, writing):
+        provider.will_find(turn.asked, FACTS)
     rows.end_leases()
-    wait_until(lambda: rows.runs(conversation) == [("done", 2, 1, 1)], seconds=60)
-    assert rows.facts(conversation) == LEARNED
+    return Scene(asking=asking, writing=writing, stopped=stopped)
+
+
+@pytest.mark.parametrize("moment", ["asking", "writing"])
+def test_worker_killed_in_mid_extraction_has_each_fact_once(worker_killed: Scene, rows: Rows, moment: str) -> None:
+    turn: Turn = getattr(worker_killed, moment)
+    assert worker_killed.stopped[turn.conversation] == ([("running", 1, 0, 0)], [])
+    wait_until(lambda: rows.runs(turn.conversation) == [("done", 2, 1, 1)])
+    assert rows.facts(turn.conversation) == LEARNED
+
+
+# The model server --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model_server_killed(app: App, provider: Provider, newcomer: Newcomer) -> Scene:
+    streaming = Turn(newcomer(), "Tell me, and the model server dies in mid-stream.")
+    waiting = Turn(newcomer(), "Tell me, and the model server dies before its first word.")
+    provider.will_say(streaming.asked, STORY, pause=SLOWLY)
+    provider.will_hang(waiting.asked)
+    for turn in (streaming, waiting):
+        turn.send()
+        provider.wait_until_asked(turn.asked)
+    streaming.tab.hear_until(streaming.answer, characters=20)
+    app.kill("offline")
+    return Scene(streaming=streaming, waiting=waiting)
+
+
+def test_model_server_killed_in_mid_stream_leaves_the_text_and_a_sentence(
+    model_server_killed: Scene, provider: Provider, rows: Rows
+) -> None:
+    turn: Turn = model_server_killed.streaming
+    done = turn.done()
+    answer = begun(rows, turn, "interrupted")
+    assert done["outcome"] == "interrupted"
+    assert "The connection to the model broke off. What had arrived is kept." in done["html"]
+    assert answer.text.startswith("word0 word1")
+    provider.will_say(turn.asked, STORY)
+    assert turn.tab.retry(turn.answer)["outcome"] == "complete"
+    assert rows.messages(turn.conversation) == [question(turn), answer, whole(3)]
+    assert rows.receipts(turn.conversation) == ["stopped", "complete"]
+
+
+def test_model_server_killed_before_its_first_word_is_asked_again_by_itself(
+    model_server_killed: Scene, rows: Rows
+) -> None:
+    turn: Turn = model_server_killed.waiting
+    turn.tab.hear("status", message=turn.answer, state="waiting")
+    assert turn.done()["outcome"] == "complete"
+    asked, answer, *tools = rows.messages(turn.conversation)
+    assert asked == question(turn)
+    assert answer == Said(2, "assistant", "complete", turn.tab.texts[turn.answer].strip())
+    assert {said.role for said in tools} <= {"tool"}
+    assert rows.receipts(turn.conversation) == ["complete"]

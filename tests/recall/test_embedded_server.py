@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 import subprocess
 from pathlib import Path
@@ -49,6 +50,21 @@ def test_it_starts_in_a_folder_that_is_closed_to_everybody_else() -> None:
         try:
             assert answers(server)
             assert stat.S_IMODE(closed.stat().st_mode) == 0o700
+        finally:
+            server.stop()
+            embedded.discard(server.cluster)
+
+
+def test_root_keeps_aside_what_postgresqls_account_cannot_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clone in a closed home: data and programs stand elsewhere, and a link leads there. (Only root needs it.)"""
+    with open_folder() as home, open_folder() as aside:
+        monkeypatch.setattr(embedded, "ROOT_HOME", aside)
+        monkeypatch.setattr(embedded, "_can_reach", lambda account, path: False)
+        server = Server(home)
+        try:
+            assert answers(server)
+            assert (home / "postgres").resolve().is_relative_to(aside if os.geteuid() == 0 else home)
+            assert server.cluster.programs.is_relative_to(aside) is (os.geteuid() == 0)
         finally:
             server.stop()
             embedded.discard(server.cluster)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import warnings
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
+# WhiteNoise hands Django a plain iterator for each static file, and Django says so each time: small files, no harm.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 http = get_asgi_application()  # sets Django up; the imports below need that
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402

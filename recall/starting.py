@@ -33,6 +33,8 @@ from recall.database import check_database
 from recall.health import unapplied_migrations
 from recall.supervisor import CannotRun, Child, Stopped, Supervisor, end_leftovers, say
 
+FEW_ARENAS = "2"
+"""glibc's heaps: one for each thread would keep what each of them once needed."""
 MAX_FRAME_BYTES = 64 * 1024  # a socket's longest frame, DESIGN §7
 WORKER_THREADS = 2  # reading conversations waits for a model; threads take a third of the memory of processes
 
@@ -101,6 +103,7 @@ def offline_child(model: socket.socket, environment: dict[str, str]) -> Child:
 def web_child(page: socket.socket, environment: dict[str, str]) -> Child:
     """The pages and sockets, in one process: a turn belongs to its process, and one carries dozens at once."""
     command = uvicorn("recall.asgi:application", page, "--ws-max-size", str(MAX_FRAME_BYTES), "--lifespan", "on")
+    environment = {"MALLOC_ARENA_MAX": FEW_ARENAS, **environment}
     return Child("web", command, environment=environment, sockets=[page.fileno()], stop_seconds=15)
 
 

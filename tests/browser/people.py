@@ -162,8 +162,8 @@ def being_written(page: Page) -> Locator:
 
 
 def last_answer(page: Page) -> Locator:
-    """The last answer, finished: a locator waits for it."""
-    return page.locator(".message-assistant").last.locator(".prose")
+    """The last answer, if it is complete: a locator waits for it."""
+    return page.locator(".message-assistant").last.and_(page.locator('[data-status="complete"]')).locator(".prose")
 
 
 def grown(body: Locator) -> str:

@@ -71,7 +71,7 @@ def test_what_is_written_while_the_page_process_is_dead_is_sent_once_and_answere
     expect(composer(page)).to_have_value("")
 
     expect(page.get_by_text("Sending…")).to_have_count(0)
-    expect(page.locator(".message-assistant .prose")).to_have_count(2)
+    expect(page.locator('.message-assistant[data-status="complete"]')).to_have_count(2)
     page.reload()
     expect(page.locator(".message-user").filter(has_text=words)).to_have_count(1)
     expect(page.locator(".message")).to_have_count(4)

@@ -5,7 +5,8 @@
 The web process is pinned to the first core; PostgreSQL, the model (the offline server, without a pause) and the load
 share the second. 1, 10 and 50 people ask at once; each has `--facts` facts, so retrieval is in every turn; answers have
 25 words. A bare relay of the SDK's stream (`bench/relay.py`) is measured in the same run, pinned the same way, and the
-ratio is printed. "First token" is from sending the question to the first delta, seen by the client.
+ratio is printed. "First token" is from sending the question to the first delta, seen by the client; "cpu ms" is the web
+process's processor time a turn, which says what a turn costs on a busy machine, too.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+import psutil
+
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
 NEW_CONVERSATION_AFTER: Final = 5  # turns: a mixture of first and later turns
@@ -52,7 +55,7 @@ def server(application: str, port: int, core: int, **environment: str) -> Iterat
     """A uvicorn of its own, pinned to a core; its process id."""
     command = ["uvicorn", application, "--port", str(port), "--log-level", "warning", "--loop", "uvloop"]
     process = subprocess.Popen(
-        [sys.executable, "-m", *command, "--ws-max-size", "65536"],
+        [sys.executable, "-m", *command, "--ws-max-size", "65536", "--ws-per-message-deflate", "false"],
         env={**os.environ, **environment},
     )
     os.sched_setaffinity(process.pid, {core})  # before it has threads to miss
@@ -167,6 +170,8 @@ class Seen:
     first_token: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    cpu: float = 0.0
+    """Processor time of the web process, in seconds: says what a turn costs however busy the machine is."""
 
     @property
     def turns_a_second(self) -> float:
@@ -175,7 +180,7 @@ class Seen:
     def row(self, name: str) -> str:
         first = percentiles(self.first_token)
         whole = percentiles(self.whole)
-        figures = (*first, *whole, self.turns_a_second)
+        figures = (*first, *whole, self.turns_a_second, self.cpu * 1000 / len(self.whole))
         return f"{name:<14} " + " ".join(f"{figure:>9.1f}" for figure in figures)
 
 
@@ -224,15 +229,15 @@ async def one_answer(ws: Any, began: float, conversation: str | None) -> tuple[f
     raise SystemExit("The socket was closed.")
 
 
-async def load(people: list[Person], port: int, path: str, turns: int) -> Seen:
+async def load(people: list[Person], port: int, path: str, turns: int, pid: int) -> Seen:
     """Everybody asks at once, `turns` questions in all."""
     seen, ready = Seen(), asyncio.Barrier(len(people) + 1)
     each = max(2, turns // len(people))
     clients = [asyncio.create_task(ask_as(person, port, path, each, seen, ready)) for person in people]
     await asyncio.wait([asyncio.create_task(ready.wait()), *clients], return_when=asyncio.FIRST_COMPLETED)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), processor_seconds(pid)
     await asyncio.gather(*clients)
-    seen.seconds = time.perf_counter() - began
+    seen.seconds, seen.cpu = time.perf_counter() - began, processor_seconds(pid) - cpu
     return seen
 
 
@@ -257,6 +262,11 @@ def statements_of(work: Callable[[], object]) -> int:
         return int(cursor.fetchone()[0])
 
 
+def processor_seconds(pid: int) -> float:
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
 def resident_megabytes(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
@@ -265,12 +275,14 @@ def resident_megabytes(pid: int) -> float:
 # The run ---------------------------------------------------------------------------------------------------------
 
 
-def measure(name: str, port: int, path: str, people: list[Person], turns: int, model_port: int) -> dict[int, Seen]:
+def measure(
+    name: str, port: int, path: str, people: list[Person], turns: int, model_port: int, pid: int
+) -> dict[int, Seen]:
     """Every load on one server, with a printed row each."""
     found = {}
     for at_once in AT_ONCE:
         script(model_port, max(2, turns // at_once) * at_once + WARM_UP * at_once)
-        found[at_once] = asyncio.run(load(people[:at_once], port, path, turns))
+        found[at_once] = asyncio.run(load(people[:at_once], port, path, turns, pid))
         print(found[at_once].row(f"{name}, {at_once}"), flush=True)
     return found
 
@@ -302,14 +314,14 @@ def main() -> None:
         stack.enter_context(
             server("offline.app:app", model_port, OTHER_CORE, OFFLINE_ADMIN="1", OFFLINE_DELTA_DELAY="0")
         )
-        print(f"{'':<14} {'first p50':>9} {'p95':>9} {'whole p50':>9} {'p95':>9} {'turns/s':>9}   (ms)")
-        with server("bench.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]):
-            relay = measure("bare relay", relay_port, "/", people, options.turns, model_port)
+        print(f"{'':<14} {'first p50':>9} {'p95':>9} {'whole p50':>9} {'p95':>9} {'turns/s':>9} {'cpu ms':>9}")
+        with server("bench.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]) as pid:
+            relay = measure("bare relay", relay_port, "/", people, options.turns, model_port, pid)
         with server("recall.asgi:application", web_port, WEB_CORE) as pid:
-            recall = measure("Recall", web_port, "/ws/chat", people, options.turns, model_port)
+            recall = measure("Recall", web_port, "/ws/chat", people, options.turns, model_port, pid)
             few = 2 + WARM_UP
             script(model_port, few)
-            statements = statements_of(lambda: asyncio.run(load(people[:1], web_port, "/ws/chat", 2)))
+            statements = statements_of(lambda: asyncio.run(load(people[:1], web_port, "/ws/chat", 2, pid)))
             print(f"\nSQL statements a turn: {statements / few:.1f} (mean of {few} turns, transactions included)")
             print(f"Memory of the web process: {resident_megabytes(pid):.0f} MB")
         for at_once in AT_ONCE:

@@ -30,7 +30,7 @@ def open_receipt(opened: Opened, compiled: Compiled) -> None:
 
 def save_partial(message_id: int, text: str) -> None:
     """Save the text so far: all that a crash of this process would leave."""
-    Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).update(text=text)
+    Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text)
 
 
 def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: Answered, began: float) -> Frame:

@@ -155,6 +155,7 @@ def _locked(user: User, conversation_id: UUID) -> Conversation:
         conversation: Conversation = (
             Conversation.objects.for_user(user)
             .select_related("active_leaf", "role")
+            .defer("active_leaf__text", "active_leaf__search")  # they may be long, and are not asked for
             .select_for_update(of=("self",))
             .get(pk=conversation_id)
         )

@@ -29,7 +29,7 @@ def waits_here(message_id: int) -> bool:
 
 def let_go(message_id: int, text: str) -> None:
     """Give up an answer of this process that could not be closed in order, with its text; it is marked as any other."""
-    Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, process_key=None)
+    Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, process_key=None)
 
 
 def mark_if_abandoned(message: Message) -> bool:

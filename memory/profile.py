@@ -62,7 +62,8 @@ def profile_lines(user: User) -> list[ProfileLine]:
 
 
 def _prose(user: User) -> Iterator[ProfileLine]:
-    documents = Document.objects.for_user(user).under(FOLDER).exclude(text="")
+    written = Document.objects.for_user(user).under(FOLDER).exclude(text="")
+    documents = written.only("path", "title", "text", "importance")
     for document in sorted(documents, key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path)):
         for number, text in enumerate(document.text.splitlines(), start=1):
             if text.strip():

@@ -12,9 +12,11 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -302,16 +304,19 @@ def _make_folder(path: Path, account: Account | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=0o700, exist_ok=True)
     if account is not None:
-        os.chown(path, account.uid, account.gid)
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
 def _private_dir(path: Path, account: Account | None) -> Path:
-    """Make the folder of the socket, or refuse one that somebody else made."""
-    owner = account.uid if account else os.geteuid()
-    if not path.is_symlink() and not path.exists():
-        _make_folder(path, account)
+    """Make the folder of the socket, or refuse one that somebody else made: everybody may write beside it.
+
+    Nothing is changed before the check, and nobody else can replace it after (/tmp has the sticky bit).
+    """
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
     found = path.lstat()
-    if path.is_symlink() or not path.is_dir() or found.st_uid not in {owner, os.geteuid()}:
+    ours = {os.geteuid(), account.uid if account else os.geteuid()}
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in ours:
         raise EmbeddedServerError(f"{path} belongs to another user: remove it, or choose another VAR_DIR.")
     _make_folder(path, account)
     path.chmod(0o700)

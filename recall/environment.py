@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from django.core.exceptions import ImproperlyConfigured
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -83,6 +85,17 @@ class Environment(BaseSettings):
         if value is not None and not value.startswith(schemes):
             raise ValueError(f"must start with {' or '.join(schemes)}")
         return value.rstrip("/") if value else value
+
+    @field_validator("database_url")
+    @classmethod
+    def _connection_address(cls, value: str | None) -> str | None:
+        try:
+            conninfo_to_dict(value or "")
+        except ProgrammingError:
+            raise ValueError(
+                "is not an address that PostgreSQL's client understands"
+            ) from None  # it may hold a password
+        return value
 
     @property
     def is_offline(self) -> bool:

@@ -36,6 +36,7 @@ from recall.supervisor import CannotRun, Child, Stopped, Supervisor, end_leftove
 FEW_ARENAS = "2"
 """glibc's heaps: one for each thread would keep what each of them once needed."""
 MAX_FRAME_BYTES = 64 * 1024  # a socket's longest frame, DESIGN §7
+SOCKETS = ("--ws-max-size", str(MAX_FRAME_BYTES), "--ws-per-message-deflate", "false")  # frames are short: no gain
 WORKER_THREADS = 2  # reading conversations waits for a model; threads take a third of the memory of processes
 
 
@@ -102,7 +103,7 @@ def offline_child(model: socket.socket, environment: dict[str, str]) -> Child:
 
 def web_child(page: socket.socket, environment: dict[str, str]) -> Child:
     """The pages and sockets, in one process: a turn belongs to its process, and one carries dozens at once."""
-    command = uvicorn("recall.asgi:application", page, "--ws-max-size", str(MAX_FRAME_BYTES), "--lifespan", "on")
+    command = uvicorn("recall.asgi:application", page, *SOCKETS, "--lifespan", "on")
     environment = {"MALLOC_ARENA_MAX": FEW_ARENAS, **environment}
     return Child("web", command, environment=environment, sockets=[page.fileno()], stop_seconds=15)
 
@@ -194,7 +195,8 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
     except ImproperlyConfigured as error:
         raise CannotRun(str(error)) from error
     except (DatabaseError, psycopg.Error) as error:
-        raise CannotRun(f"DATABASE_URL: the database cannot be used ({str(error).splitlines()[0]}).") from error
+        which = "The embedded database" if _is_embedded() else "DATABASE_URL: the database"
+        raise CannotRun(f"{which} cannot be used ({str(error).splitlines()[0]}).") from error
     finally:
         connection.close()
         cast(DatabaseWrapper, connection).close_pool()  # the supervisor itself needs no database from here on

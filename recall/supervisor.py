@@ -28,6 +28,7 @@ from recall.orphans import end_with_parent
 STEADY_SECONDS = 10.0  # a child that lived this long had started well: its next end counts as the first
 RESTART_PAUSES = (0.2, 1.0, 3.0)  # seconds before each new start in a row; after the last the run ends
 LAST_WORDS_SECONDS = 5.0  # for descendants that hold the output open (a killed postmaster's workers) to be gone
+HANG_UP = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []  # ignored: `nohup`
 FORCE_AFTER_SECONDS = 1.0  # a later second signal forces; an earlier one is the same one, sent by `make` as well
 
 
@@ -65,7 +66,7 @@ class Supervisor:
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stop_asked_at: float | None = None
         self.stopping = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, *HANG_UP):
             asyncio.get_running_loop().add_signal_handler(number, self._on_signal)
 
     def keep(self, child: Child) -> None:
@@ -122,6 +123,8 @@ class Supervisor:
             process, output = await self._start(child)
         except OSError as error:
             return 0.0, f"could not be started ({error})"
+        if self.stopping.is_set():  # while it was being started, when stop() did not see it yet
+            kill_group(process.pid, child.stop_signal)
         code = await self._ended(child, process, output)
         return time.monotonic() - started, how_it_ended(code)
 

@@ -1,4 +1,4 @@
-"""What every test may ask for: the throw-away server, the cast, the offline server. (The whole of it: `tests/running.py`.)
+"""What every test may ask for: the throw-away server, the cast, the offline server (the whole: `tests/running.py`).
 
 Alice owns it, Bob must see nothing, Charlie is staff.
 """

@@ -246,16 +246,7 @@ async function refetch(url, id, swapStyle = "outerHTML") {
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket tells of it
   if (response?.redirected) return onState("signed_out");
   const html = response?.ok && (await response.text());
-  if (!html || asked[id] !== turn || !$(id)) return;
-  if (chat.querySelector(".htmx-request")) return refetchAfterRequest(url, id, swapStyle);
-  htmx.swap($(id), html, { swapStyle });
-}
-
-/** htmx puts the answer to a pressed button in place only while that button stands: nothing is replaced until then.
- * @param {string} url @param {string} id @param {string} swapStyle @returns {Promise<void>} */
-function refetchAfterRequest(url, id, swapStyle) {
-  const done = new Promise((resolve) => document.addEventListener("htmx:afterRequest", resolve, { once: true }));
-  return done.then(() => refetch(url, id, swapStyle));
+  if (html && asked[id] === turn && $(id)) htmx.swap($(id), html, { swapStyle });
 }
 
 async function refetchMessages() {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,20 @@ def newcomer(browser: Browser, app: App, watch: Watch) -> Iterator[Callable[[str
     yield newcomer
     for person in people:
         person.leave()
+
+
+@pytest.fixture(scope="package")
+def signed_up(browser: Browser, app: App) -> Person:
+    """Somebody who signed up for all tests that ask for no newcomer."""
+    person = Person(browser, app, Watch(), new_name("Somebody"))
+    person.sign_up()
+    person.leave()
+    return person
+
+
+@pytest.fixture
+def somebody(signed_up: Person, watch: Watch) -> Iterator[Person]:
+    """That person with a fresh browser, signed in; they may have conversations already."""
+    person = replace(signed_up, watch=watch, contexts=[])
+    yield person
+    person.leave()

@@ -9,7 +9,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, StorageState, expect
 
 from tests.conftest import PASSWORD
 from tests.running import App
@@ -85,12 +85,14 @@ class OfflineServer:
 
 @dataclass
 class Person:
-    """Somebody new, with one browser of their own."""
+    """Somebody with browsers of their own."""
 
     browser: Browser
     app: App
     watch: Watch
     name: str
+    signed_in: StorageState | None = None
+    """The cookies they came with; None: nobody has signed in yet."""
     contexts: list[BrowserContext] = field(default_factory=list)
 
     @property
@@ -99,17 +101,18 @@ class Person:
         return f"{self.name.lower()}@example.org"
 
     def open_browser(self, **options: Any) -> BrowserContext:
-        """Another browser of theirs, signed in where the first one is."""
-        state = self.contexts[0].storage_state() if self.contexts else None
-        context = self.browser.new_context(base_url=self.app.url, storage_state=state, **{**DESKTOP, **options})
+        """Another browser of theirs, signed in if they have signed in before."""
+        options = {**DESKTOP, **options, "base_url": self.app.url, "storage_state": self.signed_in}
+        context = self.browser.new_context(**options)
         context.set_default_timeout(PATIENCE)
         self.watch.over(context)
         self.contexts.append(context)
         return context
 
     def tab(self, address: str = "/") -> Page:
-        """A new tab of the first browser, at this address."""
-        page = self.contexts[0].new_page()
+        """A new tab of their first browser, at this address."""
+        context = self.contexts[0] if self.contexts else self.open_browser()
+        page = context.new_page()
         page.goto(address)
         return page
 
@@ -126,6 +129,7 @@ class Person:
         page.get_by_label("Password (again)").fill(PASSWORD)
         page.get_by_role("button", name="Sign up").click()
         page.wait_for_url(f"{self.app.url}/")
+        self.signed_in = page.context.storage_state()
         return page
 
     def leave(self) -> None:

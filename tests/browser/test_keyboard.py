@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -37,8 +35,8 @@ def tab_to(page: Page, target: str) -> list[str]:
     raise AssertionError(f"#{target} is not among {names}")
 
 
-def test_a_conversation_is_held_by_keyboard_alone(newcomer: Callable[[str], Person]) -> None:
-    page = newcomer("Judy").sign_up()
+def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
+    page = somebody.tab()
     expect(composer(page)).to_be_focused()  # nothing needs to be pressed first
 
     page.locator(".skip-link").focus()
@@ -58,9 +56,8 @@ def test_a_conversation_is_held_by_keyboard_alone(newcomer: Callable[[str], Pers
     expect(composer(page)).to_have_value("")
 
 
-def test_the_skip_link_is_the_first_stop_and_leads_past_the_navigation(newcomer: Callable[[str], Person]) -> None:
-    page = newcomer("Karl").sign_up()
-    page.goto("/memory/profile")
+def test_the_skip_link_is_the_first_stop_and_leads_past_the_navigation(somebody: Person) -> None:
+    page = somebody.tab("/memory/profile")
     skip = page.get_by_role("link", name="Skip to the content")
     expect(skip).not_to_be_in_viewport()
     page.keyboard.press("Tab")

@@ -42,7 +42,8 @@ STICKING_OUT = """() => {
     const style = getComputedStyle(node);
     return ["auto", "scroll", "hidden"].includes(style.overflowX) && !cut(style);
   });
-  if (document.documentElement.scrollWidth > innerWidth) wide.unshift(document.documentElement);
+  const { scrollWidth, clientWidth } = document.documentElement; // innerWidth grows with what is too wide on a phone
+  if (scrollWidth > clientWidth) wide.unshift(document.documentElement);
   return wide.map((node) => `${node.tagName}#${node.id}.${node.className}: ${node.scrollWidth} of ${node.clientWidth}`);
 }"""
 """What has more width than it shows, but for what may be scrolled by itself: code and tables."""
@@ -130,8 +131,8 @@ def test_a_visitor_finds_every_door_readable(newcomer: Callable[[str], Person], 
         check(page, address)
 
 
-def test_the_chosen_appearance_outlives_a_reload(newcomer: Callable[[str], Person]) -> None:
-    page = newcomer("Mallory").sign_up()
+def test_the_chosen_appearance_outlives_a_reload(somebody: Person) -> None:
+    page = somebody.tab()
     assert page.evaluate(BRIGHTNESS) > 200
     page.get_by_label("Account and appearance").click()
     page.get_by_role("button", name="Dark").click()
@@ -141,15 +142,23 @@ def test_the_chosen_appearance_outlives_a_reload(newcomer: Callable[[str], Perso
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
 
 
-def test_what_goes_wrong_on_a_page_is_noticed(newcomer: Callable[[str], Person]) -> None:
+def test_what_goes_wrong_on_a_page_is_noticed(somebody: Person) -> None:
     """The watch over every test of this folder sees a refused style, a script's error and a word on the console."""
-    person = newcomer("Oscar")
-    person.watch = watch = Watch()
-    page = person.open_browser().new_page()
-    page.goto("/accounts/login/")
+    somebody.watch = watch = Watch()
+    page = somebody.tab()
     page.evaluate("document.body.setAttribute('style', 'color: red')")
     page.evaluate("setTimeout(() => { throw new Error('a script failed'); })")
     page.evaluate("console.error('a complaint')")
     page.wait_for_timeout(100)
     said = "\n".join(watch.unforgiven())
     assert all(words in said for words in ("CSP: style-src-attr", "a script failed", "a complaint"))
+
+
+def test_what_is_too_wide_or_too_pale_is_noticed(somebody: Person) -> None:
+    page = somebody.open_browser(**PHONE).new_page()
+    page.goto("/memory/profile")
+    assert page.evaluate(STICKING_OUT) == page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
+    page.evaluate("document.querySelector('h1').style.width = '30rem'")
+    page.evaluate("document.querySelector('h1').style.color = '#aaa'")
+    assert len(page.evaluate(STICKING_OUT)) == 1
+    assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == ["H1.: 2.2"]

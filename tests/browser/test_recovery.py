@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -18,9 +17,9 @@ pytestmark = pytest.mark.browser
 DRAFT = "And another thing:\nwhat about tomorrow?"
 
 
-def test_a_refused_message_goes_back_to_the_composer(newcomer: Callable[[str], Person], watch: Watch) -> None:
+def test_a_refused_message_goes_back_to_the_composer(somebody: Person, watch: Watch) -> None:
     watch.forgive(r"status of 4\d\d")  # Chromium tells of every refused request
-    page = newcomer("Grace").sign_up()
+    page = somebody.tab()
     much = "much " * 80_001
     ask(page, much)
     expect(page.get_by_role("alert")).to_contain_text("at most 400,000")
@@ -33,9 +32,9 @@ def test_a_refused_message_goes_back_to_the_composer(newcomer: Callable[[str], P
 
 
 def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
-    newcomer: Callable[[str], Person], offline: OfflineServer
+    somebody: Person, offline: OfflineServer
 ) -> None:
-    page = newcomer("Heidi").sign_up()
+    page = somebody.tab()
     question = "What can you do when all is well again?"
     offline.fail("unauthorized", match=question)
     offline.reply("Nothing " * 100, match=question, seconds_a_word=0.3)
@@ -56,11 +55,11 @@ def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
 
 
 def test_what_is_written_while_the_page_process_is_dead_is_sent_once_and_answered(
-    newcomer: Callable[[str], Person], app: App, watch: Watch
+    somebody: Person, app: App, watch: Watch
 ) -> None:
     watch.forgive("WebSocket connection")
     watch.forgive("net::ERR_")
-    page = newcomer("Ivan").sign_up()
+    page = somebody.tab()
     ask(page, "Good morning!")
     expect(last_answer(page)).to_be_visible()
 

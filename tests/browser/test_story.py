@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.browser.people import Person, ask, last_answer, says_offline
 
@@ -36,6 +36,18 @@ def test_what_a_newcomer_says_is_learned_reviewed_and_remembered(newcomer: Calla
     page.reload()
     remembers(page)
     source_leads_to_what_was_said(page)
+
+
+def test_the_librarian_may_be_quicker_than_the_answer_to_the_button(newcomer: Callable[[str], Person]) -> None:
+    """The page hears by its socket what the librarian found; the answer to the pressed button comes later."""
+    page = newcomer("Erin").sign_up()
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/end", lambda route: held.append((route, route.fetch())))
+    tell_and_end(page)
+    route, answer = held.pop()
+    with page.expect_response("**/end"):
+        route.fulfill(response=answer)
+    expect(page.locator("#librarian")).to_have_text("2 waiting: review")
 
 
 def tell_and_end(page: Page) -> None:

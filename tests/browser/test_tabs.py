@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -26,18 +25,15 @@ def ask_for_a_slow_answer(page: Page, offline: OfflineServer, question: str, sec
     expect(page).to_have_url(re.compile("/c/"))
 
 
-def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(
-    newcomer: Callable[[str], Person], offline: OfflineServer
-) -> None:
-    person = newcomer("Erin")
-    page = person.sign_up()
-    ask_for_a_slow_answer(page, offline, "Count for me while I reload.", 0.15)
+def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(somebody: Person, offline: OfflineServer) -> None:
+    page = somebody.tab()
+    ask_for_a_slow_answer(page, offline, "Count for me while I reload.", 0.12)
 
     before = being_written(page).inner_text()
     page.reload()
     assert grown(being_written(page)).startswith(before)
 
-    second = person.tab(page.url)
+    second = somebody.tab(page.url)
     assert grown(being_written(second)).startswith(before)
     assert grown(being_written(page)).startswith(before)
 
@@ -46,15 +42,12 @@ def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(
         expect(tab.locator(".message")).to_have_count(2)
 
 
-def test_stop_in_a_second_tab_ends_the_answer_within_a_second(
-    newcomer: Callable[[str], Person], offline: OfflineServer
-) -> None:
-    person = newcomer("Frank")
-    page = person.sign_up()
+def test_stop_in_a_second_tab_ends_the_answer_within_a_second(somebody: Person, offline: OfflineServer) -> None:
+    page = somebody.tab()
     question = "Count for me until I stop you."
     ask_for_a_slow_answer(page, offline, question, 0.3)
 
-    second = person.tab(page.url)
+    second = somebody.tab(page.url)
     grown(being_written(second))
     second.get_by_role("button", name="Stop the answer").click()
     pressed = time.monotonic()

@@ -1,4 +1,4 @@
-"""One running Recall for the tests that kill its parts: the people who use it, its model server, its rows, its clock."""
+"""One running Recall for the tests that kill its parts: its people, its model server, its rows, its clock."""
 
 from __future__ import annotations
 
@@ -193,6 +193,17 @@ class Rows:
         self.ask("UPDATE memory_librarianrun SET lease_until = now() WHERE state = 'running'")
         self.ask("UPDATE pgmq.q_recall SET vt = clock_timestamp()")
 
+    def end_signs_of_life(self, conversation: str) -> None:
+        """End the connection that says of the process which writes here that it lives."""
+        self.ask(
+            """
+            SELECT pg_terminate_backend(l.pid) FROM pg_locks l
+            JOIN chat_message m ON m.process_key = (l.classid::bigint << 32) | l.objid::bigint
+            WHERE l.locktype = 'advisory' AND m.conversation_id = %s
+            """,
+            conversation,
+        )
+
     # Moments -------------------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -241,8 +252,8 @@ def rows(app: App) -> Rows:
 
 
 @pytest.fixture
-def clock(app: App) -> Iterator[Callable[[str], None]]:
+def clock(app: App) -> Iterator[Callable[[str], object]]:
     """`clock(task)` has the worker do now what the clock would have it do within half a minute."""
     with Celery("tests", set_as_current=False) as sender:
         sender.conf.update({**CONFIGURATION, **broker(dict(conninfo_to_dict(app.conninfo())), None)})
-        yield lambda task: sender.send_task(task) and None
+        yield sender.send_task

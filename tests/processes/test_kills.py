@@ -93,16 +93,16 @@ def test_web_killed_before_it_could_confirm_has_the_message_once(web_killed: Sce
 
 
 def test_web_taken_for_dead_keeps_the_whole_answer_after_all(
-    app: App, newcomer: Newcomer, provider: Provider, rows: Rows, clock: Callable[[str], None]
+    app: App, newcomer: Newcomer, provider: Provider, rows: Rows, clock: Callable[[str], object]
 ) -> None:
     """It stands still for a moment, as on a machine that sleeps, and its sign of life is lost meanwhile."""
     turn = Turn(newcomer(), "Tell me, and web sleeps in mid-stream.")
     provider.will_say(turn.asked, STORY, pause=0.03)
     turn.send()
-    turn.tab.hear_until(turn.answer, characters=20)
+    turn.tab.hear("context")
     os.kill(app.pid("web"), signal.SIGSTOP)
     try:
-        rows.ask("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1")
+        rows.end_signs_of_life(turn.conversation)
         clock("chat.tasks.mark_abandoned_answers")
         wait_until(lambda: rows.messages(turn.conversation)[1].status == "interrupted")
     finally:
@@ -135,6 +135,7 @@ def postgresql_killed(app: App, provider: Provider, rows: Rows, newcomer: Newcom
             rows.wait_until_stuck_at("chat_conversation", how_many=2)
             provider.will_say(compiling.asked, STORY)
             provider.will_say(sending.asked, STORY)
+            assert begun(rows, streaming, "streaming")
             app.kill("postgres")
     return Scene(streaming=streaming, closing=closing, compiling=compiling, sending=sending, onlooker=onlooker)
 
@@ -252,17 +253,16 @@ def worker_killed(app: App, provider: Provider, rows: Rows, newcomer: Newcomer) 
     with rows.held("memory_librarianrun", "SHARE"):  # facts can be written, the run cannot be closed
         rows.wait_until_stuck_at("memory_librarianrun")
         app.kill("worker")
-    stopped = {turn.conversation: (rows.runs(turn.conversation), rows.facts(turn.conversation)) for turn in (asking, writing)}
     for turn in (asking, writing):
+        assert (rows.runs(turn.conversation), rows.facts(turn.conversation)) == ([("running", 1, 0, 0)], [])
         provider.will_find(turn.asked, FACTS)
     rows.end_leases()
-    return Scene(asking=asking, writing=writing, stopped=stopped)
+    return Scene(asking=asking, writing=writing)
 
 
 @pytest.mark.parametrize("moment", ["asking", "writing"])
 def test_worker_killed_in_mid_extraction_has_each_fact_once(worker_killed: Scene, rows: Rows, moment: str) -> None:
     turn: Turn = getattr(worker_killed, moment)
-    assert worker_killed.stopped[turn.conversation] == ([("running", 1, 0, 0)], [])
     wait_until(lambda: rows.runs(turn.conversation) == [("done", 2, 1, 1)])
     assert rows.facts(turn.conversation) == LEARNED
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
-import psutil
 import pytest
 
 from tests.processes.browser import Browser
@@ -26,10 +23,9 @@ def test_told_to_stop_in_mid_stream_it_keeps_the_answer_and_leaves_nothing_runni
         turn.send()
         heard = turn.tab.hear_until(turn.answer, characters=20)
         everything = app.processes()
-        began = time.monotonic()
         assert app.stop() == 0
-        assert time.monotonic() - began < 10  # 2 s on a machine that has nothing else to do
         assert [process for process in everything if process.is_running()] == []
+        assert "did not stop within" not in app.output()
         assert "Traceback" not in app.output()
 
         database = Server(app.var_dir)  # alone: no next start has tidied up

@@ -115,6 +115,7 @@ async def _save_now_and_then(turn: RunningTurn) -> None:
 
 async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> bool:
     """Save the answer with its receipt, queue the librarian, then show the answer as the page will; False: in vain."""
+    turn.flush()
     _note_how_it_ended(turn, progress.answered)
 
     def keep() -> Frame:

@@ -127,8 +127,8 @@ export class Connection {
     try {
       const response = await fetch(this.#postUrl, { method: "POST", body });
       const isJson = response.headers.get("content-type")?.includes("json");
-      if (response.status >= 500) return this.#on.state("lost", LONGEST_WAIT); // kept, and sent again after the next hello
-      if (!isJson) return this.#refuse(`The message could not be sent (${response.status}).`, "http", frame.client_id);
+      const code = response.status >= 500 ? "unavailable" : "http"; // what cannot be reached just now is tried again
+      if (!isJson) return this.#refuse(`The message could not be sent (${response.status}).`, code, frame.client_id);
       const answer = await response.json();
       this.#on.frame({ client_id: frame.client_id, ...answer });
       // The answer comes over the socket, which does not follow this conversation yet.

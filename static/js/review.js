@@ -13,6 +13,12 @@ const help = document.getElementById("keys");
 /** The row decided last on this page: what `u` takes back. @type {string} */
 let lastDecided = "";
 
+/** From the press of a button until its answer stands in the page and the focus has moved on. */
+let isDeciding = false;
+
+/** Keys pressed meanwhile: they mean the row that comes next. @type {string[]} */
+const ahead = [];
+
 /** @returns {Row[]} */
 function rows() {
   return [...document.querySelectorAll("[data-fact]")].map((row) => /** @type {Row} */ (row));
@@ -101,11 +107,19 @@ document.addEventListener("keydown", (event) => {
   const target = event.target;
   if (!(target instanceof HTMLElement) || event.defaultPrevented || event.isComposing) return;
   if (target.closest("[data-fact] textarea, [data-fact] input")) return whileTyping(event, current());
-  if (!queue?.contains(target) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!(isDeciding || queue?.contains(target)) || event.ctrlKey || event.metaKey || event.altKey) return;
   const act = KEYS[event.key];
   if (!act) return;
   event.preventDefault();
-  act();
+  if (isDeciding) ahead.push(event.key);
+  else act();
+});
+
+document.addEventListener("htmx:beforeRequest", () => (isDeciding = true));
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (/** @type {CustomEvent} */ (event).detail.successful) return;
+  isDeciding = false;
+  ahead.length = 0; // whoever pressed them did not know
 });
 
 // A row that came back from the server says what was done; the focus goes on to the next one that waits.
@@ -117,6 +131,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (!isWaiting) lastDecided = row.id;
   focus(isWaiting ? row : nextWaiting(row));
   if (row.querySelector("[data-edit][open]")) edit();
+  isDeciding = false;
+  while (ahead.length && !isDeciding) KEYS[ahead.shift() ?? ""]();
 });
 
 const linked = rows().find((row) => `#${row.id}` === location.hash);

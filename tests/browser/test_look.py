@@ -158,7 +158,7 @@ def test_what_is_too_wide_or_too_pale_is_noticed(somebody: Person) -> None:
     page = somebody.open_browser(**PHONE).new_page()
     page.goto("/memory/profile")
     assert page.evaluate(STICKING_OUT) == page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
-    page.evaluate("document.querySelector('h1').style.width = '30rem'")
+    page.evaluate("document.querySelector('h1').style.minWidth = '30rem'")
     page.evaluate("document.querySelector('h1').style.color = '#aaa'")
     assert len(page.evaluate(STICKING_OUT)) == 1
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == ["H1.: 2.2"]

@@ -67,14 +67,16 @@ def follow_to_the_review(page: Page) -> None:
 
 
 def accept_both_by_keyboard(page: Page) -> None:
+    """As fast as somebody who knows the key: the second press does not wait for the first."""
     proposals = page.locator("[data-fact]")
     expect(proposals).to_have_count(2)
+    expect(proposals.locator("mark")).to_have_text(["My sister Mary lives in Lisbon", "I'm allergic to peanuts"])
     expect(proposals.first).to_be_focused()
-    for number in range(2):
-        expect(proposals.nth(number).locator("mark")).to_be_visible()
-        page.keyboard.press("a")
-        expect(proposals.nth(number)).to_have_attribute("data-state", "active")
-        expect(proposals.nth(min(number + 1, 1))).to_be_focused()
+    page.keyboard.press("a")
+    page.keyboard.press("a")
+    for proposal in proposals.all():
+        expect(proposal).to_have_attribute("data-state", "active")
+    expect(proposals.last).to_be_focused()
     expect(page.locator("#queue-count")).to_contain_text("Nothing waits for you.")
     expect(page.locator("#review-count")).to_be_hidden()
 

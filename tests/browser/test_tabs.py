@@ -13,7 +13,7 @@ from tests.running import wait_until
 
 pytestmark = pytest.mark.browser
 
-WORDS = " ".join(f"word{number}" for number in range(1, 61))
+WORDS = " ".join(f"word{number}" for number in range(1, 51))
 """An answer in which a lost, doubled or exchanged piece shows."""
 
 

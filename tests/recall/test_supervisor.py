@@ -20,14 +20,16 @@ from tests.running import PROJECT, clean_environment, wait_until
 pytestmark = pytest.mark.processes
 
 KEEP = """
-import asyncio, sys
+import asyncio, os, sys
 from pathlib import Path
 from recall.supervisor import CannotRun, Child, Stopped, Supervisor
 
 async def main(register, commands):
     supervisor = Supervisor(Path(register))
     for number, command in enumerate(commands):
-        supervisor.keep(Child(f"child{number}", ["sh", "-c", command], stop_seconds=1, foundation=number == 0))
+        patience = float(os.environ.get("STOP_SECONDS", "1"))
+        shell = ["sh", "-c", command]
+        supervisor.keep(Child(f"child{number}", shell, stop_seconds=patience, foundation=number == 0))
     try:
         await supervisor.unless_stopped(asyncio.Event().wait())
     except Stopped:
@@ -49,12 +51,12 @@ DEAF = "trap '' TERM INT HUP; while :; do sleep 0.1; done"
 class Keeper:
     """A supervisor in a process of its own, keeping shell commands running."""
 
-    def __init__(self, folder: Path, *commands: str) -> None:
+    def __init__(self, folder: Path, *commands: str, **environment: str) -> None:
         self.register = folder / "children.json"
         self.process = subprocess.Popen(
             [sys.executable, "-c", KEEP, str(self.register), *commands],
             cwd=PROJECT,
-            env=clean_environment(DJANGO_SETTINGS_MODULE="tests.settings"),
+            env=clean_environment(DJANGO_SETTINGS_MODULE="tests.settings", **environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -161,6 +163,19 @@ def test_a_deaf_child_is_killed_in_the_end(keep: list[Keeper], tmp_path: Path) -
     code, output = keeper.ended()
     assert code == 0
     assert "child1 did not stop within 1 s and is killed." in output
+    assert keeper.left_over() == []
+
+
+def test_a_second_ctrl_c_does_not_wait(keep: list[Keeper], tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path, DEAF, DEAF, STOP_SECONDS="600")
+    keep.append(keeper)
+    keeper.look(children=4)
+    keeper.process.send_signal(signal.SIGINT)
+    time.sleep(1.2)  # sooner it would be taken for the same one, passed on by `make`
+    keeper.process.send_signal(signal.SIGINT)
+    code, output = keeper.ended()
+    assert code == 0
+    assert output.count("Stopping; Ctrl-C again stops at once.") == 1
     assert keeper.left_over() == []
 
 

@@ -29,7 +29,6 @@ from memory.embedding import embedder
 from memory.extraction import Engine, Extraction, KnownFact, ProposedFact, Reading, ReadingFailed
 from memory.kinds import Kind
 from memory.models import Fact, LibrarianRun, ReviewAction
-from memory.rules.engine import RuleEngine
 from memory.source import Utterance, source
 from recall.celery import queue
 from recall.nudges import nudge
@@ -58,9 +57,12 @@ COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVE
 def engine() -> Engine:
     """What extracts: the model, or the rules where the operator says so or there is no model."""
     choice = settings.ENVIRONMENT.librarian_engine
+    # Late imports: the SDK takes a second to load and the rules' patterns a third, and each process needs one at most.
     if choice == "rules" or (choice == "auto" and settings.IS_OFFLINE):
+        from memory.rules.engine import RuleEngine
+
         return RuleEngine()
-    from memory.model_engine import ModelEngine  # late: the SDK takes a second to load, and the rules need none of it
+    from memory.model_engine import ModelEngine
 
     return ModelEngine(settings.ENVIRONMENT.librarian_model)
 

@@ -50,12 +50,14 @@ STICKING_OUT = """() => {
 
 HARD_TO_READ = """(enough) => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (color) => {
+  const known = {};
+  const read = (color) => {
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = color;
     canvas.fillRect(0, 0, 1, 1);
     return [...canvas.getImageData(0, 0, 1, 1).data].map((part) => part / 255);
   };
+  const rgba = (color) => (known[color] ??= read(color));
   const light = (rgb) => {
     const [r, g, b] = rgb.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;

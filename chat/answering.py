@@ -20,6 +20,12 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 
 MAX_ROUNDS = 8
 """Tool rounds a turn may take (DESIGN §4); the request after the last one may not call a tool."""
+CALLS_OF_ANY_TOOL = 32
+CALLS_A_TURN = {"remember": 3}
+"""Calls of one tool in one turn; beyond, the model is told so. Proposals cost a person's time, so they are few."""
+TOO_OFTEN = "This tool was called too often in this turn. Go on without it."
+TOOL_STATES = {"remember": "Proposing a memory", "read_document": "Reading a document"}
+"""What the person is told while a tool runs."""
 BETWEEN_ROUNDS = "\n\n"
 
 Request = dict[str, Any]
@@ -149,9 +155,13 @@ def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
 async def _use_tools(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> list[dict[str, Any]]:
     calls = [ToolUse(b.id, b.name, dict(b.input)) for b in reply.content if b.type == "tool_use"]
     for call in calls:
+        asked_before = sum(earlier.name == call.name for earlier in answered.tools)
         answered.tools.append(call)
-        turn.say("tool", f"Using {call.name}")
-        await use_tool(call)
+        turn.say("tool", TOOL_STATES.get(call.name, "Looking something up"))
+        if asked_before >= CALLS_A_TURN.get(call.name, CALLS_OF_ANY_TOOL):
+            call.result, call.is_error = TOO_OFTEN, True
+        else:
+            await use_tool(call)
     return [
         {"type": "tool_result", "tool_use_id": call.id, "content": call.result, "is_error": call.is_error}
         for call in calls

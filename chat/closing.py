@@ -20,7 +20,11 @@ from chat.pages import message_html
 from chat.running import Frame
 from memory.retrieval import mark_used
 from recall.nudges import PROCESS_KEY, nudge
+from recall.text import storable, storable_json
 from recall.tokens import count
+
+TOOL_NAME_CHARS = 80
+"""A model may invent a name as long as it likes; the column is this wide."""
 
 
 def open_receipt(opened: Opened, compiled: Compiled) -> None:
@@ -53,7 +57,9 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
 def _ended(opened: Opened, text: str, answered: Answered) -> Message:
     """The answer as it will be kept."""
     answer = opened.answer
-    answer.text, answer.tokens, answer.process_key = text, count(text), None
+    lines = [storable(call.line) for call in answered.tools]
+    answer.text, answer.process_key = text, None
+    answer.tokens = count("\n".join([*lines, text]))  # all that stands in a prompt once the turn is history
     failure = answered.failure
     if failure is not None:
         answer.status = Message.Status.INTERRUPTED if text else Message.Status.FAILED
@@ -62,7 +68,7 @@ def _ended(opened: Opened, text: str, answered: Answered) -> Message:
         answer.status = of(answered.stop_reason).status
         answer.event_data = {"stop_reason": answered.stop_reason}
     if answered.tools:
-        answer.event_data["tool_lines"] = [call.line for call in answered.tools]
+        answer.event_data["tool_lines"] = lines
     return answer
 
 
@@ -99,13 +105,15 @@ def _events(opened: Opened, call: ToolUse) -> tuple[Message, Message]:
         "parent": opened.answer,
         "turn": opened.answer.turn,
         "role": Message.Role.TOOL,
-        "author": call.name,
+        "author": storable(call.name)[:TOOL_NAME_CHARS],
     }
-    asked = Message(event_type=Message.Event.TOOL_CALL, event_data={"id": call.id, "input": call.input}, **common)
+    asked = Message(
+        event_type=Message.Event.TOOL_CALL, event_data=storable_json({"id": call.id, "input": call.input}), **common
+    )
     told = Message(
         event_type=Message.Event.TOOL_RESULT,
-        text=call.result.replace("\x00", ""),
-        event_data={"id": call.id, "is_error": call.is_error},
+        text=storable(call.result),
+        event_data=storable_json({"id": call.id, "is_error": call.is_error}),
         **common,
     )
     return asked, told

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import Error as DatabaseError
 
 from accounts.models import User
-from accounts.sessions import session_digest
+from accounts.sessions import SESSIONS_CHANGED
 from chat.frames import VERSION, BadFrame, Continue, Incoming, Open, Ping, Retry, Send, Stop, client_id_of, parse
 from chat.models import Conversation, Message
 from chat.opening import NOT_FOUND, Refused
@@ -22,9 +22,15 @@ from chat.sending import accept
 from chat.stopping import stop_elsewhere
 from recall.threads import in_thread
 
-NOT_SIGNED_IN = 4401
-OUTBOX = 512
-"""Frames that may wait for a slow socket; beyond, deltas are lost and the page sees the gap by their offset."""
+NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408
+"""Close codes: sign in · close another tab · connect again, the handshake decides."""
+SOCKETS_AT_ONCE = 30
+"""Sockets one person may have open in one process."""
+OUTBOX_BYTES = 4 * 1024 * 1024
+"""What may wait for a socket that does not read; beyond, it is closed, and opens again where it is."""
+_open_sockets: Counter[int] = Counter()
+FULL = ""
+"""Stands in the outbox where it overflowed: no frame is empty."""
 UNAVAILABLE = Refused("unavailable", "The database cannot be reached just now. Nothing was lost; this is sent again.")
 
 
@@ -41,9 +47,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if not isinstance(user, User):
             await self.close(NOT_SIGNED_IN)
             return
+        if _open_sockets[user.pk] >= SOCKETS_AT_ONCE:
+            await self.close(TOO_MANY)
+            return
         self.user = user
-        self.session = session_digest(getattr(self.scope.get("session"), "session_key", None))
-        self.outbox: asyncio.Queue[Frame] = asyncio.Queue(OUTBOX)
+        _open_sockets[user.pk] += 1
+        self.outbox: asyncio.Queue[str] = asyncio.Queue()
+        self.waiting = 0
         self.sender = asyncio.create_task(self._send_outbox())
         await self.channel_layer.group_add(f"user-{user.pk}", self.channel_name)
         self.tell({"type": "hello", "v": VERSION})
@@ -53,8 +63,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if not hasattr(self, "sender"):
             return
         self._leave()
-        await self.channel_layer.group_discard(f"user-{self.user.pk}", self.channel_name)
         self.sender.cancel()
+        _open_sockets[self.user.pk] -= 1
+        await self.channel_layer.group_discard(f"user-{self.user.pk}", self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """One frame: parse it, do it, or say in a sentence why not."""
@@ -106,20 +117,21 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.following = None
 
     def tell(self, frame: Frame) -> None:
-        """Put a frame into the outbox, without waiting. A delta that finds no room is dropped: its offset tells."""
-        with contextlib.suppress(asyncio.QueueFull):
-            self.outbox.put_nowait(frame)
+        """Put a frame into the outbox, without waiting."""
+        text = json.dumps(frame, ensure_ascii=False)
+        self.waiting += len(text)
+        self.outbox.put_nowait(text if self.waiting <= OUTBOX_BYTES else FULL)
 
     async def _send_outbox(self) -> None:
-        while True:
-            frame = await self.outbox.get()
-            await self.send(json.dumps(frame, ensure_ascii=False))
+        while (text := await self.outbox.get()) != FULL:
+            await self.send(text)
+            self.waiting -= len(text)
+        await self.close(OPEN_AGAIN)
 
     async def nudge(self, event: dict[str, Any]) -> None:
         """Something changed in another process or tab: the page fetches it again."""
-        if event["kind"] == "signed_out":
-            if event["session"] == self.session:
-                await self.close(NOT_SIGNED_IN)
+        if event["kind"] == SESSIONS_CHANGED:
+            await self.close(OPEN_AGAIN)
             return
         self.tell({**event, "type": "nudge"})
 

@@ -9,7 +9,6 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 VERSION = 1
-MAX_FRAME_BYTES = 64 * 1024
 
 
 class BadFrame(Exception):
@@ -80,12 +79,12 @@ def parse(text: str) -> Incoming:
     """
     try:
         return _incoming.validate_python(json.loads(text), strict=False)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise BadFrame("This is not JSON.") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the frame"
         raise BadFrame(f"{where}: {first['msg']}.") from error
+    except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
+        raise BadFrame("This is not JSON.") from error
 
 
 def client_id_of(text: str) -> str | None:

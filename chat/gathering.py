@@ -20,9 +20,9 @@ from chat.history import Turn, active_path, finished_turns
 from chat.models import Conversation, Message, Role
 from chat.opening import Opened
 from chat.person import Acquaintance, acquaintance
-from memory.models import Boundary
+from memory.models import Boundary, Fact
 from memory.profile import ProfileLine, profile_lines
-from memory.retrieval import Recollection, recall
+from memory.retrieval import Recollection, fact_ids, recall
 from recall.provider import Capabilities, capabilities
 from recall.tokens import count
 
@@ -112,10 +112,21 @@ def _snapshot(
     latest = snapshots.latest(user, conversation.pk) if turns else None
     last_request = turns[-1].answer.created_at if turns else now
     lifetime = CACHE_LIFETIMES[settings.ENVIRONMENT.cache_ttl]
-    reason = snapshots.needs_renewal(latest, last_activity=last_request, now=now, lifetime=lifetime)
+    rejected = _holds_rejected(user, latest, current)
+    reason = snapshots.needs_renewal(latest, last_activity=last_request, now=now, lifetime=lifetime, forgotten=rejected)
     if reason is None and latest is not None:
         return latest
     return snapshots.pin(user, conversation.pk, current, reason or snapshots.Reason.NEW)
+
+
+def _holds_rejected(user: User, pinned: ProfileSnapshot | None, current: Sequence[snapshots.Line]) -> bool:
+    """Whether a pinned fact was rejected meanwhile: a person's no reaches the very next prompt."""
+    if pinned is None:
+        return False
+    today = {line.ref for line in current}
+    gone = [line.ref for line in snapshots.pinned_lines(pinned) if line.ref not in today]
+    rejected = Fact.objects.for_user(user).filter(pk__in=fact_ids(gone), status=Fact.Status.REJECTED)
+    return bool(fact_ids(gone)) and rejected.exists()
 
 
 class _Stopwatch:

@@ -14,6 +14,7 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from chat.recovery import mark_if_abandoned
 from recall.nudges import PROCESS_KEY
+from recall.text import storable
 from recall.tokens import count
 
 CONTINUE_TEXT = "Please continue exactly where you stopped."
@@ -29,6 +30,7 @@ class Refused(Exception):
 
 
 NOT_FOUND = ("not_found", "There is no such conversation or message of yours.")
+NOT_LAST = ("not_last", "Only the last answer can be tried again or gone on from.")  # the rest would be out of sight
 BUSY = ("busy", "An answer is still being written here. Stop it first, or wait for it.")
 
 
@@ -60,8 +62,7 @@ def checked_text(text: str) -> str:
     longest: int = settings.ENVIRONMENT.max_message_chars
     if len(text) > longest:
         raise Refused("too_long", f"The message has {len(text):,} characters; at most {longest:,} can be sent at once.")
-    # A lone surrogate (half an emoji) is no text that UTF-8, and so the database, can hold.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return storable(text)
 
 
 def send(user: User, client_id: UUID, conversation_id: UUID | None, text: str) -> Opened:
@@ -112,6 +113,8 @@ def _once(user: User, client_id: UUID, begin: Callable[[], Opened]) -> Opened:
 def _send(user: User, client_id: UUID, conversation_id: UUID | None, text: str, extra: dict[str, object]) -> Opened:
     conversation = _locked(user, conversation_id) if conversation_id else _new(user, text)
     parent = conversation.active_leaf
+    if "continues" in extra and conversation.active_leaf_id != extra["continues"]:
+        raise Refused(*NOT_LAST)
     question = Message(
         user=user,
         conversation=conversation,
@@ -135,6 +138,8 @@ def _send(user: User, client_id: UUID, conversation_id: UUID | None, text: str, 
 def _retry(user: User, client_id: UUID, answer_id: int) -> Opened:
     earlier = _answer(user, answer_id)
     conversation = _locked(user, earlier.conversation_id)
+    if conversation.active_leaf_id != answer_id:
+        raise Refused(*NOT_LAST)
     question = earlier.parent
     assert question is not None
     answer = _empty_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)

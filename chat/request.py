@@ -119,7 +119,7 @@ def _second_block(contents: Contents) -> str:
     parts = [
         *_listed(BOUNDARIES_HEADING, contents.own_boundaries),
         *([ROLE_HEADING, contents.role] if contents.role else []),
-        *([PROFILE_HEADING, *contents.profile] if contents.profile else []),
+        *_listed(PROFILE_HEADING, contents.profile),  # as a list: no line of it can pass for a heading
     ]
     return "\n".join(parts)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
+
+from recall.text import storable
 
 Frame = dict[str, Any]
 Follower = Callable[[Frame], None]
@@ -42,7 +46,7 @@ class RunningTurn:
 
     def write(self, text: str) -> None:
         """Add text; it reaches the followers at once or, within COALESCE of the last frame, gathered with the next."""
-        self.text += text
+        self.text += storable(text)
         if self._timer is not None:
             return
         wait = self._last_flush + COALESCE - time.monotonic()
@@ -105,6 +109,7 @@ class Turns:
         self.by_conversation: dict[UUID, RunningTurn] = {}
         self._followers: dict[UUID, set[Follower]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._opening: Counter[int] = Counter()
 
     def start(self, turn: RunningTurn, story: Coroutine[Any, Any, None]) -> None:
         """Run a turn's story as a task of the process."""
@@ -124,6 +129,16 @@ class Turns:
     def running_for(self, user_id: int) -> int:
         """How many turns of this user are running here."""
         return sum(turn.user_id == user_id for turn in self.by_conversation.values())
+
+    @contextmanager
+    def opening(self, user_id: int) -> Iterator[bool]:
+        """A place for one more turn of this user, kept while its message is committed; False: there is none."""
+        has_place = self.running_for(user_id) + self._opening[user_id] < AT_ONCE
+        self._opening[user_id] += has_place
+        try:
+            yield has_place
+        finally:
+            self._opening[user_id] -= has_place
 
     def writes(self, message_id: int) -> bool:
         """Whether this answer is being written here."""

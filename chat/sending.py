@@ -33,8 +33,13 @@ async def accept(user_id: int, frame: Send | Retry | Continue, follower: Followe
         Refused: nothing was saved.
         OperationalError: the database could not be reached; nothing was saved, or the same client id finds it.
     """
-    if TURNS.running_for(user_id) >= AT_ONCE:
-        raise Refused(*SLOW_DOWN)
+    with TURNS.opening(user_id) as has_place:
+        if not has_place:
+            raise Refused(*SLOW_DOWN)
+        return await _accept(user_id, frame, follower)
+
+
+async def _accept(user_id: int, frame: Send | Retry | Continue, follower: Follower | None) -> Frame:
     opened = await in_thread(_open, user_id, frame)
     if follower is not None:
         TURNS.follow(opened.conversation.pk, follower)

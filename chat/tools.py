@@ -22,6 +22,7 @@ from chat.utterances import utterance
 from memory.models import Document
 from memory.remembering import propose
 from memory.retrieval import recall
+from recall.text import storable
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam
@@ -30,6 +31,8 @@ MAX_RESULTS: Final = 5
 """Results of one search: as many as the seeds' top-K."""
 MAX_EXCERPT: Final = 300
 """Characters shown of one past message; the model can search more narrowly."""
+SPOKEN: Final = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
+"""What a search finds: what was said, not the results of earlier searches."""
 MAX_DOCUMENT: Final = 20_000
 """Characters of a document that one call returns."""
 
@@ -91,10 +94,10 @@ class ToolRefused(Exception):
 def run_tool(opened: Opened, call: ToolUse) -> None:
     """Fill in the result of `call`; what goes wrong with its input is an answer too, not a fault of the turn."""
     try:
+        if call.name not in BY_NAME:
+            raise ToolRefused(f"There is no tool called {call.name[:80]}.")
         answer = BY_NAME[call.name](opened, call.input)
-    except KeyError as error:
-        call.result, call.is_error = f"There is no tool or input called {error}.", True
-    except (ToolRefused, ValidationError, TypeError, ValueError) as error:
+    except (ToolRefused, ValidationError) as error:
         call.result, call.is_error = "; ".join(getattr(error, "messages", [str(error)])), True
     else:
         call.result = json.dumps(answer, ensure_ascii=False, sort_keys=True)
@@ -134,7 +137,7 @@ def _search_conversation(opened: Opened, given: Answer) -> Answer:
     any_word = SearchQuery(" or ".join(_text(given, "query").split()[:12]), config="simple", search_type="websearch")
     found = (
         Message.objects.for_user(opened.conversation.user)
-        .filter(search=words | any_word)
+        .filter(search=words | any_word, event_type__in=SPOKEN)
         .exclude(pk__in=[opened.question.pk, opened.answer.pk])
         .annotate(rank=SearchRank(F("search"), words | any_word))
         .annotate(excerpt=SearchHeadline("text", any_word, config="simple", start_sel="", stop_sel="", max_words=50))
@@ -159,10 +162,10 @@ def _remember(opened: Opened, given: Answer) -> Answer:
 
 
 def _text(given: Answer, name: str) -> str:
-    value = given[name]
-    if not isinstance(value, str) or not value.strip() or "\x00" in value:
+    value = given.get(name)
+    if not isinstance(value, str) or not value.strip():
         raise ToolRefused(f"“{name}” must be a text.")
-    return value[:2_000]
+    return storable(value)[:2_000]
 
 
 BY_NAME: Final[dict[str, Callable[[Opened, Answer], Answer]]] = {

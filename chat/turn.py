@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -141,7 +142,9 @@ def _note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
         return
     fault = turn.work.exception()
     if fault is not None:
-        log.error("The turn of message %s failed.", turn.message_id, exc_info=fault)
+        # Type and place, no message: it may quote what the person or the model wrote.
+        where = "".join(traceback.format_tb(fault.__traceback__))
+        log.error("The turn of message %s failed: %s\n%s", turn.message_id, type(fault).__name__, where)
         answered.failure = Failure("fault", "Recall made a mistake while answering. Your message is kept; retry.")
 
 

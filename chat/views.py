@@ -127,6 +127,7 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
         learned = librarian_line(found)
         return render(request, "chat/delete.html", {"conversation": found, "librarian": learned})
     with transaction.atomic():
+        get_object_or_404(Conversation.objects.for_user(_user(request)).select_for_update(), pk=pk)
         if Message.objects.streaming().filter(conversation=found).exists():
             messages.error(request, "An answer is still being written here. Stop it first, then delete.")
             return redirect("conversation", pk)

@@ -129,6 +129,10 @@ def newest_revision(document: Document) -> Revision | None:
     return newest
 
 
+MOST_PIECES: Final = 3_000
+"""Words or lines that are compared: it takes their number squared. Beyond, the old and the new text are shown whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A piece of text that two versions share, or that one of them lacks."""
@@ -142,6 +146,8 @@ def changes(old: str, new: str) -> list[Change]:
     # A word goes with the blanks behind it, a line break stands alone: else a changed last word would break the line.
     piece = r"\S+[^\S\n]*|\s" if len(old) + len(new) <= WORD_BY_WORD else r".*\n|.+"
     before, after = re.findall(piece, old), re.findall(piece, new)
+    if len(before) + len(after) > MOST_PIECES:
+        return [Change("same", old)] if old == new else _changed(old, new)
     found: list[Change] = []
     for what, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if what == "equal":

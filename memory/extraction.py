@@ -67,6 +67,12 @@ class ProposedFact(BaseModel):
             raise ValueError("must not be empty")
         return text
 
+    @field_validator("statement")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        """No line break of any script: in a prompt a fact is one line, and must not look like another heading."""
+        return " ".join(text.split())
+
     @field_validator("confidence", "importance")
     @classmethod
     def _is_a_share(cls, share: float) -> float:

@@ -22,6 +22,10 @@ class StatementForm(forms.Form):
     )
     value = forms.CharField(max_length=MAX_STATEMENT, required=False)
 
+    def clean_statement(self) -> str:
+        """One line, as every fact."""
+        return " ".join(self.cleaned_data["statement"].split())
+
 
 class DocumentForm(forms.Form):
     """A document's text, and the number of the version it was written over."""

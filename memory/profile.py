@@ -75,7 +75,9 @@ def _facts(user: User) -> Iterator[ProfileLine]:
     facts = Fact.objects.for_user(user).guaranteed().defer("vector", "search")
     for fact in facts:
         heading = fact.get_kind_display()
-        yield ProfileLine(fact.ref, fact.statement, fact.importance, fact.kind, heading, fact.message_id)
+        yield ProfileLine(
+            fact.ref, " ".join(fact.statement.split()), fact.importance, fact.kind, heading, fact.message_id
+        )
 
 
 def _bare(text: str) -> str:

@@ -28,7 +28,8 @@ async def script(request: Request) -> Response:
         _refuse_wrong(queue.add, (await _object(request)).get("replies"))
     elif request.method == "DELETE":
         queue.queue.clear()
-    return JSONResponse({"replies": queue.as_json()})
+    # ASCII, as a test may script characters that UTF-8 cannot hold
+    return Response(json.dumps({"replies": queue.as_json()}), media_type="application/json")
 
 
 async def requests(request: Request) -> Response:

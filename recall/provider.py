@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 KEEP_CAPABILITIES = 3600.0
 """Seconds a look-up at the Models API is believed."""
+LOOKUP_TIMEOUT = 5.0
+"""Seconds such a look-up may take: a turn waits for the first one."""
 RETRY_LOOKUP = 30.0
 """Seconds until a look-up that failed for want of a server is tried again."""
 TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
@@ -85,7 +87,7 @@ def capabilities(model: str) -> Capabilities:
     if known is not None and time.monotonic() < until:
         return known
     try:
-        found, keep = _from_models_api(sync_client().models.retrieve(model)), KEEP_CAPABILITIES
+        found, keep = _from_models_api(sync_client().models.retrieve(model, timeout=LOOKUP_TIMEOUT)), KEEP_CAPABILITIES
     except anthropic.APIStatusError as error:
         log.info(
             "The model server has no entry for %s (%s): capabilities come from settings.", model, error.status_code

@@ -215,6 +215,8 @@ LOGGING = {
     "loggers": {
         "httpx2": {"level": "WARNING"},  # each request's address
         "httpcore2": {"level": "WARNING"},
+        # at DEBUG the SDK logs whole prompts
+        "anthropic": {"level": "INFO"},
         "celery.worker.strategy": {"level": "WARNING"},  # each message
         "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
         "celery.beat": {"level": "WARNING"},  # each tick of the clock

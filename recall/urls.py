@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from recall.health import health
+
+# The admin signs in by the same page as everyone, with its limit of attempts.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("chat.urls")),

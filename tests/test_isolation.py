@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.admin import site
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
@@ -182,4 +183,38 @@ def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
     ):
         call = ToolUse("1", name, given)
         run_tool(opened, call)
-        assert SECRET not in call.result.replace(f'"{SECRET}"', "")
+        assert SECRET not in call.result
+
+
+def test_alices_tools_find_her_own(hers: Hers, alice: User) -> None:
+    from chat.answering import ToolUse
+    from chat.opening import Opened
+    from chat.tools import run_tool
+
+    Fact.objects.filter(pk=hers.fact.pk).update(status="active")
+    other = Message(user=alice, conversation=hers.conversation, seq=9, turn=9, text="Find it", pk=10**9)
+    opened = Opened(hers.conversation, other, other, created=False, duplicate=False)
+    for name, given in (
+        ("search_knowledge", {"query": SECRET}),
+        ("search_conversation", {"query": SECRET}),
+        ("read_document", {"path": "/profile/identity"}),
+    ):
+        call = ToolUse("1", name, given)
+        run_tool(opened, call)
+        assert SECRET in call.result, name
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bob_cannot_send_into_alices_conversation_over_http(hers: Hers, bob: User, client: Client) -> None:
+    client.force_login(bob)
+    before = rows()
+    fields = {"client_id": str(uuid4()), "conversation": str(hers.conversation.pk), "text": "stolen"}
+    assert client.post(reverse("send"), fields).status_code == 404
+    assert rows() == before
+
+
+def test_no_list_of_the_admin_opens_without_its_permission(hers: Hers, charlie: User, client: Client) -> None:
+    client.force_login(charlie)
+    for model in site._registry:
+        address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        assert client.get(address).status_code == 403, address

@@ -288,7 +288,7 @@ function becomeConversation(id) {
 // What a person does ------------------------------------------------------------------------------------------------
 
 const isBusy = () => answer !== null || unsent().length > 0;
-const draftKey = () => `recall-draft-${conversation}`;
+const draftKey = () => `recall-draft-${$("chat").dataset.user}-${conversation}`;
 
 function submit() {
   if (!text.value.trim()) return;

@@ -90,7 +90,7 @@ def with_wide_content(person: Person, offline: OfflineServer) -> str:
     """Give them a conversation, proposals and facts that are as wide as they can be; returns the address."""
     page = person.sign_up()
     question = f"My aunt {LONG} lives in {LONG} and I'm allergic to nuts"
-    offline.reply(WIDE_ANSWER, match="My aunt Donau")
+    offline.reply(WIDE_ANSWER, match="My aunt Donau", seconds_a_word=0)
     ask(page, question)
     expect(last_answer(page)).to_contain_text("column11")
     page.get_by_role("button", name="End conversation").click()

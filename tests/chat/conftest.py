@@ -37,6 +37,11 @@ class Provider:
         """Answer with these, in this order."""
         self._post("script", {"replies": list(replies)})
 
+    def script_as_it_is(self, body: str) -> None:
+        """The same from JSON text, which may name characters that no UTF-8 can hold."""
+        headers = {"Content-Type": "application/json"}
+        self.http.post("/offline/script", content=body.encode(), headers=headers).raise_for_status()
+
     def requests(self) -> list[Frame]:
         """What the Messages endpoint received, oldest first."""
         logged: list[Frame] = self.http.get("/offline/requests").raise_for_status().json()["requests"]
@@ -100,11 +105,15 @@ class Tab:
 
     async def hear(self, type_: str) -> Frame:
         """The next frame of this type; those before it are kept in `seen`."""
+        return await self.hear_any(type_)
+
+    async def hear_any(self, *types: str) -> Frame:
+        """The next frame of one of these types."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 frame: Frame = json.loads((await self.socket.event())["text"])
                 self.seen.append(frame)
-                if frame["type"] == type_:
+                if frame["type"] in types:
                     return frame
 
     async def ask(self, text: str, conversation: str | None = None, **fields: Any) -> Frame:

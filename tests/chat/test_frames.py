@@ -38,6 +38,7 @@ def test_a_send_frame_is_read() -> None:
         f'{{"v": 1, "type": "retry", "client_id": "{ID}", "message": -1}}',
         f'{{"v": 1, "type": "retry", "client_id": "{ID}", "message": 9223372036854775808}}',
         "[" * 100_000,
+        '{"v": ' + "1" * 5_000 + "}",
     ],
 )
 def test_what_is_no_frame_is_refused_with_a_sentence(text: str) -> None:

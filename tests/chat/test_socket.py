@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
@@ -13,9 +14,13 @@ from channels.layers import get_channel_layer
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
-from accounts.sessions import session_digest
+from accounts.sessions import SESSIONS_CHANGED
+from chat.consumer import FULL, OUTBOX_BYTES, SOCKETS_AT_ONCE, ChatConsumer
+from chat.frames import Incoming
 from chat.models import Conversation, Message
+from chat.running import AT_ONCE
 from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
+from tests.conftest import PASSWORD
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
 
@@ -44,6 +49,7 @@ BAD_FRAMES = [
     f'{{"v": 1, "type": "send", "client_id": "{ID}", "conversation": null}}',
     f'{{"v": 1, "type": "send", "client_id": "{ID}", "conversation": null, "text": 7}}',
     f'{{"v": 1, "type": "send", "client_id": "{ID}", "conversation": "x", "text": "Hi"}}',
+    '{"v": ' + "1" * 5_000 + "}",
 ]
 
 
@@ -115,8 +121,6 @@ async def test_ids_that_do_not_exist_are_not_found(alice: Any, tabs: Tabs) -> No
 
 
 async def test_too_many_turns_at_once_are_refused(alice: Any, tabs: Tabs, provider: Provider) -> None:
-    from chat.running import AT_ONCE
-
     for _ in range(AT_ONCE):
         provider.fail("slow:0.3")
     tab = await tabs.open(alice)
@@ -172,24 +176,70 @@ async def test_a_foreign_page_cannot_open_a_socket(cookie: str, origin: str | No
     await socket.wait(PATIENCE)
 
 
-async def test_signing_out_closes_the_sockets_of_that_person(alice: Any, bob: Any, tabs: Tabs) -> None:
+async def test_a_change_of_the_session_closes_that_persons_sockets_to_be_let_in_anew(
+    alice: Any, bob: Any, tabs: Tabs
+) -> None:
     hers, his = await tabs.open(alice), await tabs.open(bob)
-    await get_channel_layer().group_send(f"user-{alice.pk}", {"type": "nudge", "kind": "signed_out", "session": ""})
-    assert (await hers.socket.event())["code"] == 4401
+    await get_channel_layer().group_send(f"user-{alice.pk}", {"type": "nudge", "kind": SESSIONS_CHANGED})
+    assert (await hers.socket.event())["code"] == 4408
     await still_alive(his)
 
 
-async def test_signing_out_elsewhere_leaves_this_session_alone(alice: Any, tabs: Tabs) -> None:
-    tab = await tabs.open(alice)
-    other = {"type": "nudge", "kind": "signed_out", "session": session_digest("another session")}
-    await get_channel_layer().group_send(f"user-{alice.pk}", other)
-    await still_alive(tab)
-
-
-def test_signing_out_is_a_nudge(alice: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def told_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     told: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("accounts.sessions.nudge", lambda *what, session: told.append((*what, session)))
-    client.force_login(alice)
-    key = client.cookies["sessionid"].value
+    monkeypatch.setattr("accounts.sessions.nudge", lambda *what: told.append(what))
+    return told
+
+
+def test_signing_out_a_new_password_and_deactivation_reach_the_sockets(
+    alice: Any, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = told_by(monkeypatch)
+    client.force_login(alice, backend="allauth.account.auth_backends.AuthenticationBackend")
+    new = "an entirely other phrase"
+    client.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new, "password2": new})
+    assert told == [(f"user-{alice.pk}", SESSIONS_CHANGED)]
     client.post("/accounts/logout/")
-    assert told == [(f"user-{alice.pk}", "signed_out", session_digest(key))]
+    assert told == [(f"user-{alice.pk}", SESSIONS_CHANGED)] * 2
+    alice.is_active = False
+    alice.save()
+    assert told == [(f"user-{alice.pk}", SESSIONS_CHANGED)] * 3
+
+
+async def test_a_socket_that_never_reads_is_closed_and_not_fed_for_ever(alice: Any, tabs: Tabs) -> None:
+    consumer = ChatConsumer()
+    consumer.outbox, consumer.waiting = asyncio.Queue(), 0
+    for _ in range(100):
+        consumer.tell({"type": "delta", "text": "x" * 100_000})
+    waiting = [consumer.outbox.get_nowait() for _ in range(consumer.outbox.qsize())]
+    assert sum(map(len, waiting)) <= OUTBOX_BYTES
+    assert waiting[-1] == FULL
+
+
+async def test_one_person_may_not_open_sockets_without_end(alice: Any, bob: Any, tabs: Tabs) -> None:
+    for _ in range(SOCKETS_AT_ONCE):
+        await tabs.open(alice)
+    one_more = Socket(alice)
+    await one_more.connect()
+    assert (await one_more.event())["code"] == 4429
+    await still_alive(await tabs.open(bob))
+
+
+async def test_turns_sent_at_the_same_moment_do_not_slip_past_the_limit(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    for _ in range(AT_ONCE * 2):
+        provider.fail("slow:0.3")
+    opened = [await tabs.open(alice) for _ in range(AT_ONCE * 2)]
+    for tab in opened:
+        await tab.tell("send", client_id=str(uuid4()), conversation=None, text="All at once")
+    answers = await asyncio.gather(*(tab.hear_any("accepted", "error") for tab in opened))
+    accepted = [frame["conversation"] for frame in answers if frame["type"] == "accepted"]
+    assert len(accepted) == AT_ONCE
+    for conversation in accepted:
+        await opened[0].tell("stop", conversation=conversation)
+
+
+def test_every_operation_of_the_protocol_is_in_the_table() -> None:
+    types = {get_args(frame.model_fields["type"].annotation)[0] for frame in get_args(Incoming)}
+    assert types == {name for name, _ in OPERATIONS} | {"ping"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +15,8 @@ from chat import answering, opening
 from chat.models import Conversation, Message
 from chat.recovery import mark_abandoned_answers
 from chat.running import TURNS
-from memory.models import LibrarianRun
+from memory import review
+from memory.models import Fact, LibrarianRun
 from tests.chat.conftest import Provider, Tabs, settled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
@@ -352,3 +354,54 @@ async def test_an_answer_that_cannot_be_closed_is_let_go_with_its_text(
     assert await sync_to_async(mark_abandoned_answers)() == 1
     answer = await answer_of(accepted["message"])
     assert (answer.status, answer.text) == (Message.Status.INTERRUPTED, "Here I am.")
+
+
+async def test_text_that_cannot_be_stored_is_mended_on_its_way(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script_as_it_is('{"replies": [{"text": "before\\u0000after and half \\ud83d of it"}]}')
+    tab = await tabs.open(alice)
+    done = await tab.talk("Hello")
+    assert (await answer_of(done["message"])).text == tab.text_of(done["message"]) == "beforeafter and half ? of it"
+
+
+async def test_a_tool_call_that_cannot_be_stored_as_it_is_does_not_lose_the_turn(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    provider.script(
+        {"tools": [{"name": "x" * 200, "input": {"a\x00": ["b\x00"]}}, {"name": "search_knowledge", "input": {}}]},
+        {"text": "I see."},
+    )
+    tab = await tabs.open(alice)
+    done = await tab.talk("Go on")
+    assert done["outcome"] == "complete"
+    assert await Message.objects.filter(parent=done["message"], event_type="tool_call").acount() == 2
+
+
+async def test_proposals_of_one_turn_are_few(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    calls = [{"name": "remember", "input": {"statement": f"The user likes tea number {n}."}} for n in range(6)]
+    provider.script({"tools": calls}, {"text": "Done."})
+    tab = await tabs.open(alice)
+    await tab.talk("Remember them all: I like tea")
+    assert await Fact.objects.filter(user=alice).acount() == answering.CALLS_A_TURN["remember"]
+
+
+async def test_only_the_last_answer_can_be_tried_again(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    tab = await tabs.open(alice)
+    first = await tab.talk("One")
+    await tab.talk("Two", first["conversation"])
+    for operation in ("retry", "continue"):
+        await tab.tell(operation, client_id=str(uuid4()), message=first["message"])
+        assert (await tab.hear("error"))["code"] == "not_last"
+
+
+async def test_a_rejected_fact_leaves_the_next_prompt_of_a_running_conversation(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    fact = await Fact.objects.acreate(
+        user=alice, statement="The user lives in Minsk.", kind="biography", key="home", status="active", importance=0.8
+    )
+    tab = await tabs.open(alice)
+    first = await tab.talk("One")
+    assert "Minsk" in provider.requests()[-1]["body"]["system"][1]["text"]
+    await sync_to_async(review.reject)(fact, by=alice)
+    await tab.talk("Two", first["conversation"])
+    assert "Minsk" not in json.dumps(provider.requests()[-1]["body"])

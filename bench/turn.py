@@ -38,7 +38,7 @@ WORDS: Final = 25
 NEW_CONVERSATION_AFTER: Final = 5  # turns: a mixture of first and later turns
 WARM_UP: Final = 3  # turns of each client that are not counted
 WEB_CORE, OTHER_CORE = 0, max(0, (os.cpu_count() or 1) - 1)
-QUESTION: Final = "Where does my sister live, and what shall I bring when I visit number {number}?"
+QUESTION: Final = "Where does my sister live? ({number})"
 
 
 # The servers -----------------------------------------------------------------------------------------------------

@@ -6,27 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chat.models import Conversation, Message
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageParam, TextBlockParam
-
-COLUMNS = (
-    "id",
-    "seq",
-    "parent_id",
-    "turn",
-    "role",
-    "event_type",
-    "text",
-    "tokens",
-    "status",
-    "event_data",
-    "created_at",
-)
-"""What a turn is made of: the rest of a message's columns are not read (a search vector is larger than its text)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +21,6 @@ class Turn:
     number: int
     question: Message
     answer: Message
-
-    @property
-    def tokens(self) -> int:
-        """Base count of what stands in the prompt."""
-        return self.question.tokens + self.answer.tokens
 
 
 def active_path(conversation: Conversation) -> list[Message]:
@@ -90,9 +70,3 @@ def tool_lines(answer: Message) -> list[str]:
 
 def _text(text: str) -> TextBlockParam:
     return {"type": "text", "text": text}
-
-
-def rendered_text(message: MessageParam) -> str:
-    """All text of a rendered message, for counting."""
-    content: Any = message["content"]
-    return "\n".join(block["text"] for block in content if block["type"] == "text")

@@ -19,7 +19,6 @@ class Outcome:
 DONE = Outcome()
 STOPPED = "stopped"
 CRASHED = "process_ended"
-TOOL_ROUNDS = "tool_rounds"
 
 BY_STOP_REASON: dict[str, Outcome] = {
     "end_turn": DONE,

@@ -10,6 +10,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg import ProgrammingError
@@ -31,6 +32,10 @@ SCHEMES: dict[str, tuple[str, ...]] = {
 ENV_FILE = Path(os.environ.get("ENV_FILE", BASE_DIR / ".env"))
 
 
+CAPABILITIES = frozenset({"caching", "structured_output", "thinking", "effort", "count_tokens", "images"})
+"""What MODEL_CAPABILITIES may name."""
+
+
 class Environment(BaseSettings):
     """Every environment variable Recall reads; a field's name in capitals is the variable's name."""
 
@@ -48,7 +53,7 @@ class Environment(BaseSettings):
     # The database, the queue, the channel layer
     database_url: str | None = Field(None, description="PostgreSQL to use; unset: the embedded server in VAR_DIR")
     redis_url: str | None = Field(None, description="Redis as broker and channel layer; unset: PostgreSQL for both")
-    database_pool_size: int = Field(10, ge=1, description="Connections kept by one web process")
+    database_pool_size: int = Field(10, ge=2, description="Connections kept by one web process")
 
     # The model
     anthropic_api_key: SecretStr | None = Field(None, description="Key of the model provider")
@@ -84,7 +89,17 @@ class Environment(BaseSettings):
         schemes = SCHEMES[str(info.field_name)]
         if value is not None and not value.startswith(schemes):
             raise ValueError(f"must start with {' or '.join(schemes)}")
+        if value is not None and not value.startswith(("postgres", "redis")):
+            _ = urlsplit(value).port  # raises for one that is none; a database's address may name several hosts
         return value.rstrip("/") if value else value
+
+    @field_validator("model_capabilities")
+    @classmethod
+    def _known_capabilities(cls, value: str) -> str:
+        unknown = {word.strip() for word in value.split(",") if word.strip()} - CAPABILITIES
+        if unknown:
+            raise ValueError(f"{', '.join(sorted(unknown))}: known are {', '.join(sorted(CAPABILITIES))}")
+        return value
 
     @field_validator("database_url")
     @classmethod

@@ -189,7 +189,7 @@ if ENVIRONMENT.email_url:
         "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
         "OPTIONS": {
             "host": _MAIL.hostname or "localhost",
-            "port": _MAIL.port or 587,
+            "port": _MAIL.port or (465 if _MAIL.scheme == "smtps" else 587),
             "username": unquote(_MAIL.username or ""),
             "password": unquote(_MAIL.password or ""),
             "use_tls": _MAIL.scheme == "smtp",

@@ -26,7 +26,7 @@ from django.db import DatabaseError, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from psycopg.conninfo import make_conninfo
 
-from recall import embedded
+from recall import embedded, vocabulary
 from recall.assets import collect_if_changed
 from recall.celery import install_broker
 from recall.database import check_database
@@ -71,6 +71,7 @@ async def start(
         environment["OFFLINE_URL"] = _address(model)
         supervisor.keep(offline_child(model, environment))
     await supervisor.unless_stopped(asyncio.to_thread(collect_if_changed))
+    await supervisor.unless_stopped(asyncio.to_thread(vocabulary.provide, settings.TIKTOKEN_CACHE_DIR))
     supervisor.keep(web_child(page, environment))  # it imports while the tables are made, then waits for them
     hint = await supervisor.unless_stopped(asyncio.to_thread(prepare_database, how_to_sign_in))
     await supervisor.unless_stopped(wait_for_answer(page))

@@ -168,7 +168,7 @@ function flush() {
   answer.waiting = "";
   scrollAlong(() => {
     node.appendData(waiting);
-    $(`m-${id}`).querySelector("[data-state]").hidden = true;
+    $(`m-${id}`)?.querySelector("[data-state]")?.setAttribute("hidden", "");
   });
 }
 

@@ -55,7 +55,7 @@ def watch() -> Iterator[Watch]:
     """Fails the test when a browser complained of something that the test did not provoke."""
     watch = Watch()
     yield watch
-    assert watch.unforgiven() == []
+    assert not watch.unforgiven(), "\n".join(watch.unforgiven())
 
 
 @pytest.fixture

@@ -130,7 +130,8 @@ async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> bool:
         log.exception("The answer of message %s could not be saved.", turn.message_id)
         return False
     turn.tell(done)
-    turn.tell({"type": "context", "message": turn.message_id})
+    if progress.compiled is not None:
+        turn.tell({"type": "context", "message": turn.message_id})
     return True
 
 

@@ -29,7 +29,7 @@ let endedAt = -ECHO;
 
 const connection = new Connection(composer.getAttribute("action"), { frame: onFrame, state: onState });
 
-// What comes in -----------------------------------------------------------------------------------------------------
+// What comes in --------
 
 /** @param {Frame} frame */
 function onFrame(frame) {
@@ -146,7 +146,7 @@ function onState(state, wait = 0) {
   line.replaceChildren("You are signed out. ", link, " to go on; what you wrote stays here.");
 }
 
-// The messages ------------------------------------------------------------------------------------------------------
+// The messages --------
 
 function open() {
   isReopening = Boolean(conversation);
@@ -234,7 +234,7 @@ function scrollAlong(change) {
   if (stick) toBottom();
 }
 
-// What is fetched again ---------------------------------------------------------------------------------------------
+// What is fetched again --------
 
 /** @type {Record<string, number>} */
 const asked = {};
@@ -285,7 +285,7 @@ function becomeConversation(id) {
   refetchList();
 }
 
-// What a person does ------------------------------------------------------------------------------------------------
+// What a person does --------
 
 const isBusy = () => answer !== null || unsent().length > 0;
 const draftKey = () => `recall-draft-${$("chat").dataset.user}-${conversation}`;

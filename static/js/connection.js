@@ -14,8 +14,7 @@ const PING_EVERY = 25_000;
 const ANSWER_WITHIN = 10_000; // after a ping; then the line is taken for dead, as after a laptop's sleep
 const LONGEST_FRAME = 60_000; // bytes; the server closes the socket at 64 KiB
 const LONGEST_TEXT = 20_000; // characters; longer messages go in over HTTP
-// By person: in the same tab somebody else may sign in next.
-const UNSENT = `recall-unsent-${document.getElementById("chat")?.dataset.user}`;
+const UNSENT = `recall-unsent-${document.getElementById("chat")?.dataset.user}`; // a tab may change hands
 
 export class Connection {
   /** @type {WebSocket | null} */ #socket = null;

@@ -25,7 +25,7 @@ from recall.environment import Environment, kept_secret_key, read_environment
         ("EMAIL_URL", "mail.example.org", "EMAIL_URL: must start with smtp://"),
         ("LIBRARIAN_ENGINE", "magic", "LIBRARIAN_ENGINE: .*'auto', 'model' or 'rules'"),
         ("CACHE_TTL", "2h", "CACHE_TTL: .*'5m' or '1h'"),
-        ("DATABASE_POOL_SIZE", "0", "DATABASE_POOL_SIZE: .*greater than or equal to 1"),
+        ("DATABASE_POOL_SIZE", "0", "DATABASE_POOL_SIZE: .*greater than or equal to 2"),
         ("LOG_LEVEL", "LOUD", "LOG_LEVEL: "),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, Literal
@@ -130,7 +130,8 @@ def newest_revision(document: Document) -> Revision | None:
 
 
 MOST_PIECES: Final = 3_000
-"""Words or lines that are compared: it takes their number squared. Beyond, the old and the new text are shown whole."""
+"""Words or lines, between the first and the last difference, that are compared: it takes their number squared. Beyond,
+all of the old and the new text between is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,25 @@ def changes(old: str, new: str) -> list[Change]:
     # A word goes with the blanks behind it, a line break stands alone: else a changed last word would break the line.
     piece = r"\S+[^\S\n]*|\s" if len(old) + len(new) <= WORD_BY_WORD else r".*\n|.+"
     before, after = re.findall(piece, old), re.findall(piece, new)
+    head = _shared(before, after)
+    tail = _shared(before[head:][::-1], after[head:][::-1])
+    middle, new_middle = before[head : len(before) - tail], after[head : len(after) - tail]
+    return [*_same(before[:head]), *_compared(middle, new_middle), *_same(before[len(before) - tail :])]
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many pieces both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _same(pieces: Sequence[str]) -> list[Change]:
+    return [Change("same", "".join(pieces))] if pieces else []
+
+
+def _compared(before: Sequence[str], after: Sequence[str]) -> list[Change]:
     if len(before) + len(after) > MOST_PIECES:
-        return [Change("same", old)] if old == new else _changed(old, new)
+        return _changed("".join(before), "".join(after))
     found: list[Change] = []
     for what, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if what == "equal":

@@ -20,6 +20,7 @@ from chat.answering import Answered, ToolUse, answer
 from chat.closing import close_turn, open_receipt, save_partial
 from chat.context import Compiled, compile_context
 from chat.opening import Opened, Refused
+from chat.outcomes import CRASHED, STOPPED
 from chat.recovery import let_go
 from chat.running import TURNS, Frame, RunningTurn
 from chat.tools import run_tool
@@ -139,7 +140,7 @@ def _note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
     """A cancelled talk was stopped by the user or by the end of the process; any other exception is a fault of ours."""
     assert turn.work is not None
     if turn.work.cancelled():
-        answered.stop_reason = "stopped" if turn.stopped else "process_ended"
+        answered.stop_reason = STOPPED if turn.stopped else CRASHED
         return
     fault = turn.work.exception()
     if fault is not None:

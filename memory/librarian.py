@@ -265,7 +265,7 @@ def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: obje
         _add(decision, proposal, vector, ledger, Fact.Status.ACTIVE)
         return
     older = Fact.objects.filter(pk=decision.supersedes)
-    older.update(status=Fact.Status.SUPERSEDED, reason="superseded by a newer memory", superseded_at=timezone.now())
+    older.update(status=Fact.Status.SUPERSEDED, reason="superseded by a newer fact", superseded_at=timezone.now())
     ledger.known = [fact for fact in ledger.known if fact.fact_id != decision.supersedes]
     older.update(superseded_by=_add(decision, proposal, vector, ledger, Fact.Status.ACTIVE))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.db import IntegrityError
 from django.test import Client
-from django.utils import timezone
 
 from accounts.models import User, validate_time_zone
+from chat.models import Conversation, Message
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -92,29 +93,26 @@ def test_a_forgotten_password_is_reset_by_mail(alice: User, client: Client, mail
     assert alice.check_password(new)
 
 
-def test_pages_tell_times_in_the_persons_own_zone(alice: User, client: Client) -> None:
-    client.force_login(alice)
-    client.get("/")
-    assert timezone.get_current_timezone_name() == "UTC", "the zone holds for one request only"
+def test_pages_tell_times_in_the_persons_own_zone(alice: User, bob: User, client: Client) -> None:
+    User.objects.filter(pk=bob.pk).update(time_zone="Asia/Tokyo")
+    told = []
+    for person in (alice, User.objects.get(pk=bob.pk)):
+        talk = Conversation.objects.create(user=person, next_seq=2)
+        said_at = datetime(2026, 1, 15, 23, 30, tzinfo=UTC)
+        said = Message.objects.create(
+            user=person, conversation=talk, seq=1, turn=1, role="user", event_type="user_message", text="Hi",
+            created_at=said_at,
+        )  # fmt: skip
+        Conversation.objects.filter(pk=talk.pk).update(active_leaf=said)
+        client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+        told.append(client.get(f"/c/{talk.pk}").content.decode())
+    assert "15 Jan" in told[0]
+    assert "23:30" in told[0]
+    assert "16 Jan" in told[1]
+    assert "08:30" in told[1]
+
+
+def test_a_time_zone_has_to_exist() -> None:
     validate_time_zone("Europe/Lisbon")
     with pytest.raises(ValidationError, match="not a time zone"):
         validate_time_zone("Mars/Olympus")
-
-
-def test_the_demo_user_is_made_once_and_its_password_told_once(db: None) -> None:
-    from accounts import demo
-
-    first = demo.how_to_sign_in()
-    assert "password" in first
-    assert User.objects.get().email in first
-    again = demo.how_to_sign_in()
-    assert User.objects.count() == 1
-    assert first != again, "the password is told once"
-
-
-def test_a_database_of_the_operators_own_gets_no_demo_user(db: None, settings: Any) -> None:
-    from accounts import demo
-
-    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"database_url": "postgresql://somewhere/recall"})
-    assert demo.how_to_sign_in() == demo.ANYONE
-    assert not User.objects.exists()

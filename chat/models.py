@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
@@ -150,3 +151,32 @@ class Message(Owned):
 
     def __str__(self) -> str:
         return f"{self.role} {self.seq} of {self.conversation_id}"
+
+
+class Segment(Owned):
+    """A run of turns that stands in the prompt as its summary. The messages themselves stay, archived."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="segments")
+    number = models.PositiveIntegerField(help_text="Order within the conversation, from 1")
+    first_turn = models.PositiveIntegerField()
+    last_turn = models.PositiveIntegerField()
+    text = models.TextField(help_text="The summary as the prompt shows it")
+    summary = models.JSONField(
+        default=dict, blank=True, help_text="Decisions, action items, insights, preferences: lists of sentences"
+    )
+    topics = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    tokens = models.PositiveIntegerField(default=0, help_text="Base count of the text")
+    merged_into = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="merged")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = OwnedManager["Segment"]()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "number"], name="one_segment_a_number"),
+            models.CheckConstraint(condition=Q(last_turn__gte=models.F("first_turn")), name="segment_turns_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"segment {self.number} of {self.conversation_id}"

@@ -195,10 +195,8 @@ def _snapshot(facts: Iterable[Fact], columns: Iterable[str]) -> Before:
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    # A vector: each float of four bytes keeps its value as a double, and so comes back bit for bit.
-    return [float(number) for number in value] if hasattr(value, "__len__") and not isinstance(value, str) else value
+    # A vector is a list of floats already: each number of half precision keeps its value as a double.
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _restore(fact: Fact, columns: Mapping[str, Any]) -> None:

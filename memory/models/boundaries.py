@@ -1,0 +1,48 @@
+"""Wellbeing and safety rules that are always in the prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from django.db import models
+from django.db.models import F, Q
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+class BoundaryQuerySet(models.QuerySet["Boundary"]):
+    """Boundaries: the global ones, and a person's own."""
+
+    def global_ones(self) -> Self:
+        """Rules for everyone, in the first system block."""
+        return self.filter(user__isnull=True, active=True)
+
+    def for_user(self, user: User) -> Self:
+        """A person's own rules, in the second system block."""
+        return self.filter(user=user, active=True)
+
+    def for_prompt(self, user: User) -> list[Boundary]:
+        """All that hold for this person, the global ones first."""
+        theirs = self.filter(Q(user__isnull=True) | Q(user=user), active=True)
+        return list(theirs.order_by(F("user").asc(nulls_first=True), "id"))
+
+
+class Boundary(models.Model):
+    """A wellbeing or safety rule that is always in the prompt and never cut."""
+
+    user = models.ForeignKey(
+        "accounts.User", null=True, blank=True, on_delete=models.CASCADE, related_name="+", help_text="Empty: for all"
+    )
+    text = models.TextField()
+    active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BoundaryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "boundaries"
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.text[:80]

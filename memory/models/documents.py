@@ -1,0 +1,126 @@
+"""Documents of the knowledge base: where they stand, every version they had, and files on their way in."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GistIndex
+from django.db import models
+from django.db.models import Q
+
+from memory.models.indexed import ZERO_TO_ONE
+from memory.paths import PathField
+from recall.ownership import Owned, OwnedManager, OwnedQuerySet
+
+
+class DocumentQuerySet(OwnedQuerySet):
+    """Documents by where they stand."""
+
+    def under(self, folder: str) -> Self:
+        """The document at `folder` and all below it, such as `/profile`."""
+        return self.filter(path__under=folder)
+
+
+class Document(Owned):
+    """A piece of text at a path of the user's knowledge base."""
+
+    class Source(models.TextChoices):
+        USER = "user", "Written by the user"
+        LIBRARIAN = "librarian", "Written by the librarian"
+        UPLOAD = "upload", "Uploaded"
+        IMPORT = "import", "Imported"
+        SYNC = "sync", "Synchronised from a folder"
+
+    path = PathField(help_text="As typed, such as /profile/identity")
+    title = models.CharField(max_length=200)
+    text = models.TextField(blank=True)
+    tags = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    source = models.CharField(max_length=10, choices=Source, default=Source.USER)
+    external_id = models.CharField(max_length=300, blank=True, help_text="Its name at its source")
+    content_hash = models.CharField(max_length=64, blank=True, help_text="SHA-256 of what was read from the source")
+    tokens = models.PositiveIntegerField(default=0, help_text="Base count of the text")
+    importance = models.FloatField(default=0.5, validators=ZERO_TO_ONE)
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    objects = DocumentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "path"], name="one_document_a_path"),
+            models.UniqueConstraint(
+                fields=["user", "source", "external_id"], condition=~Q(external_id=""), name="one_document_a_source"
+            ),
+        ]
+        indexes = [GistIndex(fields=["path"], name="document_path")]
+
+    def __str__(self) -> str:
+        return self.path
+
+    @property
+    def ref(self) -> str:
+        """How receipts and prompts name this document."""
+        return f"document:{self.path}"
+
+
+class Revision(Owned):
+    """One version of a document: who wrote it, and the whole text as it then stood."""
+
+    class Author(models.TextChoices):
+        USER = "user", "You"
+        LIBRARIAN = "librarian", "The librarian"
+        IMPORT = "import", "An import"
+        SYNC = "sync", "Synchronised"
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    text = models.TextField(blank=True)
+    author = models.CharField(max_length=10, choices=Author, default=Author.USER)
+    note = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OwnedManager["Revision"]()
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["document", "number"], name="one_revision_a_number")]
+
+    def __str__(self) -> str:
+        return f"{self.document_id} revision {self.number}"
+
+
+class Upload(Owned):
+    """A file on its way to becoming a document: read in the background, and how far that is."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        READING = "reading", "Reading"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+
+    name = models.CharField(max_length=255, help_text="As the file was called")
+    media_type = models.CharField(max_length=100)
+    size = models.PositiveIntegerField(help_text="Bytes")
+    folder = models.CharField(max_length=500, help_text="Path of the folder it goes to")
+    content = models.BinaryField(null=True, blank=True, help_text="Kept until it is read")
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    error = models.TextField(blank=True, help_text="One sentence for the person")
+    document = models.ForeignKey(Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="uploads")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True, blank=True, help_text="When its reader counts as dead")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedManager["Upload"]()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(
+                fields=["state", "created_at"], name="upload_due", condition=Q(state__in=["waiting", "reading"])
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.state}"

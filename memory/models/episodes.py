@@ -1,0 +1,108 @@
+"""Significant stretches of conversation, told as short narratives (seed 004, layer 4)."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.models.indexed import ZERO_TO_ONE, Indexed
+from recall.ownership import OwnedQuerySet
+
+
+class EpisodeQuerySet(OwnedQuerySet):
+    """Episodes in the words of the design."""
+
+    def live(self) -> Self:
+        """Those that stand for themselves: neither merged into another nor beyond the limit."""
+        return self.filter(status=Episode.Status.LIVE)
+
+    def latest_first(self) -> Self:
+        """In the order of the timeline."""
+        return self.order_by("-happened_at", "-id")
+
+
+class Episode(Indexed):
+    """One significant stretch of a conversation: what happened, with whom, how it ended."""
+
+    class Kind(models.TextChoices):
+        PLAIN = "plain", "Conversation"
+        DECISION_MADE = "decision_made", "Decision made"
+        PROBLEM_SOLVED = "problem_solved", "Problem solved"
+        BREAKTHROUGH = "breakthrough", "Breakthrough"
+        ISSUE_IDENTIFIED = "issue_identified", "Issue identified"
+        TASK_COMPLETED = "task_completed", "Task completed"
+        PIVOT = "pivot", "Change of direction"
+
+    class Outcome(models.TextChoices):
+        NONE = "", "Not told"
+        SUCCESS = "success", "Success"
+        PARTIAL = "partial", "Partly"
+        INTERRUPTED = "interrupted", "Interrupted"
+
+    class Status(models.TextChoices):
+        LIVE = "live", "Live"
+        MERGED = "merged", "Merged into another"
+        ARCHIVED = "archived", "Archived"
+
+    conversation = models.ForeignKey(
+        "chat.Conversation", null=True, blank=True, on_delete=models.CASCADE, related_name="episodes"
+    )
+    run = models.ForeignKey(
+        "memory.LibrarianRun", null=True, blank=True, on_delete=models.SET_NULL, related_name="episodes"
+    )
+    first_turn = models.PositiveIntegerField(default=0)
+    last_turn = models.PositiveIntegerField(default=0)
+    kind = models.CharField(max_length=16, choices=Kind, default=Kind.PLAIN)
+    title = models.CharField(max_length=200)
+    summary = models.TextField()
+    context = models.TextField(blank=True, help_text="What led to it")
+    participants = ArrayField(models.CharField(max_length=80), default=list, blank=True)
+    outcome = models.CharField(max_length=11, choices=Outcome, blank=True, default=Outcome.NONE)
+    tone = models.CharField(max_length=40, blank=True, help_text="Emotional tone, in a word")
+    valence = models.FloatField(default=0.0, help_text="−1 (bad) to 1 (good)")
+    significance = models.FloatField(default=0.5, validators=ZERO_TO_ONE)
+    topics = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    facts = models.ManyToManyField("memory.Fact", blank=True, related_name="episodes")
+    happened_at = models.DateTimeField(default=timezone.now)
+    recorded_at = models.DateTimeField(default=timezone.now)
+    status = models.CharField(max_length=8, choices=Status, default=Status.LIVE)
+    merged_into = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="merged")
+    tokens = models.PositiveIntegerField(default=0, help_text="Base count of title and summary")
+    extracted_by = models.CharField(max_length=60, blank=True, help_text="Engine and version")
+    search = models.GeneratedField(
+        expression=SearchVector("title", "summary", config="english")
+        + SearchVector("title", "summary", config="simple"),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    objects = EpisodeQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(valence__range=(-1, 1), significance__range=(0, 1)), name="episode_scores_in_range"
+            ),
+            models.CheckConstraint(condition=Q(last_turn__gte=models.F("first_turn")), name="episode_turns_in_order"),
+        ]
+        indexes = [
+            models.Index(fields=["user", "status", "-happened_at"], name="episode_timeline"),
+            models.Index(fields=["embedded_by", "id"], name="episode_model"),
+            GinIndex(fields=["user", "search"], name="episode_words"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def ref(self) -> str:
+        """How receipts and prompts name this episode."""
+        return f"episode:{self.pk}"

@@ -1,0 +1,200 @@
+"""What is known of a person: facts with their evidence, how they relate, and what people decided about them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.kinds import Kind
+from memory.models.indexed import ZERO_TO_ONE, Indexed
+from recall.ownership import Owned, OwnedManager, OwnedQuerySet
+
+GUARANTEED_IMPORTANCE = 0.5
+"""A keyed fact of at least this importance is in every prompt (seed 002, stage 1; DESIGN §4, section 4)."""
+
+
+class FactQuerySet(OwnedQuerySet):
+    """Facts in the words of the design."""
+
+    def active(self) -> Self:
+        """Facts that may stand in a prompt now."""
+        return self.valid_at(timezone.now()).filter(status=Fact.Status.ACTIVE)
+
+    def valid_at(self, moment: datetime) -> Self:
+        """Facts that were true in the world at `moment`, as far as is known today."""
+        return self.filter(
+            Q(valid_from__isnull=True) | Q(valid_from__lte=moment),
+            Q(valid_until__isnull=True) | Q(valid_until__gt=moment),
+        )
+
+    def known_at(self, moment: datetime) -> Self:
+        """What Recall took for true at `moment`: recorded by then, not yet superseded, and true in the world then."""
+        recorded = self.filter(Q(superseded_at__isnull=True) | Q(superseded_at__gt=moment), recorded_at__lte=moment)
+        return recorded.valid_at(moment).exclude(status__in=[Fact.Status.PROPOSED, Fact.Status.REJECTED])
+
+    def proposed(self) -> Self:
+        """Facts that wait for a human; never in a prompt."""
+        return self.filter(status=Fact.Status.PROPOSED)
+
+    def keyed(self) -> Self:
+        """Facts of which one value holds at a time: at most one active a (user, kind, key)."""
+        return self.exclude(key="")
+
+    def guaranteed(self) -> Self:
+        """Active keyed facts that stand in every prompt, most important first."""
+        return self.active().keyed().filter(importance__gte=GUARANTEED_IMPORTANCE).order_by("-importance", "id")
+
+
+class Fact(Indexed):
+    """One self-contained statement about the user or their world, with the words it rests on."""
+
+    class Status(models.TextChoices):
+        PROPOSED = "proposed", "Proposed"
+        ACTIVE = "active", "Active"
+        SUPERSEDED = "superseded", "Superseded"
+        REJECTED = "rejected", "Rejected"
+        EXPIRED = "expired", "Expired"
+        ARCHIVED = "archived", "Archived"
+
+    class Source(models.TextChoices):
+        STATED = "stated", "Stated by the user"
+        EDITED = "edited", "Edited by the user"
+        IMPORTED = "imported", "Imported"
+        INFERRED = "inferred", "Inferred"
+
+    statement = models.TextField(help_text="Understandable on its own, about “the user”")
+    kind = models.CharField(max_length=16, choices=Kind, default=Kind.FACT)
+    key = models.CharField(max_length=120, blank=True, help_text="Set: one value at a time, as in home or allergy:nuts")
+    value = models.TextField(blank=True)
+    tags = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    tokens = models.PositiveIntegerField(default=0, help_text="Base count of the statement")
+    confidence = models.FloatField(default=1.0, validators=ZERO_TO_ONE)
+    importance = models.FloatField(default=0.5, validators=ZERO_TO_ONE)
+    status = models.CharField(max_length=12, choices=Status, default=Status.PROPOSED)
+    reason = models.CharField(max_length=200, blank=True, help_text="Why it waits, was accepted or was retired")
+
+    valid_from = models.DateTimeField(null=True, blank=True, help_text="When it began to be true in the world")
+    valid_until = models.DateTimeField(null=True, blank=True, help_text="When it stopped being true in the world")
+    recorded_at = models.DateTimeField(default=timezone.now, help_text="When Recall came to know it")
+    superseded_at = models.DateTimeField(null=True, blank=True)
+    superseded_by = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="supersedes"
+    )
+
+    source = models.CharField(max_length=10, choices=Source, default=Source.STATED)
+    message = models.ForeignKey("chat.Message", null=True, blank=True, on_delete=models.SET_NULL, related_name="facts")
+    quote = models.TextField(blank=True, help_text="The user's own words it rests on, verbatim")
+    run = models.ForeignKey("LibrarianRun", null=True, blank=True, on_delete=models.SET_NULL, related_name="facts")
+    extracted_by = models.CharField(max_length=60, blank=True, help_text="Engine and version, as in rules/1")
+
+    search = models.GeneratedField(
+        expression=SearchVector("statement", config="english") + SearchVector("statement", config="simple"),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    objects = FactQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "kind", "key"],
+                condition=Q(status="active") & ~Q(key=""),
+                name="one_active_fact_a_key",
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__range=(0, 1), importance__range=(0, 1)), name="fact_scores_between_0_and_1"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["user", "status"], name="fact_user_status"),
+            models.Index(fields=["embedded_by", "id"], name="fact_model"),
+            GinIndex(fields=["user", "search"], name="fact_words"),
+        ]
+
+    def __str__(self) -> str:
+        return self.statement
+
+    @property
+    def ref(self) -> str:
+        """How receipts and prompts name this fact."""
+        return f"fact:{self.pk}"
+
+    @property
+    def importance_level(self) -> int:
+        """Importance as people see it: 1 to 5."""
+        return 1 + round(self.importance * 4)
+
+    @property
+    def is_guaranteed(self) -> bool:
+        """It stands in every prompt now: `FactQuerySet.guaranteed` for one row."""
+        now = timezone.now()
+        holds = (self.valid_from is None or self.valid_from <= now) and (
+            self.valid_until is None or self.valid_until > now
+        )
+        is_weighty = self.key != "" and self.importance >= GUARANTEED_IMPORTANCE
+        return self.status == Fact.Status.ACTIVE and is_weighty and holds
+
+
+class FactLink(Owned):
+    """How one fact relates to another (seed 004, “Relationship Graphs”)."""
+
+    class Relation(models.TextChoices):
+        RELATED_TO = "related_to", "Related to"
+        DEPENDS_ON = "depends_on", "Depends on"
+        CONTRADICTS = "contradicts", "Contradicts"
+        SUPERSEDES = "supersedes", "Supersedes"
+        PART_OF = "part_of", "Part of"
+        CAUSED_BY = "caused_by", "Caused by"
+
+    from_fact = models.ForeignKey(Fact, on_delete=models.CASCADE, related_name="links")
+    to_fact = models.ForeignKey(Fact, on_delete=models.CASCADE, related_name="linked_from")
+    relation = models.CharField(max_length=12, choices=Relation, default=Relation.RELATED_TO)
+    strength = models.FloatField(default=0.5, validators=ZERO_TO_ONE)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OwnedManager["FactLink"]()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["from_fact", "to_fact", "relation"], name="one_link_a_relation"),
+            models.CheckConstraint(condition=~Q(from_fact=models.F("to_fact")), name="no_link_to_itself"),
+            models.CheckConstraint(condition=Q(strength__range=(0, 1)), name="link_strength_between_0_and_1"),
+        ]
+        indexes = [models.Index(fields=["user", "relation"], name="link_relation")]
+
+    def __str__(self) -> str:
+        return f"{self.from_fact_id} {self.relation} {self.to_fact_id}"
+
+
+class ReviewAction(Owned):
+    """What a human decided about a fact, with the rows as they stood before, so that it can be undone."""
+
+    class Verb(models.TextChoices):
+        ACCEPT = "accept", "Accepted"
+        EDIT = "edit", "Edited and accepted"
+        REJECT = "reject", "Rejected"
+
+    fact = models.ForeignKey(Fact, on_delete=models.CASCADE, related_name="review_actions")
+    verb = models.CharField(max_length=8, choices=Verb)
+    by = models.ForeignKey("accounts.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    before = models.JSONField(help_text="Changed columns of each changed fact: {fact id: {column: value}}")
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedManager["ReviewAction"]()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-created_at"], name="review_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.verb} fact {self.fact_id}"

@@ -1,0 +1,30 @@
+"""What can be found by meaning and by words: the columns every searchable row has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from pgvector.django import HalfVectorField
+
+from recall.ownership import Owned
+
+ZERO_TO_ONE: Final = [MinValueValidator(0.0), MaxValueValidator(1.0)]
+"""For scores such as confidence, importance and significance."""
+
+
+class Indexed(Owned):
+    """A row with a vector, made by the model it names.
+
+    The vector comes some seconds after the row (`embedded_by` is empty until then), and may be another model's for as
+    long as re-embedding takes: each row is compared within its own model. Half precision costs no recall and keeps
+    the vector beside the row, where a full one would be moved out of line and fetched for every comparison.
+    """
+
+    # Without a dimension: another model may have another.
+    vector = HalfVectorField(null=True, blank=True, editable=False)
+    embedded_by = models.CharField(max_length=80, blank=True, help_text="Name of the embedding model")
+
+    class Meta:
+        abstract = True

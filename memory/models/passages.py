@@ -1,0 +1,108 @@
+"""The unit of the index: a passage of a document, of a message or of a segment's summary."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.models.indexed import Indexed
+from recall.ownership import Owned, OwnedManager
+
+
+class Chunk(Indexed):
+    """A passage of at most 256 word pieces: what the embedding model reads at once.
+
+    `search` holds the passage's own words with weight A, and those of its neighbours (one, two and three places away
+    in the same conversation or document) with B, C and D: what is asked with the words of the sentence before is found.
+    """
+
+    class Kind(models.TextChoices):
+        DOCUMENT = "document", "Document"
+        MESSAGE = "message", "Message"
+        SEGMENT = "segment", "Summary of earlier turns"
+
+    kind = models.CharField(max_length=8, choices=Kind)
+    document = models.ForeignKey(
+        "memory.Document", null=True, blank=True, on_delete=models.CASCADE, related_name="chunks"
+    )
+    message = models.ForeignKey("chat.Message", null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    segment = models.ForeignKey("chat.Segment", null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    conversation = models.ForeignKey(
+        "chat.Conversation",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="It belongs to",
+    )
+    number = models.PositiveIntegerField(default=0, help_text="Place of the passage within its source, from 0")
+    place = models.PositiveIntegerField(
+        default=0, help_text="Place of the source in its conversation: the message's seq"
+    )
+    text = models.TextField()
+    heading = models.CharField(max_length=400, blank=True, help_text="Headings of the document it stands below")
+    author = models.CharField(max_length=80, blank=True, help_text="Who speaks, where it is neither user nor model")
+    own_words = models.BooleanField(default=False, help_text="Written by the person themselves")
+    said_at = models.DateTimeField(default=timezone.now, help_text="When it was said or written")
+    tokens = models.PositiveIntegerField(default=0, help_text="Base count of the text")
+    search = SearchVectorField(null=True, editable=False)
+    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedManager["Chunk"]()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=(
+                    Q(kind="document", document__isnull=False, message__isnull=True, segment__isnull=True)
+                    | Q(kind="message", document__isnull=True, message__isnull=False, segment__isnull=True)
+                    | Q(kind="segment", document__isnull=True, message__isnull=True, segment__isnull=False)
+                ),
+                name="chunk_of_one_source",
+            ),
+            models.UniqueConstraint(fields=["document", "number"], name="one_chunk_a_place_of_a_document"),
+            models.UniqueConstraint(fields=["message", "number"], name="one_chunk_a_place_of_a_message"),
+            models.UniqueConstraint(fields=["segment", "number"], name="one_chunk_a_place_of_a_segment"),
+        ]
+        indexes = [
+            models.Index(fields=["conversation", "place", "number"], name="chunk_neighbours"),
+            models.Index(fields=["embedded_by", "id"], name="chunk_model"),
+            GinIndex(fields=["user", "search"], name="chunk_words"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} chunk {self.pk}"
+
+    @property
+    def ref(self) -> str:
+        """How receipts and prompts name what it belongs to."""
+        if self.kind == Chunk.Kind.DOCUMENT:
+            return f"chunk:{self.pk}"
+        return f"message:{self.message_id}" if self.kind == Chunk.Kind.MESSAGE else f"segment:{self.segment_id}"
+
+
+class PersonalIndex(Owned):
+    """The state of a large collection: beyond `LARGE` rows a person has approximate and word indexes of their own."""
+
+    LARGE: Final = 20_000
+
+    rows = models.PositiveIntegerField(default=0, help_text="Searchable rows when it was last looked at")
+    common_words = models.JSONField(default=dict, blank=True, help_text="Lexeme → rows, of those in many rows")
+    models_indexed = ArrayField(models.CharField(max_length=80), default=list, blank=True)
+    built_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedManager["PersonalIndex"]()
+
+    class Meta:
+        verbose_name_plural = "personal indexes"
+        constraints = [models.UniqueConstraint(fields=["user"], name="one_personal_index_a_user")]
+
+    def __str__(self) -> str:
+        return f"{self.rows} rows"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from chat.assembling import Reply
 from chat.running import RunningTurn
 from recall.failures import Failure, classify, pause_before
 from recall.provider import client
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
-    from anthropic.types import Message as Reply
     from anthropic.types import MessageDeltaUsage, Usage
 
 MAX_ROUNDS = 8
@@ -29,7 +29,7 @@ TOOL_STATES = {"remember": "Proposing a memory", "read_document": "Reading a doc
 BETWEEN_ROUNDS = "\n\n"
 
 Request = dict[str, Any]
-"""The keyword arguments of `client.messages.stream`."""
+"""The keyword arguments of `client.messages.create`, but for `stream`."""
 
 
 @dataclass(slots=True)
@@ -107,18 +107,19 @@ async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply
             turn.say("waiting", "The model did not answer; trying again.")
             await asyncio.sleep(pause)
         else:
-            answered.stop_reason = reply.stop_reason or ""
+            answered.stop_reason = reply.stop_reason
             return reply
 
 
 async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Reply:
-    usage = RoundUsage()
-    async with client().messages.stream(**request) as stream:
-        async for event in stream:
-            if event.type == "text":
+    usage, reply = RoundUsage(), Reply()
+    async with await client().messages.create(**request, stream=True) as events:
+        async for event in events:
+            text = reply.take(event)
+            if text:
                 if answered.first_token is None:
                     answered.first_token = (time.monotonic() - answered.asked_at) * 1000
-                turn.write(event.text)
+                turn.write(text)
             elif event.type == "message_start":
                 _book(usage, event.message.usage)
                 answered.rounds.append(usage)
@@ -126,7 +127,6 @@ async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Re
                 _announce(turn, event.content_block.type)
             elif event.type == "message_delta":
                 _book(usage, event.usage)
-        reply = await stream.get_final_message()
     usage.final = True
     return reply
 
@@ -153,7 +153,7 @@ def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
 
 
 async def _use_tools(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> list[dict[str, Any]]:
-    calls = [ToolUse(b.id, b.name, dict(b.input)) for b in reply.content if b.type == "tool_use"]
+    calls = [ToolUse(block["id"], block["name"], block["input"]) for block in reply.tool_calls]
     for call in calls:
         asked_before = sum(earlier.name == call.name for earlier in answered.tools)
         answered.tools.append(call)
@@ -174,7 +174,7 @@ def _with_results(request: Request, reply: Reply, results: list[dict[str, Any]],
         # Breakpoint 4, short-lived: only the next round reads it.
         results[-1]["cache_control"] = {"type": "ephemeral", "ttl": "5m"}
     before = [_without_short_breakpoint(message) for message in request["messages"]]
-    said = {"role": "assistant", "content": [block.to_dict() for block in reply.content]}
+    said = {"role": "assistant", "content": reply.blocks}
     return {**request, "messages": [*before, said, {"role": "user", "content": results}]}
 
 

@@ -18,6 +18,8 @@ from chat.opening import Opened
 from chat.outcomes import of
 from chat.pages import message_html
 from chat.running import Frame
+from chat.utterances import is_said, utterance
+from memory.indexing import index_utterances
 from memory.retrieval import mark_used
 from recall.nudges import PROCESS_KEY, nudge
 from recall.text import storable, storable_json
@@ -47,6 +49,8 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
                 last_activity_at=timezone.now(), next_seq=F("next_seq") + opened_tools, **_cut_point(compiled)
             )
             nudge(f"user-{answer.user_id}", "conversation", conversation=str(opened.conversation.pk))
+            said = [utterance(message) for message in (opened.question, answer) if is_said(message)]
+            index_utterances(answer.user_id, opened.conversation.pk, said)
             if compiled is not None:
                 mark_used(opened.conversation.user, compiled.used_refs, timezone.now())
                 receipts.book(_draft(opened, compiled), _ending(answer, answered, began))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 Speaker = Literal["user", "assistant"]
 
@@ -21,13 +24,25 @@ class Utterance:
     speaker: Speaker
     text: str
     said_at: datetime
+    author: str = ""
+    """Who speaks, where it is neither the user nor the model: a person of an imported conversation."""
+    turn: int = 0
+    """Number of the exchange it belongs to, from 1; 0: its source counts none."""
 
 
 class Source(Protocol):
-    """Where the librarian's utterances come from."""
+    """Where the librarian's utterances, and the passages of the index, come from."""
 
     def utterances(self, conversation_id: UUID, first: int, last: int) -> list[Utterance]:
         """The active branch's messages numbered `first` to `last`, oldest first."""
+        ...
+
+    def whole(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
+        """The id of the conversation's owner, and all that was said on its active branch, oldest first."""
+        ...
+
+    def store(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
+        """Keep a conversation that was held elsewhere, ended; the ids of its messages, in the order given."""
         ...
 
     def link(self, message_id: int) -> str:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+import logging
+from uuid import UUID
 
-from memory import librarian
+from celery import shared_task
+from django.utils import timezone
+
+from accounts.models import User
+from memory import consolidation, indexing, librarian
+from recall.celery import queue
+
+logger = logging.getLogger(__name__)
 
 
 @shared_task(name="memory.tasks.read")
@@ -17,3 +25,33 @@ def read(run_id: int) -> None:
 def requeue_stale_runs() -> None:
     """Queue the runs that wait, or whose worker was lost."""
     librarian.requeue_due()
+
+
+@shared_task(name=indexing.INDEX_TASK)
+def index_conversation(conversation_id: str) -> None:
+    """Bring the index in line with a conversation, and give vectors to what waits for one."""
+    indexing.index_conversation(UUID(conversation_id))
+    embed()
+
+
+@shared_task(name=indexing.EMBED_TASK)
+def embed() -> None:
+    """Give vectors to the rows that wait for one; the clock says so, too, for rows whose task was lost."""
+    if indexing.embed_waiting():
+        queue(indexing.EMBED_TASK)
+
+
+@shared_task(name="memory.tasks.consolidate")
+def consolidate() -> None:
+    """Have everyone's memory tidied up: a task each, so that one person's failure stops nobody else's."""
+    for user_id in consolidation.people().values_list("pk", flat=True):
+        queue("memory.tasks.consolidate_one", user_id)
+
+
+@shared_task(name="memory.tasks.consolidate_one")
+def consolidate_one(user_id: int) -> None:
+    """Tidy up one person's memory; an account that is gone has none."""
+    user = User.objects.filter(pk=user_id).first()
+    if user is not None:
+        report = consolidation.consolidate(user, timezone.now())
+        logger.info("Consolidated the memory of user %s: %s", user_id, " ".join(report.sentences()))

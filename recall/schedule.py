@@ -7,11 +7,16 @@ from typing import Any
 import click
 from celery import bootsteps
 from celery.beat import EmbeddedService
+from celery.schedules import crontab
 from django.conf import settings
 
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # Rows that a killed worker or a lost message left behind.
     "requeue-stale-runs": {"task": "memory.tasks.requeue_stale_runs", "schedule": 60.0},
+    # Rows that wait for a vector, after a lost message or a change of the embedding model.
+    "embed-waiting-rows": {"task": "memory.tasks.embed", "schedule": 60.0},
+    # Memories are tidied up at night; one that was missed, as the machine was off, is made up for at the next start.
+    "consolidate-memories": {"task": "memory.tasks.consolidate", "schedule": crontab(hour=3, minute=40)},
     # Conversations that went quiet are read by the librarian.
     "note-idle-conversations": {"task": "chat.tasks.note_idle_conversations", "schedule": 60.0},
     # Answers whose web process died in mid-stream.

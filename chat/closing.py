@@ -19,8 +19,9 @@ from chat.outcomes import of
 from chat.pages import message_html
 from chat.running import Frame
 from chat.utterances import is_said, utterance
-from memory.indexing import index_utterances
+from memory.indexing import INDEX_TASK, index_utterances
 from memory.retrieval import mark_used
+from recall.celery import queue
 from recall.nudges import PROCESS_KEY, nudge
 from recall.text import storable, storable_json
 from recall.tokens import count
@@ -51,6 +52,8 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
             nudge(f"user-{answer.user_id}", "conversation", conversation=str(opened.conversation.pk))
             said = [utterance(message) for message in (opened.question, answer) if is_said(message)]
             index_utterances(answer.user_id, opened.conversation.pk, said)
+            if answer.seq != opened.question.seq + 1:  # another answer stood here, and leaves the index
+                queue(INDEX_TASK, str(opened.conversation.pk))
             if compiled is not None:
                 mark_used(opened.conversation.user, compiled.used_refs, timezone.now())
                 receipts.book(_draft(opened, compiled), _ending(answer, answered, began))

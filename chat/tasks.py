@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from chat import reading, recovery
+from chat import catching_up, reading, recovery
 
 
 @shared_task(name="chat.tasks.mark_abandoned_answers")
@@ -17,3 +17,9 @@ def mark_abandoned_answers() -> None:
 def note_idle_conversations() -> None:
     """Pause conversations that went quiet and have them read."""
     reading.pause_idle()
+
+
+@shared_task(name="chat.tasks.index_what_was_missed")
+def index_what_was_missed() -> None:
+    """Have conversations indexed that are not."""
+    catching_up.index_what_was_missed()

@@ -36,7 +36,6 @@ EMBED_AT_ONCE: Final = 32
 EMBED_SECONDS: Final = 60.0
 """Longest stretch of one task; what is left is queued again, so that other tasks have their turn."""
 
-EMBED_TASK: Final = "memory.tasks.embed"
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
 EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
@@ -56,11 +55,10 @@ def embedded_text(row: Indexed) -> str:
 
 
 def index_utterances(user_id: int, conversation_id: UUID, utterances: Sequence[Utterance]) -> None:
-    """Make these findable by their words within the caller's transaction; vectors follow by task."""
+    """Make these findable by their words within the caller's transaction; the clock brings their vectors."""
     fresh = [chunk for said in utterances for chunk in _chunks_of(user_id, conversation_id, said)]
     Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
     _set_words(conversation_id, [chunk.place for chunk in fresh])
-    queue(INDEX_TASK, str(conversation_id))
 
 
 def index_conversation(conversation_id: UUID) -> int:
@@ -76,7 +74,6 @@ def index_conversation(conversation_id: UUID) -> int:
         Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
         if gone or fresh:
             _set_words(conversation_id, None if gone else [chunk.place for chunk in fresh])
-            queue(EMBED_TASK)
     return gone + len(fresh)
 
 
@@ -106,7 +103,6 @@ def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: st
         for number, passage in enumerate(splitting.passages(text, is_markdown=False))
     )
     _set_plain_words(Q(segment_id=segment_id))
-    queue(EMBED_TASK)
 
 
 def _chunks_of(user_id: int, conversation_id: UUID, said: Utterance) -> Iterator[Chunk]:
@@ -158,7 +154,6 @@ def index_document(document: Document) -> None:
         for number, passage in enumerate(cut)
     )
     _set_plain_words(Q(document=document))
-    queue(EMBED_TASK)
 
 
 # Words -----------------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from memory import consolidation, indexing, librarian
-from recall.celery import queue
 
 logger = logging.getLogger(__name__)
+from recall.celery import queue
 
 
 @shared_task(name="memory.tasks.read")
@@ -29,16 +29,14 @@ def requeue_stale_runs() -> None:
 
 @shared_task(name=indexing.INDEX_TASK)
 def index_conversation(conversation_id: str) -> None:
-    """Bring the index in line with a conversation, and give vectors to what waits for one."""
+    """Bring the index in line with a conversation."""
     indexing.index_conversation(UUID(conversation_id))
-    embed()
 
 
-@shared_task(name=indexing.EMBED_TASK)
+@shared_task(name="memory.tasks.embed")
 def embed() -> None:
-    """Give vectors to the rows that wait for one; the clock says so, too, for rows whose task was lost."""
-    if indexing.embed_waiting():
-        queue(indexing.EMBED_TASK)
+    """Give vectors to the rows that wait for one, for a while: the clock comes again."""
+    indexing.embed_waiting()
 
 
 @shared_task(name="memory.tasks.consolidate")

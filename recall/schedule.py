@@ -13,8 +13,11 @@ from django.conf import settings
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # Rows that a killed worker or a lost message left behind.
     "requeue-stale-runs": {"task": "memory.tasks.requeue_stale_runs", "schedule": 60.0},
-    # Rows that wait for a vector, after a lost message or a change of the embedding model.
-    "embed-waiting-rows": {"task": "memory.tasks.embed", "schedule": 60.0},
+    # New rows have their vectors within 5 s. By the clock, as a task for each turn would cost the web process 3 ms of
+    # every answer; a beat that is missed expires, so that a long change of the embedding model leaves no queue of them.
+    "embed-waiting-rows": {"task": "memory.tasks.embed", "schedule": 3.0, "options": {"expires": 3.0}},
+    # Conversations that came to be before there was an index, or whose indexing was lost.
+    "index-what-was-missed": {"task": "chat.tasks.index_what_was_missed", "schedule": 600.0},
     # Memories are tidied up at night; one that was missed, as the machine was off, is made up for at the next start.
     "consolidate-memories": {"task": "memory.tasks.consolidate", "schedule": crontab(hour=3, minute=40)},
     # Conversations that went quiet are read by the librarian.

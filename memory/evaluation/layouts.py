@@ -1,0 +1,247 @@
+"""What does a file of conversations say, whichever of the two layouts it is in?
+
+- turns: `conversations[].sessions[].turns[]` with `id`, `speaker`, `text`, perhaps `image_caption`, below a session's
+  `datetime`: two people who write to each other (LoCoMo);
+- messages: `conversations[].messages[]` with `id`, `role`, `date`, `session`, `text`: a user and an assistant (BEAM).
+
+Both have `questions[]` with `id`, `question`, `category` and `evidence`, the ids of the turns that hold the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, field_validator
+
+type ItemId = int | str
+"""Of a turn or message, as the file has it: unique within its conversation."""
+
+CHARACTERS_A_TOKEN: Final = 4
+"""The scorer's token: a figure that does not depend on a vocabulary compares everywhere."""
+ANSWER_TOKENS: Final = 225
+"""An assistant's longer message counts as one passage of this size, since no more of it would stand in a prompt."""
+PACE: Final = timedelta(seconds=10)
+"""Between two items of a session, whose file only says when it began: keeps their order and their day."""
+NOON: Final = timedelta(hours=12)
+"""When a session begins that has a date and no time: the same day in nearly every time zone."""
+
+
+class UnknownLayout(Exception):
+    """The file is in neither layout; the message is one sentence that says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One turn or message: what is ranked, and what evidence names."""
+
+    id: ItemId
+    role: Literal["user", "assistant"]
+    author: str
+    """The speaker's name, or empty where the role says it all."""
+    text: str
+    """With `[shared image: caption]` behind it, where an image was shared."""
+    when: datetime
+    tokens: int
+    """Of its line `[date] speaker: text` in a prompt, as the scorer counts."""
+
+    @property
+    def rendered(self) -> str:
+        """`speaker: text [shared image: caption]`."""
+        return f"{self.author or self.role}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was said in one sitting."""
+
+    date: datetime
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with the ids of the items that hold its answer."""
+
+    id: ItemId
+    text: str
+    category: str
+    evidence: frozenset[ItemId]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A long conversation in dated sessions, and what is asked about it."""
+
+    id: str
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All of them, in the file's order."""
+        return tuple(item for session in self.sessions for item in session.items)
+
+    @property
+    def ended_at(self) -> datetime:
+        """The end of the last session: “now”, when its questions are asked."""
+        return max(item.when for item in self.items)
+
+
+def read(path: Path) -> tuple[Conversation, ...]:
+    """The conversations of a file in either layout.
+
+    Raises:
+        UnknownLayout: it is in neither, or not JSON.
+        OSError: it cannot be read.
+    """
+    try:
+        found = _File.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise UnknownLayout(_sentence(path, error)) from error
+    return tuple(
+        Conversation(str(one.id), one.read(), tuple(question.read() for question in one.questions))
+        for one in found.conversations
+    )
+
+
+def _sentence(path: Path, error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(step) for step in first["loc"])
+    wrong = f"{where}: {first['msg']}" if where else first["msg"]
+    return (
+        f"{path.name} is in neither of the two layouts, conversations of sessions with turns or of messages"
+        f" ({wrong.replace('Value error, ', '')})."
+    )
+
+
+def moment(said: str) -> datetime:
+    """A date as the files write it: ISO 8601 with or without a time, or `March-15-2024`. Without a zone it is UTC.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    try:
+        when = datetime.fromisoformat(said)
+    except ValueError:
+        try:
+            when = datetime.strptime(said, "%B-%d-%Y").replace(tzinfo=UTC)
+        except ValueError:
+            raise ValueError(f"“{said}” is no date such as 2024-03-15 or March-15-2024") from None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    has_time = "T" in said or ":" in said
+    return when if has_time else when + NOON
+
+
+def _a_date(said: str) -> str:
+    moment(said)
+    return said
+
+
+def _tokens(text: str) -> int:
+    return math.ceil(len(text) / CHARACTERS_A_TOKEN)
+
+
+# What stands in a file -------------------------------------------------------------------------------------------
+
+
+class _Turn(BaseModel):
+    id: ItemId
+    speaker: str
+    text: str
+    image_caption: str | None = None
+
+    def read(self, date: str, when: datetime) -> Item:
+        text = f"{self.text} [shared image: {self.image_caption}]" if self.image_caption else self.text
+        tokens = _tokens(f"[{date}] {self.speaker}: {text}\n")
+        # Both are people: what either says is somebody's own words.
+        return Item(self.id, "user", self.speaker, text, when, tokens)
+
+
+class _Session(BaseModel):
+    datetime: str
+    turns: list[_Turn]
+
+    _is_a_date = field_validator("datetime")(_a_date)
+
+    def read(self) -> Session:
+        began = moment(self.datetime)
+        turns = (turn.read(self.datetime[:10], began + n * PACE) for n, turn in enumerate(self.turns))
+        return Session(began, tuple(turns))
+
+
+class _Message(BaseModel):
+    id: ItemId
+    role: Literal["user", "assistant"]
+    date: str
+    text: str
+
+    _is_a_date = field_validator("date")(_a_date)
+
+    def read(self, when: datetime) -> Item:
+        tokens = _tokens(self.text) if self.role == "user" else min(_tokens(self.text), ANSWER_TOKENS)
+        tokens += _tokens(f"[{self.date}] {self.role}: ")
+        return Item(self.id, self.role, "", self.text, when, tokens)
+
+
+class _Question(BaseModel):
+    id: ItemId
+    question: str
+    category: str
+    evidence: list[ItemId] = []
+
+    def read(self) -> Question:
+        return Question(self.id, self.question, self.category, frozenset(self.evidence))
+
+
+class _OfSessions(BaseModel):
+    id: ItemId
+    sessions: Annotated[list[_Session], Field(min_length=1)]
+    questions: list[_Question]
+
+    @field_validator("sessions")
+    @classmethod
+    def _has_turns(cls, sessions: list[_Session]) -> list[_Session]:
+        if not any(session.turns for session in sessions):
+            raise ValueError("no session has a turn")
+        return sessions
+
+    def read(self) -> tuple[Session, ...]:
+        return tuple(session.read() for session in self.sessions if session.turns)
+
+
+class _OfMessages(BaseModel):
+    id: ItemId
+    messages: Annotated[list[_Message], Field(min_length=1)]
+    questions: list[_Question]
+
+    def read(self) -> tuple[Session, ...]:
+        return tuple(_sitting(date, messages) for date, messages in groupby(self.messages, lambda found: found.date))
+
+
+def _sitting(date: str, messages: Iterable[_Message]) -> Session:
+    """Messages of one date that follow each other."""
+    began = moment(date)
+    return Session(began, tuple(message.read(began + n * PACE) for n, message in enumerate(messages)))
+
+
+def _kind(conversation: Any) -> str | None:
+    known = ("sessions", "messages")
+    return next((key for key in known if isinstance(conversation, dict) and key in conversation), None)
+
+
+type _Either = Annotated[
+    Annotated[_OfSessions, Tag("sessions")] | Annotated[_OfMessages, Tag("messages")],
+    Discriminator(
+        _kind, custom_error_type="layout", custom_error_message="a conversation has neither sessions nor messages"
+    ),
+]
+
+
+class _File(BaseModel):
+    conversations: Annotated[list[_Either], Field(min_length=1)]

@@ -1,0 +1,65 @@
+"""What is evaluated? Recall itself: its import path, its index, its retrieval, with nothing in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from memory.embedding import embedder
+from memory.evaluation.layouts import Conversation, ItemId
+from memory.evaluation.run import Answer, Product
+from memory.indexing import embed_waiting
+from memory.models import Chunk
+from memory.ranking import Profile
+from memory.retrieval import MemoryItem, Recollection, recall
+from memory.source import Utterance, source
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+SECONDS_AT_A_TIME: Final = 5.0
+"""Of embedding, between two looks whether this user's rows are done: others' may wait, too."""
+
+
+def recall_itself(profile: Profile) -> Product:
+    """Recall's retrieval with the weights of `profile`."""
+    return Product(name=f"Recall, {profile.name}", store=store, index=index, ask=partial(ask, profile))
+
+
+def store(user: User, conversation: Conversation) -> Mapping[ItemId, int]:
+    """Import each session as a conversation of the user's, ended; the id of the message that each item became."""
+    stored: dict[ItemId, int] = {}
+    for session in conversation.sessions:
+        said = [
+            Utterance(0, number, item.role, item.text, item.when, item.author)
+            for number, item in enumerate(session.items, start=1)
+        ]
+        messages = source().store(user, f"{conversation.id}, {session.items[0].when:%d %B %Y}", said)
+        stored |= zip([item.id for item in session.items], messages, strict=True)
+    return stored
+
+
+def index(user: User) -> None:
+    """Do what the worker does after an import, until every passage of this user has its vector."""
+    waiting = Chunk.objects.for_user(user).exclude(embedded_by=embedder().name)
+    while waiting.exists():
+        embed_waiting(SECONDS_AT_A_TIME)
+
+
+def ask(profile: Profile, user: User, question: str, now: datetime) -> Answer:
+    """What the retrieval of a turn brings back at `now`."""
+    return answer(recall(user, question, now=now, profile=profile))
+
+
+def answer(recollection: Recollection) -> Answer:
+    """The messages that the memories rest on: those kept in their order, then those cut, best score first."""
+    cut = sorted((left_out.item for left_out in recollection.cut), key=lambda item: -item.score)
+    kept = _messages(recollection.kept)
+    ranked = dict.fromkeys([*kept, *_messages(cut)])
+    return Answer(ranked=tuple(ranked), recalled=frozenset(kept), memories=len(recollection.kept))
+
+
+def _messages(items: list[MemoryItem] | tuple[MemoryItem, ...]) -> list[int]:
+    return [item.message_id for item in items if item.message_id is not None]

@@ -1,0 +1,215 @@
+"""How is a file evaluated? Each conversation is imported, indexed and asked as a user's own, then removed.
+
+What is measured is handed in as a `Product`, and so are the baselines' items: this module knows neither how Recall
+stores nor how it retrieves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from memory.evaluation import measures
+from memory.evaluation.baselines import rank_all
+from memory.evaluation.layouts import Conversation, ItemId, Question
+from memory.evaluation.throwaway import throw_away_user
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from memory.embedding import Embedder
+
+RANKED: Final = 50
+"""Items of an answer that are written down, as many as the two legs of a search bring up between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the product's retrieval brought back for one question."""
+
+    ranked: tuple[int, ...]
+    """Ids of messages, each once and at its best rank: those recalled, then those cut."""
+    recalled: frozenset[int]
+    """Those of them that a prompt would hold: top-K and floor applied."""
+    memories: int
+    """How many memories a prompt would hold, of any kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The retrieval under evaluation: how a user's conversation comes in, and how it is asked."""
+
+    name: str
+    store: Callable[[User, Conversation], Mapping[ItemId, int]]
+    """Imports a conversation; the id of the message that each item became."""
+    index: Callable[[User], None]
+    """Returns when all that was stored can be found."""
+    ask: Callable[[User, str, datetime], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with one system's ranking of the items of its conversation."""
+
+    question: Question
+    ranked: tuple[ItemId, ...]
+    figures: measures.Figures | None
+    """None: the question names no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What else is noted of the product's answer to a question."""
+
+    category: str
+    has_evidence: bool
+    memories: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What would stand in prompts."""
+
+    with_evidence: float
+    """Per cent of the answerable questions for which some evidence was recalled."""
+    for_adversarial: float | None
+    """Per cent of the adversarial questions for which anything was recalled; None: there are none."""
+    mean_memories: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds from a question's text to its ranked memories."""
+
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The figures of one file."""
+
+    file: str
+    conversations: int
+    items: int
+    questions: int
+    systems: Mapping[str, Mapping[str, measures.Mean]]
+    """System (the product first) → category → means."""
+    recalled: Recalled
+    latency: Latency
+    indexing_seconds: float
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What is collected on the way."""
+
+    asked: dict[str, list[Asked]] = field(default_factory=lambda: defaultdict(list))
+    given: list[Given] = field(default_factory=list)
+    indexing_seconds: float = 0.0
+
+
+def evaluate(
+    file: str,
+    conversations: Sequence[Conversation],
+    product: Product,
+    *,
+    baselines_by: Embedder | None,
+    limit: int | None = None,
+    tell: Callable[[str], None],
+    write: Callable[[str], None],
+) -> Evaluation:
+    """Ask every question of the file (of each conversation at most `limit`), of the product and of the baselines.
+
+    `baselines_by` embeds for the dense baseline; None leaves the baselines out. `tell` hears how far it is; `write`
+    gets one JSON line a question, `{"id", "ranked"}`, as the scorer reads it.
+    """
+    notes = _Notes()
+    for number, conversation in enumerate(conversations, start=1):
+        tell(f"{file}: conversation {number} of {len(conversations)}, {len(conversation.items)} turns or messages")
+        questions = spread(conversation.questions, limit)
+        for asked in _ask_product(conversation, questions, product, notes):
+            write(json.dumps({"id": asked.question.id, "ranked": asked.ranked}))
+        if baselines_by is not None:
+            _ask_baselines(conversation, questions, baselines_by, notes)
+    return _evaluation(file, conversations, notes)
+
+
+def spread[Row](rows: Sequence[Row], limit: int | None) -> Sequence[Row]:
+    """At most `limit` of the rows, evenly from all of them: a file's questions stand in order of their category."""
+    if limit is None or limit >= len(rows):
+        return rows
+    return [rows[number * len(rows) // limit] for number in range(limit)]
+
+
+def _ask_product(
+    conversation: Conversation, questions: Sequence[Question], product: Product, notes: _Notes
+) -> Iterator[Asked]:
+    with throw_away_user() as user:
+        began = perf_counter()
+        messages = product.store(user, conversation)
+        product.index(user)
+        notes.indexing_seconds += perf_counter() - began
+        item_of = {message: item for item, message in messages.items()}
+        for question in questions:
+            began = perf_counter()
+            answer = product.ask(user, question.text, conversation.ended_at)
+            milliseconds = 1000 * (perf_counter() - began)
+            recalled = {item_of[message] for message in answer.recalled if message in item_of}
+            has_evidence = not recalled.isdisjoint(question.evidence)
+            notes.given.append(Given(question.category, has_evidence, answer.memories, milliseconds))
+            ranked = tuple(item_of[message] for message in answer.ranked if message in item_of)[:RANKED]
+            yield _note(conversation, question, ranked, notes.asked[product.name])
+
+
+def _ask_baselines(
+    conversation: Conversation, questions: Sequence[Question], embedder: Embedder, notes: _Notes
+) -> None:
+    items = conversation.items
+    orders = rank_all([item.rendered for item in items], [question.text for question in questions], embedder)
+    for system, ranking in orders.items():
+        for question, order in zip(questions, ranking, strict=True):
+            _note(conversation, question, tuple(items[place].id for place in order), notes.asked[system])
+
+
+def _note(conversation: Conversation, question: Question, ranked: tuple[ItemId, ...], into: list[Asked]) -> Asked:
+    tokens = {item.id: item.tokens for item in conversation.items}
+    figures = measures.measure(question.evidence, ranked, tokens) if question.evidence else None
+    into.append(Asked(question, ranked, figures))
+    return into[-1]
+
+
+# The figures -----------------------------------------------------------------------------------------------------
+
+
+def _evaluation(file: str, conversations: Sequence[Conversation], notes: _Notes) -> Evaluation:
+    times = [given.milliseconds for given in notes.given]
+    return Evaluation(
+        file=file,
+        conversations=len(conversations),
+        items=sum(len(conversation.items) for conversation in conversations),
+        questions=len(notes.given),
+        systems={system: _means(asked) for system, asked in notes.asked.items()},
+        recalled=_recalled(notes.given),
+        latency=Latency(measures.percentile(times, 0.5), measures.percentile(times, 0.95)),
+        indexing_seconds=notes.indexing_seconds,
+    )
+
+
+def _means(asked: Sequence[Asked]) -> dict[str, measures.Mean]:
+    return measures.by_category((one.question.category, one.figures) for one in asked if one.figures is not None)
+
+
+def _recalled(given: Sequence[Given]) -> Recalled:
+    answerable = [one for one in given if one.category != measures.ADVERSARIAL]
+    adversarial = [one for one in given if one.category == measures.ADVERSARIAL]
+    return Recalled(
+        with_evidence=measures.per_cent([float(one.has_evidence) for one in answerable]),
+        for_adversarial=measures.per_cent([float(one.memories > 0) for one in adversarial]) if adversarial else None,
+        mean_memories=sum(one.memories for one in given) / max(1, len(given)),
+    )

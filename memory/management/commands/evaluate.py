@@ -1,0 +1,106 @@
+"""`python manage.py evaluate FILE…`: does retrieval find the evidence, beside what simple methods find?"""
+
+from __future__ import annotations
+
+import json
+import signal
+from argparse import BooleanOptionalAction
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from memory.embedding import embedder
+from memory.evaluation.layouts import Conversation, UnknownLayout, read
+from memory.evaluation.product import recall_itself
+from memory.evaluation.run import Evaluation, evaluate
+from memory.evaluation.table import render
+from memory.ranking import MEASURED, PROFILES
+
+INTERRUPTED: Final = 130
+"""The exit code of a program that Ctrl-C ended."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Import conversations with known answers for a throw-away user, ask every question through Recall's own"
+        " retrieval, and print how much of the evidence it finds, beside five baselines."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON in one of the two layouts")
+        parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="write one line a question for the scorer")
+        parser.add_argument("--profile", choices=sorted(PROFILES), default=MEASURED.name, help="the ranking's weights")
+        parser.add_argument(
+            "--baselines", action=BooleanOptionalAction, default=True, help="compute the baselines in the same run"
+        )
+        parser.add_argument("--limit", type=_positive, metavar="N", help="ask only N questions of each conversation")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print the figures as JSON")
+
+    def handle(self, *args: Any, files: Sequence[Path], as_json: bool, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, it cleans up as after Ctrl-C
+        evaluations = []
+        try:
+            with lines_to(options["run"]) as write:
+                for path, conversations in [(path, _read(path)) for path in files]:
+                    evaluations.append(self._evaluate(path, conversations, write, **options))
+                    if not as_json:
+                        self.stdout.write(render(evaluations[-1]) + "\n")
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted; the throw-away user is removed.", returncode=INTERRUPTED) from None
+        if as_json:
+            self.stdout.write(json.dumps([asdict(evaluation) for evaluation in evaluations], indent=2))
+
+    def _evaluate(
+        self,
+        path: Path,
+        conversations: Sequence[Conversation],
+        write: Callable[[str], None],
+        *,
+        profile: str,
+        baselines: bool,
+        limit: int | None,
+        **options: Any,
+    ) -> Evaluation:
+        return evaluate(
+            path.name,
+            conversations,
+            recall_itself(PROFILES[profile]),
+            baselines_by=embedder() if baselines else None,
+            limit=limit,
+            tell=self.stderr.write,
+            write=write,
+        )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _read(path: Path) -> Sequence[Conversation]:
+    try:
+        return read(path)
+    except UnknownLayout as unknown:
+        raise CommandError(str(unknown)) from unknown
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+@contextmanager
+def lines_to(path: Path | None) -> Iterator[Callable[[str], None]]:
+    """A function that writes a line to the file, or nowhere."""
+    if path is None:
+        yield lambda line: None
+        return
+    try:
+        out = path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+    with out:
+        yield lambda line: print(line, file=out)

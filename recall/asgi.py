@@ -19,7 +19,6 @@ http = get_asgi_application()  # sets Django up; the imports below need that
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from django.conf import settings  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
@@ -31,6 +30,7 @@ from memory.embedding import embedder  # noqa: E402
 from recall import provider, tokens  # noqa: E402
 from recall.health import problem  # noqa: E402
 from recall.nudges import Listener  # noqa: E402
+from recall.refusing import BESIDE_THE_FILE, LimitedBodies, SameOriginSockets  # noqa: E402
 from recall.threads import in_thread  # noqa: E402
 
 logger = logging.getLogger(__name__)
@@ -86,9 +86,8 @@ async def stop(tasks: list[asyncio.Task[Any]]) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
-        # The Origin check is a socket's only protection against a foreign page (SameSite cookies aside).
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "http": LimitedBodies(http, settings.ENVIRONMENT.max_upload_mb * 1_000_000 + BESIDE_THE_FILE),
+        "websocket": SameOriginSockets(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         "lifespan": lifespan,
     }
 )

@@ -49,7 +49,11 @@ async def up(host: str, port: int, how_to_sign_in: Callable[[], str]) -> None:
         CannotRun: one sentence that says what stands in the way.
     """
     run_dir: Path = settings.VAR_DIR / "run"
-    with only_one_in(run_dir), listening(host, port) as page, listening("127.0.0.1", _offline_port()) as model:
+    with (
+        only_one_in(run_dir),
+        listening(host, port, "PORT") as page,
+        listening("127.0.0.1", _offline_port(), "OFFLINE_PORT") as model,
+    ):
         supervisor = Supervisor(run_dir / "children.json")
         try:
             await start(supervisor, page, model, how_to_sign_in)
@@ -154,14 +158,14 @@ def only_one_in(run_dir: Path) -> Iterator[None]:
 
 
 @contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A listening socket that children inherit; port 0: any free one."""
+def listening(host: str, port: int, setting: str) -> Iterator[socket.socket]:
+    """A listening socket that children inherit; port 0: any free one. `setting` names where another may be chosen."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         bound = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         reason = str(error.strerror).partition(" (while")[0]
-        raise CannotRun(f"Port {port} of {host} cannot be used ({reason}): choose another PORT.") from error
+        raise CannotRun(f"Port {port} of {host} cannot be used ({reason}): choose another {setting}.") from error
     with bound:
         yield bound
 

@@ -153,7 +153,7 @@ async def cookie(alice: Any) -> str:
 def knock(cookie: str, origin: str | None) -> Any:
     from recall.asgi import application
 
-    headers = [(b"host", b"localhost"), (b"cookie", cookie.encode())]
+    headers = [(b"host", b"localhost:8000"), (b"cookie", cookie.encode())]
     headers += [(b"origin", origin.encode())] if origin else []
     scope = {"type": "websocket", "path": "/ws/chat", "headers": headers, "query_string": b"", "subprotocols": []}
     return ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
@@ -163,7 +163,10 @@ def knock(cookie: str, origin: str | None) -> Any:
     ("origin", "answer"),
     [
         ("http://localhost:8000", "websocket.accept"),
+        ("http://localhost:9000", "websocket.close"),  # another program of the same machine
+        ("https://localhost:8000", "websocket.accept"),  # behind a proxy that ends TLS
         ("https://evil.example", "websocket.close"),
+        ("http://localhost:nonsense", "websocket.close"),
         ("null", "websocket.close"),
         (None, "websocket.close"),
     ],

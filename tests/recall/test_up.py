@@ -130,7 +130,7 @@ def test_a_port_in_use_gives_one_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = rf"^Port {port} of 127.0.0.1 cannot be used \(Address already in use\)"
-        with pytest.raises(CannotRun, match=said), listening("127.0.0.1", port):
+        with pytest.raises(CannotRun, match=said), listening("127.0.0.1", port, "PORT"):
             pass
 
 

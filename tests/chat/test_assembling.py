@@ -1,0 +1,64 @@
+"""The blocks put together from a stream are those of the SDK's own helper, byte for byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anthropic
+import pytest
+from anthropic.types import RawMessageStreamEvent
+from pydantic import TypeAdapter
+
+from chat.assembling import Reply
+from tests.chat.conftest import Provider
+
+ONE_OF_EACH: list[dict[str, Any]] = [
+    {"text": "Naïve café, 東京 – two\n\nparagraphs."},
+    {"thinking": "Where is it? Let me see.", "text": "In Lisbon."},
+    {"text": "Let me look.", "tools": [{"name": "search_knowledge", "input": {"query": "sister’s “home”"}}]},
+    {"tools": [{"name": "one", "input": {}}, {"name": "two", "input": {"a": {"b": [1, None, 2.5, "\\"]}}}]},
+    {"text": "", "stop_reason": "refusal"},
+]
+TOOLS = [{"name": name, "input_schema": {"type": "object"}} for name in ("one", "search_knowledge", "two")]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("scripted", ONE_OF_EACH)
+async def test_the_blocks_are_those_of_the_sdks_helper(scripted: dict[str, Any], provider: Provider) -> None:
+    provider.script(scripted, scripted)
+    request: dict[str, Any] = {
+        "model": "claude-sonnet-5-5",
+        "max_tokens": 2_000,
+        "messages": [{"role": "user", "content": "Where?"}],
+        "tools": TOOLS,
+        "thinking": {"type": "adaptive"},
+    }
+    async with anthropic.AsyncAnthropic(api_key="test", base_url=str(provider.http.base_url)) as client:
+        async with client.messages.stream(**request) as stream:
+            expected = await stream.get_final_message()
+        reply, text = Reply(), ""
+        async with await client.messages.create(**request, stream=True) as events:
+            async for event in events:
+                text += reply.take(event)
+
+    assert _without_ids(reply.blocks) == _without_ids([block.to_dict() for block in expected.content])
+    assert reply.stop_reason == expected.stop_reason
+    assert text == "".join(block.text for block in expected.content if block.type == "text")
+
+
+def test_a_tool_call_that_a_length_stop_cut_off_has_no_input() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "one", "input": {}}
+    cut_off = {"type": "input_json_delta", "partial_json": '{"query": "si'}
+    reply = Reply()
+    for event in (
+        {"type": "content_block_start", "index": 0, "content_block": call},
+        {"type": "content_block_delta", "index": 0, "delta": cut_off},
+        {"type": "content_block_stop", "index": 0},
+    ):
+        reply.take(TypeAdapter[RawMessageStreamEvent](RawMessageStreamEvent).validate_python(event))
+    assert reply.tool_calls[0]["input"] == {}
+
+
+def _without_ids(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The offline server gives each call an id and each thought a signature of its own."""
+    return [{name: value for name, value in block.items() if name not in ("id", "signature")} for block in blocks]

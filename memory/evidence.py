@@ -35,18 +35,23 @@ class Shown:
     """Address of the message it rests on; empty when that is gone."""
     older: Fact | None
     """The active fact that accepting it would supersede."""
+    guaranteed: bool
+    """It stands in every prompt now."""
 
 
 def shown(facts: Sequence[Fact]) -> list[Shown]:
     """Each fact with its evidence. Load them with `message` to save a query a fact."""
     older = to_be_superseded(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
     links = source.links(fact.message_id for fact in facts)
+    keyed = [fact.pk for fact in facts if fact.key and fact.status == Fact.Status.ACTIVE]
+    guaranteed = set(Fact.objects.guaranteed().filter(pk__in=keyed).values_list("pk", flat=True)) if keyed else set()
     return [
         Shown(
             fact,
             passage(fact.message.text if fact.message else "", fact.quote) if fact.quote else None,
             links.get(fact.message_id or 0, ""),
             older.get(fact.pk),
+            fact.pk in guaranteed,
         )
         for fact in facts
     ]

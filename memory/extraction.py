@@ -15,13 +15,15 @@ from zoneinfo import ZoneInfo
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from memory.keys import MAX_KEY, kind_of, spell
-from memory.kinds import Kind
+from memory.kinds import EpisodeKind, EpisodeOutcome, Kind
 from memory.source import Utterance
 
 MAX_STATEMENT = 500
 """Longest statement, in characters. One sentence is meant; a longer text is no fact but a document."""
 MAX_TAG = 60
 """Longest tag, in characters: the column's width."""
+MAX_TITLE, MAX_SUMMARY, MAX_TONE, MAX_NAME = 200, 2_000, 40, 80
+"""Longest texts of an episode, in characters. A summary is a paragraph; the others have their columns' width."""
 
 
 class Relation(StrEnum):
@@ -101,6 +103,49 @@ class ProposedFact(BaseModel):
         return self.model_copy(update={"key": key if kind else "", "kind": kind or self.kind})
 
 
+class ProposedEpisode(BaseModel):
+    """A stretch of the conversation that is worth telling later, told."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    kind: EpisodeKind = Field(description="What makes it significant; plain if nothing of the list does")
+    title: str = Field(description="A few words, such as “Chose PostgreSQL for the shop”")
+    summary: str = Field(description="What happened, and why, in two to four sentences about “the user”")
+    first: int = Field(description="Number of the first message that belongs to it")
+    last: int = Field(description="Number of the last message that belongs to it")
+    significance: float = Field(description="0 to 1: how much it will matter later; .7 and above for key moments")
+    context: str = Field("", description="What led to it, in one sentence")
+    participants: tuple[str, ...] = Field((), description="Names of the people it is about, besides the user")
+    outcome: EpisodeOutcome = Field(EpisodeOutcome.NONE, description="How it ended, if that is told")
+    tone: str = Field("", description="The user's mood, in a word")
+    valence: float = Field(0.0, description="-1 (bad for the user) to 1 (good)")
+    topics: tuple[str, ...] = Field((), description="Topics, lower case")
+
+    @field_validator("title", "summary", "context", "tone")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        """No line break of any script: in a prompt an episode must not look like another heading."""
+        return " ".join(text.split())
+
+    @model_validator(mode="after")
+    def _is_told_within_its_columns(self) -> Self:
+        if not self.title or not self.summary:
+            raise ValueError("title and summary: must not be empty")
+        if self.last < self.first:
+            raise ValueError("last: must not come before first")
+        if not 0.0 <= self.significance <= 1.0 or not -1.0 <= self.valence <= 1.0:
+            raise ValueError("significance must lie between 0 and 1, valence between -1 and 1")
+        sized = [(self.title, MAX_TITLE), (self.summary, MAX_SUMMARY), (self.context, MAX_SUMMARY)]
+        sized += [(self.tone, MAX_TONE), *((name, MAX_NAME) for name in self.participants)]
+        sized += [(topic, MAX_TAG) for topic in self.topics]
+        if any(len(text) > limit or "\x00" in text for text, limit in sized):
+            raise ValueError(
+                f"title: at most {MAX_TITLE} characters, summary and context {MAX_SUMMARY}, tone {MAX_TONE},"
+                f" participants {MAX_NAME} each, topics {MAX_TAG} each; no NUL characters"
+            )
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class KnownFact:
     """A fact that is already stored, as engines and decisions see it."""
@@ -149,6 +194,8 @@ class Extraction:
 
     facts: Sequence[ProposedFact] = field(default_factory=tuple)
     usage: Usage = Usage()
+    episode: ProposedEpisode | None = None
+    """What was significant in this stretch; most stretches hold nothing of the kind."""
 
 
 class ReadingFailed(Exception):
@@ -161,7 +208,7 @@ class ReadingFailed(Exception):
 
 
 class Engine(Protocol):
-    """Something that reads a stretch of conversation and proposes facts."""
+    """Something that reads a stretch of conversation and proposes facts, and one episode or none."""
 
     @property
     def version(self) -> str:

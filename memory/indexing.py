@@ -235,7 +235,7 @@ def _embed_some(model: type[Indexed]) -> int:
 
 def _rows(model: type[Indexed], embedded_by: str) -> Iterable[Indexed]:
     waiting = model._default_manager.filter(embedded_by=embedded_by)
-    return waiting.defer("search", "vector").order_by("id")[:EMBED_AT_ONCE]
+    return waiting.defer("vector").order_by("id")[:EMBED_AT_ONCE]
 
 
 @transaction.atomic

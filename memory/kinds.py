@@ -1,4 +1,4 @@
-"""Which kinds of fact are there, and how important is each by default? One set serves everything (DESIGN §3)."""
+"""Which kinds of fact and of episode are there, and how important is each fact by default? (DESIGN §3)"""
 
 from __future__ import annotations
 
@@ -21,6 +21,27 @@ class Kind(models.TextChoices):
     PROCEDURE = "procedure", "Procedure"
     ENTITY = "entity", "Entity"
     FACT = "fact", "Fact"
+
+
+class EpisodeKind(models.TextChoices):
+    """What makes a stretch of conversation an episode (seed 004, layer 4)."""
+
+    PLAIN = "plain", "Conversation"
+    DECISION_MADE = "decision_made", "Decision made"
+    PROBLEM_SOLVED = "problem_solved", "Problem solved"
+    BREAKTHROUGH = "breakthrough", "Breakthrough"
+    ISSUE_IDENTIFIED = "issue_identified", "Issue identified"
+    TASK_COMPLETED = "task_completed", "Task completed"
+    PIVOT = "pivot", "Change of direction"
+
+
+class EpisodeOutcome(models.TextChoices):
+    """How an episode ended."""
+
+    NONE = "", "Not told"
+    SUCCESS = "success", "Success"
+    PARTIAL = "partial", "Partly"
+    INTERRUPTED = "interrupted", "Interrupted"
 
 
 OTHER_IMPORTANCE = 0.5

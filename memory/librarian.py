@@ -24,18 +24,29 @@ from django.db.models import F, Max, OuterRef, Subquery
 from django.utils import timezone
 
 from accounts.models import User
+from memory import episodes
 from memory.decision import DEFAULT_POLICY, Decision, Outcome, decide
 from memory.embedding import embedder
-from memory.extraction import Engine, Extraction, KnownFact, ProposedFact, Reading, ReadingFailed
+from memory.extraction import (
+    Engine,
+    Extraction,
+    KnownFact,
+    ProposedEpisode,
+    ProposedFact,
+    Reading,
+    ReadingFailed,
+)
 from memory.kinds import Kind
-from memory.models import Fact, LibrarianRun, ReviewAction
+from memory.links import give_way, link, take_place
+from memory.models import Fact, FactLink, LibrarianRun, ReviewAction
 from memory.source import Utterance, source
+from memory.storing import store
 from recall.celery import queue
 from recall.nudges import nudge
-from recall.tokens import count
 
 if TYPE_CHECKING:
     from memory.embedding import Vectors
+    from memory.models.facts import FactQuerySet
 
 RETRY_AFTER: Final = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
 """Pause before each further attempt: a hiccup is over in seconds, an outage of the provider in an hour."""
@@ -239,6 +250,7 @@ def _settle(run: LibrarianRun, reading: Reading, extraction: Extraction, vectors
     ledger = _Ledger(locked, reading, known)
     for proposal, vector in zip(extraction.facts, vectors, strict=True):
         _carry_out(decide(proposal, reading.utterances, ledger.known, DEFAULT_POLICY), proposal, vector, ledger)
+    _record_episode(extraction.episode, ledger)
     locked.learned, locked.waiting, locked.dropped = ledger.learned, ledger.waiting, dict(ledger.dropped)
     locked.input_tokens, locked.output_tokens = extraction.usage.input_tokens, extraction.usage.output_tokens
     _finish(locked, LibrarianRun.State.DONE)
@@ -250,7 +262,7 @@ def _carry_out(decision: Decision, proposal: ProposedFact, vector: object, ledge
             _supersede_then_add(decision, proposal, vector, ledger)
             ledger.learned += 1
         case Outcome.PROPOSE | Outcome.QUARANTINE:
-            _add(decision, proposal, vector, ledger, Fact.Status.PROPOSED)
+            _add_beside(decision, proposal, vector, ledger)
             ledger.waiting += 1
         case Outcome.REINFORCE:
             _reinforce(decision, proposal, ledger)
@@ -261,38 +273,31 @@ def _carry_out(decision: Decision, proposal: ProposedFact, vector: object, ledge
 
 def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
     """The old fact leaves its key before the new one takes it: only one may be active."""
-    if decision.supersedes is None:
-        _add(decision, proposal, vector, ledger, Fact.Status.ACTIVE)
-        return
-    older = Fact.objects.filter(pk=decision.supersedes)
-    older.update(status=Fact.Status.SUPERSEDED, reason="superseded by a newer fact", superseded_at=timezone.now())
-    ledger.known = [fact for fact in ledger.known if fact.fact_id != decision.supersedes]
-    older.update(superseded_by=_add(decision, proposal, vector, ledger, Fact.Status.ACTIVE))
+    older = [] if decision.supersedes is None else [decision.supersedes]
+    give_way(older, at=timezone.now())
+    ledger.known = [fact for fact in ledger.known if fact.fact_id not in older]
+    take_place(_add(decision, proposal, vector, ledger, Fact.Status.ACTIVE), older)
+
+
+def _add_beside(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
+    """A proposal, linked to the fact that it contradicts."""
+    fact = _add(decision, proposal, vector, ledger, Fact.Status.PROPOSED)
+    if decision.supersedes is not None:
+        link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, decision.supersedes, proposal.confidence)
 
 
 def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger, status: Fact.Status) -> Fact:
     said = decision.evidence or _named_message(proposal, ledger.reading)
-    fact: Fact = Fact.objects.create(
-        user_id=ledger.run.user_id,
-        statement=proposal.statement,
-        tokens=count(proposal.statement),
-        kind=proposal.kind,
-        key=proposal.key,
-        value=proposal.value,
-        tags=list(proposal.tags),
-        confidence=proposal.confidence,
-        importance=proposal.importance,
+    fact = store(
+        ledger.run.user_id,
+        proposal,
         status=status,
         reason=decision.reason,
-        valid_from=proposal.valid_from,
-        valid_until=proposal.valid_until,
         source=Fact.Source.STATED if decision.evidence else Fact.Source.INFERRED,
-        message_id=said.message_id if said else None,
-        quote=proposal.quote,
-        run=ledger.run,
-        extracted_by=ledger.run.engine,
+        said=said,
         vector=vector,
-        embedded_by=embedder().name,
+        extracted_by=ledger.run.engine,
+        run=ledger.run,
     )
     said_at = said.said_at if said else fact.recorded_at
     ledger.known.append(_as_known(fact, said_at))
@@ -306,7 +311,15 @@ def _reinforce(decision: Decision, proposal: ProposedFact, ledger: _Ledger) -> N
     fact = Fact.objects.filter(pk=known.fact_id)
     fact.update(confidence=confidence)
     fact.filter(status=Fact.Status.ARCHIVED).update(status=Fact.Status.ACTIVE)
+    _rest_on(decision.evidence, proposal.quote, fact)
     ledger.known = [replace(f, confidence=confidence) if f is known else f for f in ledger.known]
+
+
+def _rest_on(said: Utterance | None, quote: str, fact: FactQuerySet) -> None:
+    """What was imported or inferred, and is now stated, rests on the user's own words from here on, and never fades."""
+    if said is not None:
+        taken_over = fact.filter(status=Fact.Status.ACTIVE, source__in=[Fact.Source.IMPORTED, Fact.Source.INFERRED])
+        taken_over.update(source=Fact.Source.STATED, message_id=said.message_id, quote=quote)
 
 
 def reinforced(confidence: float, again: float) -> float:
@@ -317,6 +330,20 @@ def reinforced(confidence: float, again: float) -> float:
 def _named_message(proposal: ProposedFact, reading: Reading) -> Utterance | None:
     """The message a quarantined proposal claims to rest on, so that a person can look."""
     return next((utterance for utterance in reading.utterances if utterance.number == proposal.number), None)
+
+
+def _record_episode(proposal: ProposedEpisode | None, ledger: _Ledger) -> None:
+    """Record the episode, with the facts that this run learned in its turns; or count why not."""
+    if proposal is None:
+        return
+    reason = episodes.refusal(proposal, ledger.reading.utterances)
+    if reason is not None:
+        ledger.dropped[reason] += 1
+        return
+    episode = episodes.record(ledger.run, proposal, ledger.reading.utterances)
+    spanned = {said.message_id for said in episodes.spanned(proposal, ledger.reading.utterances)}
+    episode.facts.add(*Fact.objects.filter(run=ledger.run, message__in=spanned))
+    queue("memory.tasks.embed")
 
 
 # What is known ---------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from memory.kinds import Kind, default_importance
 from memory.librarian import known_facts
 from memory.models import Fact
 from memory.source import Utterance
+from memory.storing import store
 from recall.nudges import nudge
-from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -53,25 +53,15 @@ def propose(user: User, statement: str, said: Utterance) -> str:
         decision = decide(proposal, [said], known_facts(user, lock=True))
         if decision.outcome in (Outcome.DROP, Outcome.REINFORCE):
             return NOT_STORED.format(reason=decision.reason)
-        _store(user, proposal, said, vector)
+        store(
+            user.pk,
+            proposal,
+            status=Fact.Status.PROPOSED,
+            reason=REASON,
+            source=Fact.Source.INFERRED,
+            said=said,
+            vector=vector,
+            extracted_by=EXTRACTED_BY,
+        )
         nudge(f"user-{user.pk}", "memory")
     return WAITS
-
-
-def _store(user: User, proposal: ProposedFact, said: Utterance, vector: object) -> None:
-    Fact.objects.create(
-        user=user,
-        statement=proposal.statement,
-        tokens=count(proposal.statement),
-        kind=proposal.kind,
-        confidence=proposal.confidence,
-        importance=proposal.importance,
-        status=Fact.Status.PROPOSED,
-        reason=REASON,
-        source=Fact.Source.INFERRED,
-        message_id=said.message_id,
-        quote=proposal.quote,
-        extracted_by=EXTRACTED_BY,
-        vector=vector,
-        embedded_by=embedder().name,
-    )

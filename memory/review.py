@@ -19,6 +19,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.embedding import embedder
+from memory.links import give_back, give_way, take_place
 from memory.models import Fact, ReviewAction
 from recall.nudges import nudge
 from recall.tokens import count
@@ -43,9 +44,9 @@ LEAVES: Final[Mapping[str, str]] = {
 CERTAIN: Final = 1.0
 """Confidence of a statement the user worded themselves."""
 
-_BY_ACCEPTING = ("status", "reason")
+_BY_ACCEPTING = ("status", "reason", "accepted_at")
 _BY_EDITING = (*_BY_ACCEPTING, "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by")
-_BY_REJECTING = ("status", "reason")
+_BY_REJECTING = ("status", "reason", "withdrawn_at")
 _BY_SUPERSEDING = ("status", "reason", "superseded_at", "superseded_by_id")
 
 type Before = dict[str, dict[str, Any]]
@@ -61,11 +62,14 @@ def accept(fact: Fact, *, by: User) -> ReviewAction:
     Raises:
         RefusedError: it no longer waits for a decision.
     """
-    with _decision(fact, ReviewAction.Verb.ACCEPT) as (locked, older):
-        before = _snapshot([locked], _BY_ACCEPTING) | _snapshot(older, _BY_SUPERSEDING)
-        _supersede(older, by=locked)
+    with _decision(fact, ReviewAction.Verb.ACCEPT) as (locked, others):
+        now, older = timezone.now(), [fact.pk for fact in others]
+        before = _snapshot([locked], _BY_ACCEPTING) | _snapshot(others, _BY_SUPERSEDING)
+        give_way(older, at=now)
         locked.status, locked.reason = Fact.Status.ACTIVE, f"accepted by {_whom(locked, by)}"
+        locked.accepted_at = now
         locked.save(update_fields=_BY_ACCEPTING)
+        take_place(locked, older)
         return _record(locked, ReviewAction.Verb.ACCEPT, by, before)
 
 
@@ -77,15 +81,18 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
     """
     model = embedder()
     vector = model.embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
-    with _decision(fact, ReviewAction.Verb.EDIT) as (locked, older):
-        before = _snapshot([locked], _BY_EDITING) | _snapshot(older, _BY_SUPERSEDING)
-        _supersede(older, by=locked)
+    with _decision(fact, ReviewAction.Verb.EDIT) as (locked, others):
+        now, older = timezone.now(), [fact.pk for fact in others]
+        before = _snapshot([locked], _BY_EDITING) | _snapshot(others, _BY_SUPERSEDING)
+        give_way(older, at=now)
         locked.status, locked.reason = Fact.Status.ACTIVE, f"edited by {_whom(locked, by)}"
+        locked.accepted_at = now
         locked.statement, locked.source, locked.confidence = statement, Fact.Source.EDITED, CERTAIN
         locked.value = locked.value if value is None else value
         locked.vector, locked.embedded_by = vector, model.name
         locked.tokens = count(locked.statement)
         locked.save(update_fields=_BY_EDITING)
+        take_place(locked, older)
         return _record(locked, ReviewAction.Verb.EDIT, by, before)
 
 
@@ -97,6 +104,8 @@ def reject(fact: Fact, *, by: User) -> ReviewAction:
     """
     with _decision(fact, ReviewAction.Verb.REJECT) as (locked, _):
         before = _snapshot([locked], _BY_REJECTING)
+        if locked.status == Fact.Status.ACTIVE:
+            locked.withdrawn_at = timezone.now()
         locked.status, locked.reason = Fact.Status.REJECTED, f"rejected by {_whom(locked, by)}"
         locked.save(update_fields=_BY_REJECTING)
         return _record(locked, ReviewAction.Verb.REJECT, by, before)
@@ -117,6 +126,7 @@ def undo(action: ReviewAction) -> Fact:
         # The decided fact first: it leaves its key before the superseded one takes it again.
         for fact in sorted(rows.values(), key=lambda row: row.pk != action.fact_id):
             _restore(fact, action.before[str(fact.pk)])
+        give_back(rows[action.fact_id], [pk for pk in rows if pk != action.fact_id])
         action.undone_at = timezone.now()
         action.save(update_fields=["undone_at"])
         nudge(f"user-{action.user_id}", "memory")
@@ -166,15 +176,6 @@ def _one_change() -> Iterator[None]:
 def _locked(which: Q) -> dict[int, Fact]:
     """Facts by id, locked in the order of their ids."""
     return {fact.pk: fact for fact in Fact.objects.filter(which).order_by("pk").select_for_update(no_key=True)}
-
-
-def _supersede(older: Iterable[Fact], *, by: Fact) -> None:
-    """Retire the active fact whose key is needed; before the new one is saved, as only one may be active."""
-    now = timezone.now()
-    for fact in older:
-        fact.status, fact.reason = Fact.Status.SUPERSEDED, "superseded by a newer fact"
-        fact.superseded_at, fact.superseded_by = now, by
-        fact.save(update_fields=["status", "reason", "superseded_at", "superseded_by"])
 
 
 def _record(fact: Fact, verb: ReviewAction.Verb, by: User, before: Before) -> ReviewAction:

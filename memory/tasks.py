@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from uuid import UUID
 
 from celery import shared_task
+from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from accounts.models import User
 from memory import consolidation, indexing, librarian
+from recall.celery import queue
 
 logger = logging.getLogger(__name__)
-from recall.celery import queue
 
 
 @shared_task(name="memory.tasks.read")
@@ -29,8 +31,9 @@ def requeue_stale_runs() -> None:
 
 @shared_task(name=indexing.INDEX_TASK)
 def index_conversation(conversation_id: str) -> None:
-    """Bring the index in line with a conversation."""
-    indexing.index_conversation(UUID(conversation_id))
+    """Bring the index in line with a conversation; one that has gone meanwhile took its passages along."""
+    with contextlib.suppress(ObjectDoesNotExist):
+        indexing.index_conversation(UUID(conversation_id))
 
 
 @shared_task(name="memory.tasks.embed")

@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from memory.kinds import EpisodeKind, EpisodeOutcome
 from memory.models.indexed import ZERO_TO_ONE, Indexed
 from recall.ownership import OwnedQuerySet
 
@@ -22,28 +23,24 @@ class EpisodeQuerySet(OwnedQuerySet):
         """Those that stand for themselves: neither merged into another nor beyond the limit."""
         return self.filter(status=Episode.Status.LIVE)
 
+    def told(self) -> Self:
+        """Those that tell a part of the story: live ones, and those beyond the limit. Others tell the merged ones."""
+        return self.exclude(status=Episode.Status.MERGED)
+
     def latest_first(self) -> Self:
         """In the order of the timeline."""
         return self.order_by("-happened_at", "-id")
+
+    def in_turn_order(self) -> Self:
+        """In the order of their conversation."""
+        return self.order_by("first_turn", "last_turn", "id")
 
 
 class Episode(Indexed):
     """One significant stretch of a conversation: what happened, with whom, how it ended."""
 
-    class Kind(models.TextChoices):
-        PLAIN = "plain", "Conversation"
-        DECISION_MADE = "decision_made", "Decision made"
-        PROBLEM_SOLVED = "problem_solved", "Problem solved"
-        BREAKTHROUGH = "breakthrough", "Breakthrough"
-        ISSUE_IDENTIFIED = "issue_identified", "Issue identified"
-        TASK_COMPLETED = "task_completed", "Task completed"
-        PIVOT = "pivot", "Change of direction"
-
-    class Outcome(models.TextChoices):
-        NONE = "", "Not told"
-        SUCCESS = "success", "Success"
-        PARTIAL = "partial", "Partly"
-        INTERRUPTED = "interrupted", "Interrupted"
+    Kind = EpisodeKind
+    Outcome = EpisodeOutcome
 
     class Status(models.TextChoices):
         LIVE = "live", "Live"
@@ -58,12 +55,12 @@ class Episode(Indexed):
     )
     first_turn = models.PositiveIntegerField(default=0)
     last_turn = models.PositiveIntegerField(default=0)
-    kind = models.CharField(max_length=16, choices=Kind, default=Kind.PLAIN)
+    kind = models.CharField(max_length=16, choices=EpisodeKind, default=EpisodeKind.PLAIN)
     title = models.CharField(max_length=200)
     summary = models.TextField()
     context = models.TextField(blank=True, help_text="What led to it")
     participants = ArrayField(models.CharField(max_length=80), default=list, blank=True)
-    outcome = models.CharField(max_length=11, choices=Outcome, blank=True, default=Outcome.NONE)
+    outcome = models.CharField(max_length=11, choices=EpisodeOutcome, blank=True, default=EpisodeOutcome.NONE)
     tone = models.CharField(max_length=40, blank=True, help_text="Emotional tone, in a word")
     valence = models.FloatField(default=0.0, help_text="−1 (bad) to 1 (good)")
     significance = models.FloatField(default=0.5, validators=ZERO_TO_ONE)
@@ -92,6 +89,11 @@ class Episode(Indexed):
                 condition=Q(valence__range=(-1, 1), significance__range=(0, 1)), name="episode_scores_in_range"
             ),
             models.CheckConstraint(condition=Q(last_turn__gte=models.F("first_turn")), name="episode_turns_in_order"),
+            models.UniqueConstraint(
+                fields=["conversation", "first_turn", "last_turn"],
+                condition=Q(status="live"),
+                name="one_live_episode_a_turn_range",
+            ),
         ]
         indexes = [
             models.Index(fields=["user", "status", "-happened_at"], name="episode_timeline"),

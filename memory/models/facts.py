@@ -9,7 +9,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, OuterRef, Q, Subquery, When
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from memory.kinds import Kind
@@ -28,28 +29,67 @@ class FactQuerySet(OwnedQuerySet):
         return self.valid_at(timezone.now()).filter(status=Fact.Status.ACTIVE)
 
     def valid_at(self, moment: datetime) -> Self:
-        """Facts that were true in the world at `moment`, as far as is known today."""
+        """The rule of validity: facts that were true in the world at `moment`, as far as is known today."""
         return self.filter(
             Q(valid_from__isnull=True) | Q(valid_from__lte=moment),
             Q(valid_until__isnull=True) | Q(valid_until__gt=moment),
         )
 
     def known_at(self, moment: datetime) -> Self:
-        """What Recall took for true at `moment`: recorded by then, not yet superseded, and true in the world then."""
-        recorded = self.filter(Q(superseded_at__isnull=True) | Q(superseded_at__gt=moment), recorded_at__lte=moment)
-        return recorded.valid_at(moment).exclude(status__in=[Fact.Status.PROPOSED, Fact.Status.REJECTED])
+        """What Recall took for true at `moment`: kept or accepted by then, not yet given up, and true in the world.
+
+        A decision that was undone later counts for as long as it stood. An archived fact is known: it has faded, no
+        more. Statements read as they do today: a wording that was undone is not kept.
+        """
+        taken = ~Q(status__in=[Fact.Status.PROPOSED, Fact.Status.REJECTED]) | Q(withdrawn_at__isnull=False)
+        not_given_up = Q(superseded_at__isnull=True) | Q(superseded_at__gt=moment)
+        not_given_up &= Q(withdrawn_at__isnull=True) | Q(withdrawn_at__gt=moment)
+        found = self.filter(recorded_at__lte=moment).alias(
+            known_from=Coalesce("accepted_at", "recorded_at"), as_then_decided=_as_decided_then(moment)
+        )
+        as_decided_now = Q(as_then_decided__isnull=True, known_from__lte=moment) & taken & not_given_up
+        return found.filter(Q(as_then_decided=True) | as_decided_now).valid_at(moment)
 
     def proposed(self) -> Self:
         """Facts that wait for a human; never in a prompt."""
         return self.filter(status=Fact.Status.PROPOSED)
 
+    def archived(self) -> Self:
+        """Facts that faded: out of default recall, found by searching, and back in use when they are used."""
+        return self.filter(status=Fact.Status.ARCHIVED)
+
+    def expired(self) -> Self:
+        """Facts whose time in the world has passed."""
+        return self.filter(status=Fact.Status.EXPIRED)
+
     def keyed(self) -> Self:
         """Facts of which one value holds at a time: at most one active a (user, kind, key)."""
         return self.exclude(key="")
 
+    def nobodys(self) -> Self:
+        """Facts that no person stated, worded or accepted: without a key, these alone may fade (DESIGN §6)."""
+        return self.exclude(source__in=[Fact.Source.STATED, Fact.Source.EDITED]).filter(accepted_at__isnull=True)
+
     def guaranteed(self) -> Self:
         """Active keyed facts that stand in every prompt, most important first."""
         return self.active().keyed().filter(importance__gte=GUARANTEED_IMPORTANCE).order_by("-importance", "id")
+
+
+def _as_decided_then(moment: datetime) -> Subquery:
+    """Whether a fact was taken for true by a decision that stood at `moment` and was undone later; null: there is none.
+
+    Of several the latest one counts: decisions are undone from the last one back.
+    """
+    stood = ReviewAction.objects.filter(
+        user=OuterRef("user"),
+        created_at__lte=moment,
+        undone_at__gt=moment,
+        before__has_key=Cast(OuterRef("pk"), models.TextField()),
+    )
+    # A fact that a decision touched and was not about is one that gave way to it.
+    made_it_known = Q(fact=OuterRef("pk"), verb__in=[ReviewAction.Verb.ACCEPT, ReviewAction.Verb.EDIT])
+    known = Case(When(made_it_known, then=True), default=False, output_field=models.BooleanField())
+    return Subquery(stood.order_by("-created_at", "-pk").annotate(known=known).values("known")[:1])
 
 
 class Fact(Indexed):
@@ -83,7 +123,13 @@ class Fact(Indexed):
     valid_from = models.DateTimeField(null=True, blank=True, help_text="When it began to be true in the world")
     valid_until = models.DateTimeField(null=True, blank=True, help_text="When it stopped being true in the world")
     recorded_at = models.DateTimeField(default=timezone.now, help_text="When Recall came to know it")
+    accepted_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a person accepted it; empty: it was kept at once, or still waits"
+    )
     superseded_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a person rejected it after it had been taken for true"
+    )
     superseded_by = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="supersedes"
     )
@@ -133,16 +179,6 @@ class Fact(Indexed):
     def importance_level(self) -> int:
         """Importance as people see it: 1 to 5."""
         return 1 + round(self.importance * 4)
-
-    @property
-    def is_guaranteed(self) -> bool:
-        """It stands in every prompt now: `FactQuerySet.guaranteed` for one row."""
-        now = timezone.now()
-        holds = (self.valid_from is None or self.valid_from <= now) and (
-            self.valid_until is None or self.valid_until > now
-        )
-        is_weighty = self.key != "" and self.importance >= GUARANTEED_IMPORTANCE
-        return self.status == Fact.Status.ACTIVE and is_weighty and holds
 
 
 class FactLink(Owned):

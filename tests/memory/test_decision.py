@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memory.decision import DEFAULT_POLICY, Decision, Outcome, Policy, Reason, Rule, decide
+from memory.decision import DEFAULT_POLICY, SURE, Decision, Outcome, Policy, Reason, Rule, decide
 from memory.extraction import KnownFact, ProposedFact, Relation
 from memory.kinds import Kind, default_importance
 from memory.source import Utterance
@@ -191,6 +193,35 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
         PROPOSE,
         Reason.ASK_KIND,
     ),
+    "a new value, surer than a doubtful old one, yet not sure enough to be kept unasked": (
+        home(confidence=0.7),
+        [known(confidence=0.6)],
+        DEFAULT_POLICY,
+        PROPOSE,
+        Reason.UNSURE,
+    ),
+    "a hedged correction outweighs certainty, yet waits for a yes": (
+        home(confidence=0.67, correction=True),
+        [known(confidence=1.0)],
+        DEFAULT_POLICY,
+        PROPOSE,
+        Reason.UNSURE,
+    ),
+    "a correction said before what is known now": (
+        home(confidence=0.95, correction=True),
+        [known(said_at=TUESDAY + timedelta(days=1))],
+        DEFAULT_POLICY,
+        PROPOSE,
+        f"{Reason.OUTDATED}: “The user lives in Braga.”",
+    ),
+    "the same key of another kind is another key": (
+        home(),
+        [known(kind=Kind.IDENTITY)],
+        DEFAULT_POLICY,
+        KEEP,
+        Reason.STATED,
+    ),
+    "an archived value gives way to nobody": (home(), [known(status="archived")], DEFAULT_POLICY, KEEP, Reason.STATED),
     "a value that only waits is no contradiction": (
         home(),
         [known(status="proposed")],
@@ -228,6 +259,27 @@ def test_the_outcome_and_its_reason_are(
 def test_a_new_value_of_a_key_says_what_gives_way(case: str) -> None:
     proposal, facts, policy, _, _ = CASES[case]
     assert decide(proposal, UTTERANCES, facts, policy).supersedes == 5
+
+
+@given(new=st.floats(0.4, 1), old=st.floats(0, 1), correction=st.booleans())
+def test_of_two_values_of_a_key_the_surer_one_holds_and_an_equal_one_supersedes(
+    new: float, old: float, correction: bool
+) -> None:
+    decision = decide(home(confidence=new, correction=correction), UTTERANCES, [known(confidence=old)])
+    outweighs = correction or new >= old
+    assert decision.outcome == (KEEP if outweighs and new >= SURE else PROPOSE)
+    assert decision.supersedes == 5, "what waits says, too, what would give way"
+
+
+def test_turn_by_turn_the_seeds_example_comes_out_as_told_there() -> None:
+    """Seed 002: 1.0 is stored, .6 is not taken over it. There .95 after 1.0 is: the seed's own rule forbids that."""
+    alex = known(kind=Kind.IDENTITY, key="name", value="Alex", statement="The user is called Alex.", confidence=1.0)
+    al = propose(kind=Kind.IDENTITY, key="name", value="Al", statement="The user is called Al.", quote="I live in")
+    assert decide(al.model_copy(update={"confidence": 0.6}), UTTERANCES, [alex]).outcome == PROPOSE
+    assert decide(al.model_copy(update={"confidence": 0.95}), UTTERANCES, [alex]).outcome == PROPOSE
+    assert decide(al.model_copy(update={"confidence": 1.0}), UTTERANCES, [alex]).outcome == KEEP
+    corrected = al.model_copy(update={"confidence": 0.95, "correction": True})
+    assert decide(corrected, UTTERANCES, [alex]).outcome == KEEP
 
 
 def test_the_evidence_is_the_numbered_message_first() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from memory.documents import BEGINNINGS, WORD_BY_WORD, DocumentChangedError, beginnings, changes, revert, save
+from memory.evidence import shown
 from memory.models import Document, Fact, Revision
 from memory.profile import PROSE, profile_lines
 
@@ -79,7 +80,7 @@ def test_only_important_keyed_facts_that_hold_now_are_guaranteed(alice: User) ->
     keyed(alice, "Kept.", "e", importance=0.5)
 
     assert [line.text for line in profile_lines(alice)] == ["Kept."]
-    assert [fact.statement for fact in Fact.objects.all() if fact.is_guaranteed] == ["Kept."]
+    assert [row.fact.statement for row in shown(list(Fact.objects.all())) if row.guaranteed] == ["Kept."]
 
 
 def test_documents_elsewhere_are_no_part_of_the_profile(alice: User) -> None:

@@ -1,0 +1,107 @@
+"""How long does tidying up one person's memory take? (DESIGN §6: 10,000 facts in under 5 s)
+
+    .venv/bin/python -m bench.consolidation [--facts 10000] [--episodes 400]
+
+On a throw-away server: facts of every source, age and importance, and overlapping episodes in twenty conversations. The
+first run does the work, the second finds nothing to do; both are printed, with what the first one did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import secrets
+import shutil
+import tempfile
+import time
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.turn import database
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--facts", type=int, default=10_000)
+    parser.add_argument("--episodes", type=int, default=400)
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="recall-bench-"))
+    folder.chmod(0o711)  # as root, PostgreSQL's own account must pass through
+    os.environ |= {
+        "VAR_DIR": str(folder),
+        "DJANGO_SETTINGS_MODULE": "recall.settings",
+        "SECRET_KEY": secrets.token_hex(),
+        "LOG_LEVEL": "WARNING",
+    }
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        stack.enter_context(database(folder))
+        measure(options.facts, options.episodes)
+
+
+def measure(facts: int, episodes: int) -> None:
+    """Make the memory, tidy it up twice, and print how long each took."""
+    from django.utils import timezone
+
+    from memory.consolidation import consolidate
+
+    now = timezone.now()
+    user = make_person(facts, episodes, now)
+    for name in ("first run", "second run"):
+        started = time.perf_counter()
+        report = consolidate(user, now)
+        print(f"{name:<10} {time.perf_counter() - started:6.2f} s   {' '.join(report.sentences())}")
+
+
+def make_person(facts: int, episodes: int, now: datetime) -> Any:
+    """Somebody with so many facts, each with a vector, and so many episodes."""
+    import numpy as np
+
+    from accounts.models import User
+    from chat.models import Conversation
+    from memory.embedding import embedder
+    from memory.models import Episode, Fact
+
+    chance, noise = random.Random(1), np.random.default_rng(1)
+    user = User.objects.create_user("bench@example.org", None, preferred_name="Bench")
+    for start in range(0, facts, 1_000):
+        vectors = noise.normal(size=(1_000, embedder().dimension)).astype("float32")
+        Fact.objects.bulk_create(
+            Fact(
+                user=user,
+                statement=f"The user once saw place {number} with friend {number % 97}.",
+                status=Fact.Status.ACTIVE,
+                source=chance.choice([Fact.Source.IMPORTED, Fact.Source.IMPORTED, Fact.Source.STATED]),
+                importance=chance.random(),
+                recorded_at=now - timedelta(days=chance.randrange(400)),
+                times_used=chance.choice([0, 0, 0, 1, 5]),
+                valid_until=now - timedelta(days=1) if chance.random() < 0.05 else None,
+                tokens=12,
+                vector=vectors[number - start],
+                embedded_by=embedder().name,
+            )
+            for number in range(start, min(start + 1_000, facts))
+        )
+    conversations = [Conversation.objects.create(user=user) for _ in range(20)]
+    spans = {(chance.randrange(20), chance.randrange(1, 400), chance.randrange(12)) for _ in range(episodes)}
+    Episode.objects.bulk_create(
+        Episode(
+            user=user,
+            conversation=conversations[talk],
+            first_turn=first,
+            last_turn=first + length,
+            title=f"Turns {first} to {first + length}",
+            summary="The user compared two things and chose one of them, for a reason.",
+            significance=chance.random(),
+            tokens=20,
+        )
+        for talk, first, length in sorted(spans)
+    )
+    return user
+
+
+if __name__ == "__main__":
+    main()

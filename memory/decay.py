@@ -1,0 +1,36 @@
+"""How faded is a memory, and which fades so far that it is archived? The formula of seed 004, and what never fades.
+
+Decay is computed where it is asked for, and stored nowhere: it is a function of two columns and the clock. A stored
+figure would be a day old on the day it is used, and writing it would touch every row of every person every night.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+HALF_LIFE: Final = timedelta(days=30)
+"""What lies unused so long is worth half (seed 004)."""
+USE_ADDS: Final = 0.1
+"""For each prompt it stood in (seed 004). Being a candidate for one does not count."""
+USES_ADD_AT_MOST: Final = 0.5
+"""So that what was used often, and then never again, still fades to a half (seed 004)."""
+
+ARCHIVED_FROM_AGE: Final = timedelta(days=30)
+"""Nothing younger is archived, whatever its worth (DESIGN §6)."""
+ARCHIVED_BELOW: Final = 0.3
+"""Importance × decay from which on a memory stays (DESIGN §6). With the usual importance of .5 and no use it takes
+22 days to fall below, and so the age decides; with .8 it takes 43."""
+
+
+def decay(unused: timedelta, uses: int) -> float:
+    """0–1: 1 is fresh. `unused`: since the last use, or since it was recorded; a moment to come counts as now."""
+    faded: float = 0.5 ** (max(unused, timedelta()) / HALF_LIFE)
+    return min(1.0, faded + min(USE_ADDS * uses, USES_ADD_AT_MOST))
+
+
+def is_faded(importance: float, recorded_at: datetime, last_used_at: datetime | None, uses: int, now: datetime) -> bool:
+    """Whether a memory that nobody vouches for is to be archived."""
+    if recorded_at > now - ARCHIVED_FROM_AGE:
+        return False
+    return importance * decay(now - (last_used_at or recorded_at), uses) < ARCHIVED_BELOW

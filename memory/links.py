@@ -1,0 +1,115 @@
+"""How do facts relate, and what follows when one takes another's place? Links between facts of one person.
+
+A link is said once: saying it again may make it stronger, and changes nothing else. Links go with their facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from django.db.models import F, Q
+from django.db.models.functions import Greatest
+
+from memory.models import Fact, FactLink
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+GAVE_WAY: Final = "superseded by a newer fact"
+"""Reason of a fact whose place another one took."""
+CERTAIN: Final = 1.0
+"""Strength of a link that states what was done."""
+MOST_STEPS: Final = 3
+"""Beyond so many steps everything relates to everything, and tells nothing."""
+
+Relation = FactLink.Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A fact and how far it is."""
+
+    fact: Fact
+    steps: int
+    """From the fact it was asked for, 1 or more."""
+    link: FactLink
+    """The strongest of those by which it was reached first."""
+
+
+def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, strength: float) -> None:
+    """Say that one fact supersedes, contradicts, depends on … the other. Of two sayings the stronger counts.
+
+    Nothing is said of a fact and itself, nor of a fact that is not this person's.
+    """
+    if from_id == to_id or Fact.objects.filter(user=user_id, pk__in=(from_id, to_id)).count() != 2:
+        return
+    made, is_new = FactLink.objects.get_or_create(
+        from_fact_id=from_id, to_fact_id=to_id, relation=relation, defaults={"user_id": user_id, "strength": strength}
+    )
+    if not is_new:
+        FactLink.objects.filter(pk=made.pk).update(strength=Greatest(F("strength"), strength))
+
+
+def neighbours(user: User, fact: Fact, steps: int = 1) -> list[Neighbour]:
+    """The user's facts within so many steps (at most MOST_STEPS) of `fact`, in either direction: the nearest first.
+
+    One statement a step.
+    """
+    seen: set[int] = {fact.pk}
+    reached: dict[int, tuple[int, FactLink]] = {}
+    border = {fact.pk}
+    for step in range(1, min(steps, MOST_STEPS) + 1):
+        border_links = _links_at(user, border)
+        border = set()
+        for one in border_links:
+            for pk in {one.from_fact_id, one.to_fact_id} - seen:
+                seen.add(pk)
+                border.add(pk)
+                reached[pk] = (step, one)
+        if not border:
+            break
+    facts = Fact.objects.for_user(user).defer("vector", "search").in_bulk(list(reached))
+    return [Neighbour(facts[pk], step, one) for pk, (step, one) in reached.items() if pk in facts]
+
+
+def contradictions(user: User) -> list[tuple[Fact, Fact]]:
+    """Pairs that cannot both be true and of which neither was given up: the one that was there first, and the other."""
+    open_ones = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
+    found = (
+        FactLink.objects.for_user(user)
+        .filter(relation=Relation.CONTRADICTS, from_fact__status__in=open_ones, to_fact__status__in=open_ones)
+        .select_related("from_fact", "to_fact")
+        .defer("from_fact__vector", "from_fact__search", "to_fact__vector", "to_fact__search")
+        .order_by("-strength", "pk")
+    )
+    return [(one.to_fact, one.from_fact) for one in found]
+
+
+# Superseding -----------------------------------------------------------------------------------------------------
+
+
+def give_way(older: Iterable[int], at: datetime) -> None:
+    """Retire facts, before the one that takes their place is active: of a key only one may be."""
+    Fact.objects.filter(pk__in=list(older)).update(
+        status=Fact.Status.SUPERSEDED, reason=GAVE_WAY, superseded_at=at, superseded_by=None
+    )
+
+
+def take_place(newer: Fact, older: Sequence[int]) -> None:
+    """Say which fact took the place of those that gave way."""
+    Fact.objects.filter(pk__in=older).update(superseded_by=newer)
+    for pk in older:
+        link(newer.user_id, newer.pk, Relation.SUPERSEDES, pk, CERTAIN)
+
+
+def give_back(newer: Fact, older: Sequence[int]) -> None:
+    """Unsay it: the decision by which `newer` took their place is undone."""
+    FactLink.objects.filter(from_fact=newer, to_fact__in=older, relation=Relation.SUPERSEDES).delete()
+
+
+def _links_at(user: User, facts: set[int]) -> list[FactLink]:
+    touching = Q(from_fact__in=facts) | Q(to_fact__in=facts)
+    return list(FactLink.objects.for_user(user).filter(touching).order_by("-strength", "pk"))

@@ -1,0 +1,233 @@
+"""Facts of one person are linked: what took whose place, what contradicts what, and what lies near."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import User
+from chat.models import Conversation, Message
+from memory import librarian
+from memory.extraction import Extraction, ProposedFact, Reading, Relation
+from memory.kinds import Kind
+from memory.links import GAVE_WAY, MOST_STEPS, contradictions, give_way, link, neighbours, take_place
+from memory.models import Fact, FactLink
+from memory.review import accept, edit, undo
+
+LINK = FactLink.Relation
+
+
+def fact(user: User, statement: str = "The user keeps bees.", **fields: Any) -> Fact:
+    made: Fact = Fact.objects.create(user=user, statement=statement, **{"status": Fact.Status.ACTIVE, **fields})
+    return made
+
+
+def links(user: User) -> list[tuple[int, str, int]]:
+    found = FactLink.objects.for_user(user).order_by("pk")
+    return [(one.from_fact_id, one.relation, one.to_fact_id) for one in found]
+
+
+# Linking ---------------------------------------------------------------------------------------------------------
+
+
+def test_of_two_sayings_of_one_link_the_stronger_counts(alice: User) -> None:
+    one, other = fact(alice), fact(alice)
+    for strength in (0.4, 0.9, 0.2):
+        link(alice.pk, one.pk, LINK.DEPENDS_ON, other.pk, strength)
+    assert FactLink.objects.get().strength == 0.9
+    link(alice.pk, other.pk, LINK.DEPENDS_ON, one.pk, 0.1)
+    link(alice.pk, one.pk, LINK.PART_OF, other.pk, 0.1)
+    assert FactLink.objects.count() == 3
+
+
+def test_nothing_is_linked_to_itself_or_to_another_persons_fact(alice: User, bob: User) -> None:
+    mine, his = fact(alice), fact(bob)
+    link(alice.pk, mine.pk, LINK.RELATED_TO, mine.pk, 0.5)
+    link(alice.pk, mine.pk, LINK.RELATED_TO, his.pk, 0.5)
+    link(bob.pk, mine.pk, LINK.RELATED_TO, his.pk, 0.5)
+    link(alice.pk, mine.pk, LINK.RELATED_TO, 10**9, 0.5)
+    assert not FactLink.objects.exists()
+
+
+def test_the_database_refuses_a_link_to_itself_and_a_strength_beyond_1(alice: User) -> None:
+    one, other = fact(alice), fact(alice)
+    for fields in ({"to_fact": one}, {"to_fact": other, "strength": 1.1}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            FactLink.objects.create(user=alice, from_fact=one, **fields)
+
+
+def test_links_go_with_their_facts(alice: User) -> None:
+    one, other = fact(alice), fact(alice)
+    link(alice.pk, one.pk, LINK.CAUSED_BY, other.pk, 0.5)
+    other.delete()
+    assert links(alice) == []
+
+
+# Near ------------------------------------------------------------------------------------------------------------
+
+
+def near(user: User, one: Fact, steps: int) -> dict[int, int]:
+    return {found.fact.pk: found.steps for found in neighbours(user, one, steps)}
+
+
+def test_neighbours_lie_in_either_direction_the_nearest_first(alice: User) -> None:
+    a, b, c, d, e = (fact(alice, name) for name in "abcde")
+    link(alice.pk, a.pk, LINK.RELATED_TO, b.pk, 0.5)
+    link(alice.pk, c.pk, LINK.DEPENDS_ON, b.pk, 0.5)
+    link(alice.pk, c.pk, LINK.PART_OF, d.pk, 0.5)
+    link(alice.pk, d.pk, LINK.PART_OF, e.pk, 0.5)
+    link(alice.pk, d.pk, LINK.RELATED_TO, a.pk, 0.9)
+    assert near(alice, a, 1) == {b.pk: 1, d.pk: 1}
+    assert near(alice, a, 2) == {b.pk: 1, d.pk: 1, c.pk: 2, e.pk: 2}
+    assert [found.fact.statement for found in neighbours(alice, a, 1)] == ["d", "b"], "the strongest link first"
+    assert near(alice, a, 0) == {}
+
+
+def test_the_steps_have_a_limit(alice: User, django_assert_max_num_queries: Any) -> None:
+    chain = [fact(alice, f"Fact {number}.") for number in range(8)]
+    for one, other in pairwise(chain):
+        link(alice.pk, one.pk, LINK.RELATED_TO, other.pk, 0.5)
+    with django_assert_max_num_queries(MOST_STEPS + 1):
+        assert max(near(alice, chain[0], 99).values()) == MOST_STEPS
+
+
+def test_bob_sees_no_neighbours_of_alices_facts(alice: User, bob: User) -> None:
+    one, other = fact(alice), fact(alice)
+    link(alice.pk, one.pk, LINK.RELATED_TO, other.pk, 0.5)
+    assert near(bob, one, 3) == {}
+
+
+@given(pairs=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=16), steps=st.integers(1, MOST_STEPS))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_neighbours_are_those_a_walk_of_so_many_steps_reaches(
+    alice: User, pairs: list[tuple[int, int]], steps: int
+) -> None:
+    with transaction.atomic():
+        nodes = [fact(alice, f"Fact {number}.") for number in range(8)]
+        for one, other in pairs:
+            link(alice.pk, nodes[one].pk, LINK.RELATED_TO, nodes[other].pk, 0.5)
+        walked, border = {0: 0}, {0}
+        for step in range(1, steps + 1):
+            reached = {b for a, b in (*pairs, *((b, a) for a, b in pairs)) if a in border} - set(walked)
+            walked |= dict.fromkeys(reached, step)
+            border = reached
+        expected = {nodes[number].pk: step for number, step in walked.items() if number}
+        assert near(alice, nodes[0], steps) == expected
+        transaction.set_rollback(True)
+
+
+# Taking a place --------------------------------------------------------------------------------------------------
+
+
+def test_what_takes_a_place_is_linked_to_what_gave_way(alice: User) -> None:
+    old = fact(alice, key="home", kind="biography")
+    now = timezone.now()
+    give_way([old.pk], at=now)
+    new = fact(alice, key="home", kind="biography")
+    take_place(new, [old.pk])
+    old.refresh_from_db()
+    assert (old.status, old.reason, old.superseded_at, old.superseded_by) == ("superseded", GAVE_WAY, now, new)
+    assert links(alice) == [(new.pk, "supersedes", old.pk)]
+
+
+@pytest.mark.parametrize("words", [None, "The user lives in Porto now."])
+def test_accepting_links_and_undoing_unlinks(alice: User, words: str | None) -> None:
+    old = fact(alice, key="home", kind="biography")
+    new = fact(alice, "The user lives in Porto.", key="home", kind="biography", status="proposed")
+    action = accept(new, by=alice) if words is None else edit(new, words, by=alice)
+    assert links(alice) == [(new.pk, "supersedes", old.pk)]
+    undo(action)
+    assert links(alice) == []
+
+
+# What the librarian links ----------------------------------------------------------------------------------------
+
+
+def read(user: User, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any) -> None:
+    """Have one message read by an engine that proposes one fact of it."""
+    conversation = Conversation.objects.create(user=user, next_seq=2)
+    message = Message.objects.create(
+        user=user, conversation=conversation, seq=1, turn=1, role="user", event_type="user_message", text=text
+    )
+    Conversation.objects.filter(pk=conversation.pk).update(active_leaf=message)
+    plain: dict[str, Any] = {"statement": text, "kind": Kind.PREFERENCE, "confidence": 0.9, "importance": 0.6}
+    proposal = ProposedFact(quote=text, number=1, **{**plain, **fields})
+
+    class Scripted:
+        version, longest = "scripted/1", librarian.RETRY_AFTER[0]
+
+        def extract(self, reading: Reading) -> Extraction:
+            related = reading.known[0].number if reading.known else None
+            relation = proposal.relation
+            linked = relation in (Relation.CONTRADICTS, Relation.UPDATES)
+            return Extraction([proposal.model_copy(update={"related_to": related if linked else None})])
+
+    monkeypatch.setattr(librarian, "engine", Scripted)
+    run = librarian.request_reading(user, conversation.pk, 1, 1, "ended")
+    assert run is not None
+    librarian.read(run.pk)
+
+
+HOME: dict[str, Any] = {"kind": Kind.BIOGRAPHY, "key": "home"}
+
+
+def test_a_newer_value_of_a_key_is_linked_to_the_one_it_supersedes(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    read(alice, monkeypatch, "I live in Lisbon.", **HOME, value="Lisbon")
+    read(alice, monkeypatch, "I live in Porto.", **HOME, value="Porto")
+    old, new = Fact.objects.order_by("pk")
+    assert links(alice) == [(new.pk, "supersedes", old.pk)]
+    assert contradictions(alice) == []
+
+
+def test_a_proposal_beside_what_is_known_contradicts_it(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    read(alice, monkeypatch, "I live in Lisbon.", **HOME, value="Lisbon", confidence=1.0)
+    read(alice, monkeypatch, "I live in Porto.", **HOME, value="Porto")
+    known, beside = Fact.objects.order_by("pk")
+    assert (known.status, beside.status) == ("active", "proposed")
+    assert contradictions(alice) == [(known, beside)]
+    assert FactLink.objects.get().strength == 0.9
+
+
+def test_a_free_fact_that_contradicts_another_is_linked_to_it(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    read(alice, monkeypatch, "I like jazz.")
+    read(alice, monkeypatch, "I cannot stand jazz.", relation=Relation.CONTRADICTS)
+    known, beside = Fact.objects.order_by("pk")
+    assert contradictions(alice) == [(known, beside)]
+    assert contradictions(bob) == []
+
+
+def test_a_contradiction_is_settled_when_one_of_the_two_is_given_up(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    read(alice, monkeypatch, "I live in Lisbon.", **HOME, value="Lisbon", confidence=1.0)
+    read(alice, monkeypatch, "I live in Porto.", **HOME, value="Porto")
+    action = accept(Fact.objects.get(status="proposed"), by=alice)
+    assert contradictions(alice) == []
+    undo(action)
+    assert len(contradictions(alice)) == 1
+
+
+def test_what_was_inferred_and_is_now_said_rests_on_the_persons_own_words(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    imported = fact(alice, "I like jazz.", kind="preference", source="imported", status="archived")
+    reworded = fact(alice, "I like tea.", kind="preference", source="edited", quote="Tea it is.")
+    read(alice, monkeypatch, "I like jazz.")
+    read(alice, monkeypatch, "I like tea.")
+    imported.refresh_from_db()
+    reworded.refresh_from_db()
+    assert (imported.status, imported.source, imported.quote) == ("active", "stated", "I like jazz.")
+    assert imported.message is not None
+    assert (reworded.source, reworded.quote, reworded.message) == ("edited", "Tea it is.", None)

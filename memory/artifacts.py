@@ -1,0 +1,56 @@
+"""Where do long tool results go? To documents below `/artifacts`, so that one line of a prompt names them."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from django.conf import settings
+from django.utils import timezone
+
+from memory import documents, tree
+from memory.models import Document, Revision
+from memory.reading import limits
+from recall.text import storable
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+FOLDER: Final = "/artifacts"
+CUT_OFF: Final = "\n\n[The rest was left out: a kept result has at most {:,} characters.]"
+
+
+def keep_artifact(user: User, conversation_ref: str, name: str, text: str) -> str:
+    """Keep `text` as a document and say where; the same text under the same name is kept once.
+
+    `conversation_ref` names the folder, `name` what it is the result of, such as `web_search 3`.
+    """
+    kept = _within_limits(storable(text))
+    digest = hashlib.sha256(kept.encode()).hexdigest()
+    origin = documents.Origin(Document.Source.IMPORT, content_hash=digest)
+    folder = tree.joined(FOLDER, tree.fitting_name(conversation_ref))
+    for path in tree.numbered(tree.joined(folder, tree.fitting_name(name))):
+        standing = Document.objects.for_user(user).filter(path=path).values_list("content_hash", flat=True).first()
+        if standing == digest:
+            return path
+        if standing is None:
+            documents.add(user, path, kept, Revision.Author.IMPORT, origin, note="Kept from a tool's result")
+            return path
+    raise documents.PathTakenError(folder)
+
+
+def remove_old_artifacts() -> int:
+    """Delete artifacts older than the operator keeps them; how many. By default they are kept for ever."""
+    days = settings.ENVIRONMENT.artifact_retention_days
+    if not days:
+        return 0
+    old = Document.objects.under(FOLDER).filter(created_at__lt=timezone.now() - timedelta(days=days))
+    _, by_model = old.delete()
+    return by_model.get(Document._meta.label, 0)
+
+
+def _within_limits(text: str) -> str:
+    if len(text) <= limits.CHARACTERS:
+        return text
+    return text[: limits.CHARACTERS] + CUT_OFF.format(limits.CHARACTERS)

@@ -1,0 +1,23 @@
+"""How much of a file is read? Beyond these the answer is a sentence, never half a document."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CHARACTERS: Final = 2_000_000
+"""Of text from one file, some 700 pages: a revision stays a row, and its passages are indexed within a minute."""
+SECONDS: Final = 30
+"""For one file, processor time and waiting. A book of 700 pages takes three."""
+MEMORY: Final = 1 << 30
+"""Bytes of the reading process. The largest honest file of 20 MB took 450 MB (a JSON of empty lists)."""
+PDF_PAGES: Final = 3_000
+"""More pages than two million characters fill; a few bytes may claim a hundred thousand."""
+ZIP_ENTRIES: Final = 10_000
+"""Parts of a Word file; an honest one has a part for each picture and some twenty more."""
+XML_BYTES: Final = 15_000_000
+"""Of a Word file's text parts, unpacked; 300 pages take five million. Pictures are never unpacked."""
+TABLE_ROWS: Final = 20_000
+"""A longer table is data to compute with, not text to be reminded of."""
+TABLE_COLUMNS: Final = 500
+JSON_DEPTH: Final = 60
+"""Lists within objects within lists. Nobody writes deeper; a hostile file goes a million deep."""

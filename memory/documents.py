@@ -122,7 +122,7 @@ def save(
         DocumentChangedError: there is a newer revision than that.
         ValidationError: `path` is no path.
     """
-    text = text.replace("\r\n", "\n")
+    text = storable(text).replace("\r\n", "\n")
     with transaction.atomic():
         document = _locked(user, path, title or _title(path))
         newest = newest_revision(document)

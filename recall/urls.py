@@ -6,6 +6,7 @@ from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
+from recall.api import api
 from recall.health import health
 
 # The admin signs in by the same page as everyone, with its limit of attempts.
@@ -14,6 +15,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("", include("chat.urls")),
     path("memory/", include("memory.urls")),
+    path("api/v1/", api.urls),
     path("", include("budget.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Max, OuterRef, Subquery
 from django.utils import timezone
 
 from accounts.models import User
@@ -36,9 +35,9 @@ from memory.extraction import (
     Reading,
     ReadingFailed,
 )
-from memory.kinds import Kind
+from memory.known import as_known, known_facts
 from memory.links import give_way, link, take_place
-from memory.models import Fact, FactLink, LibrarianRun, ReviewAction
+from memory.models import Fact, FactLink, LibrarianRun
 from memory.source import Utterance, source
 from memory.storing import store
 from recall.celery import queue
@@ -60,9 +59,6 @@ REINFORCEMENT: Final = 0.05
 
 GAVE_UP: Final = f"The reading was begun {MAX_ATTEMPTS} times and never came to an end; the worker's log says why."
 CAME_BETWEEN: Final = "Another change to the same memories came in between."
-
-COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
-"""Facts a proposal is compared with. Superseded and expired ones may become true again, and are not."""
 
 
 def engine() -> Engine:
@@ -300,7 +296,7 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Le
         run=ledger.run,
     )
     said_at = said.said_at if said else fact.recorded_at
-    ledger.known.append(_as_known(fact, said_at))
+    ledger.known.append(as_known(fact, said_at))
     return fact
 
 
@@ -344,42 +340,3 @@ def _record_episode(proposal: ProposedEpisode | None, ledger: _Ledger) -> None:
     spanned = {said.message_id for said in episodes.spanned(proposal, ledger.reading.utterances)}
     episode.facts.add(*Fact.objects.filter(run=ledger.run, message__in=spanned))
     queue("memory.tasks.embed")
-
-
-# What is known ---------------------------------------------------------------------------------------------------
-
-
-def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
-    """The user's facts that a proposal is compared with; `lock`: in the order of their ids, as reviewing does."""
-    decided = (
-        ReviewAction.objects.filter(fact=OuterRef("pk"), undone_at=None)
-        .order_by()
-        .values("fact")
-        .values(at=Max("created_at"))
-    )
-    facts = (
-        Fact.objects.for_user(user)
-        .filter(status__in=COMPARED)
-        .annotate(said_at=F("message__created_at"), decided_at=Subquery(decided))
-        .defer("vector", "search")
-        .order_by("pk")
-    )
-    if lock:
-        facts = facts.select_for_update(of=("self",), no_key=True)
-    return [
-        _as_known(fact, max(filter(None, (fact.said_at, fact.decided_at)), default=fact.recorded_at)) for fact in facts
-    ]
-
-
-def _as_known(fact: Fact, said_at: datetime) -> KnownFact:
-    return KnownFact(
-        fact_id=fact.pk,
-        statement=fact.statement,
-        kind=Kind(fact.kind),
-        key=fact.key,
-        value=fact.value,
-        confidence=fact.confidence,
-        status=fact.status,
-        quote=fact.quote,
-        said_at=said_at,
-    )

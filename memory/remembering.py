@@ -6,23 +6,19 @@ asks for becomes active by itself, whatever the policy: the person decides, with
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.db import transaction
 from pydantic import ValidationError
 
+from accounts.models import User
 from memory.decision import Outcome, decide
 from memory.embedding import embedder
 from memory.extraction import ProposedFact
 from memory.kinds import Kind, default_importance
-from memory.librarian import known_facts
+from memory.known import near
 from memory.models import Fact
 from memory.source import Utterance
 from memory.storing import store
 from recall.nudges import nudge
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 EXTRACTED_BY = "remember/1"
 REASON = "the assistant was asked to remember it"
@@ -50,7 +46,9 @@ def propose(user: User, statement: str, said: Utterance) -> str:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
-        decision = decide(proposal, [said], known_facts(user, lock=True))
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one at a time: see the librarian
+        known = near(user, proposal, vector, said.message_id)
+        decision = decide(proposal, [said], known.facts, similarity=known.similarity)
         if decision.outcome in (Outcome.DROP, Outcome.REINFORCE):
             return NOT_STORED.format(reason=decision.reason)
         store(

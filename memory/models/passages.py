@@ -74,6 +74,7 @@ class Chunk(Indexed):
         indexes = [
             models.Index(fields=["conversation", "place", "number"], name="chunk_neighbours"),
             models.Index(fields=["embedded_by", "id"], name="chunk_model"),
+            models.Index(fields=["user", "author"], name="chunk_author"),
             GinIndex(fields=["user", "search"], name="chunk_words"),
         ]
 

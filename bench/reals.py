@@ -1,0 +1,131 @@
+"""Where do real texts and questions come from? The evaluation's conversations where they lie beside the project.
+
+Where they do not, sentences are made from a seed: enough to run the benchmark, with figures that compare less well.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count, cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from django.conf import settings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from accounts.models import User
+    from memory.evaluation.layouts import Conversation, Item
+
+FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
+LONGEST: Final = 300
+"""Characters taken of a message: it is one passage then, and ten thousand are embedded in a minute."""
+EMBED_AT_ONCE: Final = 64
+
+
+def folder() -> Path:
+    """Where the conversations are looked for."""
+    return Path(settings.BASE_DIR).parent / "shared" / "bench"
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Real conversations and what people ask about them."""
+
+    sessions: tuple[tuple[str, tuple[Item, ...]], ...]
+    """Title and turns of each sitting."""
+    questions: tuple[str, ...]
+
+
+def corpus() -> Corpus:
+    """From the files, else made up."""
+    from memory.evaluation.layouts import read
+
+    found = [one for name in FILES if (folder() / name).exists() for one in read(folder() / name)]
+    return _of(found) if found else _made_up()
+
+
+def _of(conversations: Sequence[Conversation]) -> Corpus:
+    sessions = tuple(
+        (f"{one.id}, {sitting.date:%Y-%m-%d}", sitting.items) for one in conversations for sitting in one.sessions
+    )
+    questions = {question.text: None for one in conversations for question in one.questions if question.text}
+    return Corpus(sessions, tuple(questions))
+
+
+# Made up ---------------------------------------------------------------------------------------------------------
+
+_PEOPLE: Final = ("Mary", "Pedro", "Aisha", "Tom", "Ines", "Jonas", "Ruth", "Ken")
+_PLACES: Final = ("Lisbon", "Oslo", "Lyon", "Kyoto", "Cork", "Graz", "Leeds", "Porto")
+_THINGS: Final = ("garden", "bicycle", "old piano", "thesis", "kitchen", "boat", "allotment", "novel")
+_DEEDS: Final = ("repaired", "sold", "painted", "lost", "finished", "moved", "lent out", "photographed")
+
+
+def _made_up(seed: int = 1, sittings: int = 200, turns: int = 40) -> Corpus:
+    from memory.evaluation.layouts import Item
+
+    chance, when, number = random.Random(seed), datetime(2024, 1, 1, 12, tzinfo=UTC), count(1)
+    sessions = []
+    for _ in range(sittings):
+        when += timedelta(days=chance.randint(1, 5))
+        items = []
+        for turn in range(turns):
+            text = (
+                f"{chance.choice(_PEOPLE)} {chance.choice(_DEEDS)} the {chance.choice(_THINGS)} in"
+                f" {chance.choice(_PLACES)} {chance.randint(2, 60)} days ago, and {chance.choice(_PEOPLE)} helped."
+            )
+            moment = when + timedelta(seconds=10 * turn)
+            items.append(Item(next(number), "assistant" if turn % 2 else "user", "", text, moment, len(text) // 4))
+        sessions.append((f"Sitting of {when:%Y-%m-%d}", tuple(items)))
+    questions = [f"When was the {thing} {deed}, and by whom?" for thing in _THINGS for deed in _DEEDS]
+    questions += [f"What did {person} do in {place}?" for person in _PEOPLE for place in _PLACES]
+    return Corpus(tuple(sessions), tuple(questions))
+
+
+# Storing ---------------------------------------------------------------------------------------------------------
+
+
+def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
+    """Give each person so many passages, by the product's own import; their vectors are still to come."""
+    from memory.source import Utterance, source
+
+    sessions = cycle(texts.sessions)
+    for user, wanted in people:
+        have = 0
+        while have < wanted:
+            title, items = next(sessions)
+            said = [
+                Utterance(0, place, item.role, item.text[:LONGEST], item.when, item.author)
+                for place, item in enumerate(items[: wanted - have], start=1)
+            ]
+            source().store(user, title, said)
+            have += len(said)
+
+
+def embed_all(tell: Callable[[str], None]) -> NDArray[np.float32]:
+    """Give every passage its vector, an equal text's only once, on two threads; the different vectors."""
+    from memory.embedding import embedder
+    from memory.indexing import embedded_text
+    from memory.models import Chunk
+
+    rows: dict[str, list[int]] = {}
+    for chunk in Chunk.objects.filter(embedded_by="").order_by("pk").iterator():
+        rows.setdefault(embedded_text(chunk), []).append(chunk.pk)
+    texts, model = sorted(rows, key=len), embedder()
+    tell(f"{sum(map(len, rows.values()))} real passages, {len(texts)} different texts to embed")
+    parts = [texts[start : start + EMBED_AT_ONCE] for start in range(0, len(texts), EMBED_AT_ONCE)]
+    with ThreadPoolExecutor(2) as threads:
+        vectors = list(threads.map(model.embed, parts))
+    for part, made in zip(parts, vectors, strict=True):
+        for text, vector in zip(part, made, strict=True):
+            Chunk.objects.filter(pk__in=rows[text]).update(vector=vector.tolist(), embedded_by=model.name)
+    order = {text: place for place, text in enumerate(texts)}
+    together = np.concatenate(vectors)
+    # As they were said, so that neighbours are about the same thing.
+    return together[[order[text] for text in rows]]

@@ -1,0 +1,507 @@
+"""How long does remembering take, from a question's text to ranked, explained memories, and how does that grow?
+
+    .venv/bin/python -m bench.retrieval [--users 1000] [--items 1000] [--large 100000] [--keep FOLDER] [--explain]
+
+Real rows in a PostgreSQL of its own: so many people with so many items each (nine of ten are passages of messages, the
+others facts and episodes), one with ten times and one with `--large` as many. 10,000 passages are real texts with real
+vectors (`bench/reals.py`), the rest are made (`bench/filler.py`); the questions are real. `--keep` leaves the database
+in a folder and uses it again the next time, whatever the retrieval looks like by then; migrations are applied.
+
+Every query is timed as a whole, its embedding included; the first of each person is not counted, as it reads what the
+others leave in memory. "cpu" is the processor's time, the server's included: it says what a query costs on a busy
+machine, too. The statements of one query are counted, and each is explained: a sequential scan of a table that people
+share ends the run with an error. All settings are those of the embedded server, but for its durability: writing a fact
+does not wait for a disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import secrets
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import psutil
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+REAL_USERS: Final = 8
+REAL_ROWS: Final = {"small": 890, "middle": 890, "large": 2_000}
+"""Real passages of each of the first users, of the one with ten times as many items, and of the large one."""
+WRITER_FACTS: Final = 1_000
+PEOPLE: Final = 100
+QUESTIONS: Final = 4
+"""Counted questions of each of PEOPLE; as many in all to each larger collection."""
+PAGES: Final = 300
+PAGE: Final = 2_500
+"""Characters of a page of the text that is indexed."""
+SHARED: Final = ("memory_", "chat_", "accounts_", "budget_")
+"""How the tables begin that people share."""
+SMALL_TABLE: Final = 1_000_000
+"""Bytes up to which reading a whole table is as good as looking into its index."""
+
+TARGETS: Final[Mapping[str, str]] = {
+    "small": "p50 ≤ 8, p95 ≤ 15",
+    "middle": "–",
+    "large": "p95 ≤ 40",
+    "statements": "≤ 3",
+    "memory": "< 400 MB",
+    "fact": "p50 ≤ 12",
+    "chunks": "≥ 60",
+}
+
+
+def tell(text: str) -> None:
+    print(f"  {text}", file=sys.stderr, flush=True)
+
+
+# The database ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def database(folder: Path, *, keep: bool) -> Iterator[None]:
+    """A server on `folder` that need not be durable; Django is set up on it and its tables are up to date."""
+    from recall import embedded
+
+    cluster = embedded.open_cluster(folder, durable=False)
+    process = cluster.start({**embedded.THROW_AWAY, "max_wal_size": "8GB"})
+    try:
+        embedded.wait_until_ready(cluster, lambda: process.poll() is None)
+        embedded.ensure_database(folder)
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        yield
+        from django.db import connections
+
+        connections.close_all()
+    finally:
+        embedded.stop(process)
+        if not keep:
+            embedded.discard(cluster)
+
+
+def prepare(folder: Path) -> None:
+    """Settings of this process and its children: nothing of the developer's own."""
+    os.environ |= {
+        "VAR_DIR": str(folder),
+        "DJANGO_SETTINGS_MODULE": "recall.settings",
+        "SECRET_KEY": secrets.token_hex(),
+        "LOG_LEVEL": "WARNING",
+    }
+    caches = Path(__file__).resolve().parent.parent / "var"
+    for cache in ("models", "tiktoken"):
+        if (caches / cache).exists() and not (folder / cache).exists():
+            shutil.copytree(caches / cache, folder / cache)
+
+
+# Loading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much there is."""
+
+    users: int
+    items: int
+    large: int
+
+
+def email(name: str) -> str:
+    return f"{name}@bench.invalid"
+
+
+def load(size: Size) -> None:
+    """Fill the empty database."""
+    from django.db.models import Count
+
+    from accounts.models import User
+    from bench import filler, reals
+    from memory.embedding import embedder
+    from memory.models import Chunk
+
+    began = time.perf_counter()
+    names = [*(f"small{number}" for number in range(size.users)), "middle", "large", "writer", "reader"]
+    made = User.objects.bulk_create(User(email=email(name), password="!", preferred_name="Bench") for name in names)
+    people = {user.email.partition("@")[0]: user for user in made}
+    real = {f"small{number}": REAL_ROWS["small"] for number in range(min(REAL_USERS, size.users))}
+    real |= {"middle": REAL_ROWS["middle"], "large": REAL_ROWS["large"]}
+    wanted = {name: size.items for name in names if name.startswith("small")}
+    wanted |= {"middle": 10 * size.items, "large": size.large}
+    real = {name: min(rows, wanted[name] * REAL_ROWS["small"] // 1_000) for name, rows in real.items()}
+    reals.store_for([(people[name], rows) for name, rows in real.items()], reals.corpus())
+    tell(f"real texts stored after {time.perf_counter() - began:.0f} s")
+    centres = reals.embed_all(tell)
+    tell(f"real texts embedded after {time.perf_counter() - began:.0f} s")
+    source = filler.Filler(1, centres, embedder().name)
+
+    def fill() -> None:
+        there = dict(Chunk.objects.values_list("user").annotate(Count("pk")))
+        rows = source.fill({people[name].pk: items for name, items in wanted.items()}, there, tell)
+        rows += source.facts_for(people["writer"].pk, WRITER_FACTS)
+        filler.settle_sequences()
+        tell(f"{rows} rows made after {time.perf_counter() - began:.0f} s")
+
+    tables = ("memory_chunk", "memory_fact", "memory_episode", "chat_message", "chat_conversation")
+    filler.without_indexes(tables, fill, tell)
+    tell(f"loaded after {time.perf_counter() - began:.0f} s")
+
+
+def loaded_in(folder: Path, size: Size) -> None:
+    """Load in a process of its own, unless the folder has been loaded: its memory is not the retrieval's."""
+    note, wanted = folder / "loaded.json", [size.users, size.items, size.large]
+    if note.exists():
+        if json.loads(note.read_text()) != wanted:
+            raise SystemExit(f"{folder} was loaded with --users, --items, --large {note.read_text()}.")
+        return
+    began = time.perf_counter()
+    options = ["--users", str(size.users), "--items", str(size.items), "--large", str(size.large)]
+    subprocess.run([sys.executable, "-m", "bench.retrieval", "--load-only", *options], check=True)
+    note.write_text(json.dumps(wanted))
+    print(f"Loaded in {time.perf_counter() - began:.0f} s.\n")
+
+
+def build_personal_index() -> None:
+    """Do for the large collection what the clock does."""
+    from accounts.models import User
+    from memory import personal_index
+    from memory.models import PersonalIndex
+
+    large = User.objects.get(email=email("large"))
+    if not PersonalIndex.objects.for_user(large).filter(built_at__isnull=False).exists():
+        began = time.perf_counter()
+        personal_index.build(large)
+        print(f"Indexes of the large collection built in {time.perf_counter() - began:.0f} s.\n")
+
+
+def print_tables() -> None:
+    """Rows and megabytes of the larger tables."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname, reltuples::bigint, pg_table_size(oid), pg_relation_size(oid), pg_indexes_size(oid)"
+            " FROM pg_class WHERE relkind = 'r' AND relname = ANY(%s) ORDER BY relname",
+            [["memory_chunk", "memory_fact", "memory_episode", "chat_message", "chat_conversation"]],
+        )
+        print(f"{'table':<20} {'rows':>10} {'in line MB':>11} {'aside MB':>9} {'indexes MB':>11}")
+        for name, rows, table, heap, indexes in cursor.fetchall():
+            print(f"{name:<20} {rows:>10,} {heap >> 20:>11,} {table - heap >> 20:>9,} {indexes >> 20:>11,}")
+    print()
+
+
+# Reading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Timings:
+    """Milliseconds of each query: the whole, and its steps."""
+
+    whole: list[float] = field(default_factory=list)
+    steps: list[Mapping[str, float]] = field(default_factory=list)
+    processor: float = 0.0
+    """Seconds of all, in this process and the server's: says what a query costs however busy the machine is."""
+
+    def row(self, name: str, target: str) -> str:
+        steps = (self.step("embed"), self.step("search") + self.step("read"), self.step("rank"))
+        figures = (*percentiles(self.whole), *steps, 1_000 * self.processor / len(self.whole))
+        return f"{name:<24} " + " ".join(f"{figure:>9.1f}" for figure in figures) + f"   {target}"
+
+    def step(self, name: str) -> float:
+        """The median of one; 0: there is no such step."""
+        return statistics.median(steps.get(name, 0.0) for steps in self.steps)
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """The median, and what 95 of 100 do not exceed."""
+    ordered = sorted(values)
+    return statistics.median(ordered), ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+
+
+def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
+    """Each person asks one question that does not count, and so many that do."""
+    from django.utils import timezone
+
+    from memory.retrieval import recall
+
+    seen = Timings()
+    for user in people:
+        recall(user, next(questions), now=timezone.now())
+        processor = processor_seconds()
+        for _ in range(each):
+            question, now = next(questions), timezone.now()
+            began = time.perf_counter()
+            found = recall(user, question, now=now)
+            seen.whole.append(1_000 * (time.perf_counter() - began))
+            seen.steps.append(found.timings)
+        seen.processor += processor_seconds() - processor
+    return seen
+
+
+def processor_seconds() -> float:
+    """Of this process and of the server's."""
+    own, server = psutil.Process().cpu_times(), psutil.Process(server_pid())
+    ended = server.cpu_times()
+    seconds = own.user + own.system + ended.children_user + ended.children_system
+    for process in server.children():
+        with suppress(psutil.NoSuchProcess):  # ended meanwhile
+            seconds += sum(process.cpu_times()[:2])
+    return float(seconds)
+
+
+def server_pid() -> int:
+    """The server's first process."""
+    from django.conf import settings
+
+    first_line = (Path(settings.VAR_DIR) / "postgres" / "postmaster.pid").read_text().splitlines()[0]
+    return int(first_line)
+
+
+def questions_of(texts: Sequence[str], seed: int = 1) -> Iterator[str]:
+    """Real questions without end, in random order."""
+    chance = random.Random(seed)
+    while True:
+        yield chance.choice(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement as it was sent."""
+
+    sql: str
+    parameters: Any
+
+    def explained(self, options: str) -> Any:
+        from django.db import connection
+
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN ({options}) {self.sql}", self.parameters)
+            return cursor.fetchall()
+
+    def scanned(self) -> set[str]:
+        """Shared tables that it reads from the first to the last row, but for small ones."""
+        return {
+            name for name in _scanned(self.explained("FORMAT JSON")[0][0][0]["Plan"]) if table_bytes(name) > SMALL_TABLE
+        }
+
+    @property
+    def is_query(self) -> bool:
+        return self.sql.lstrip().upper().startswith(("SELECT", "WITH"))
+
+
+def _scanned(plan: Mapping[str, Any]) -> Iterator[str]:
+    if plan["Node Type"] == "Seq Scan" and plan["Relation Name"].startswith(SHARED):
+        yield plan["Relation Name"]
+    for part in plan.get("Plans", ()):
+        yield from _scanned(part)
+
+
+def table_bytes(name: str) -> int:
+    """What the table takes, without its indexes."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_relation_size(%s::regclass)", [name])
+        size: int = cursor.fetchone()[0]
+        return size
+
+
+def statements_of(work: Callable[[], object]) -> list[Statement]:
+    """What is sent to the database while `work` is done."""
+    from django.db import connection
+
+    sent: list[Statement] = []
+
+    def note(execute: Callable[..., Any], sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        sent.append(Statement(sql, parameters))
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(note):
+        work()
+    return sent
+
+
+def check_statements(user: User, question: str, *, explain: bool) -> int:
+    """How many statements a query takes; ends the run if one scans a shared table."""
+    from django.utils import timezone
+
+    from memory.retrieval import recall
+
+    sent = statements_of(partial(recall, user, question, now=timezone.now()))
+    for number, statement in enumerate((one for one in sent if one.is_query), start=1):
+        if explain:
+            print(f"\n{user.email}, statement {number} for “{question}”:")
+            print("\n".join(row[0] for row in statement.explained("ANALYZE, BUFFERS")))
+        if scanned := statement.scanned():
+            raise SystemExit(f"A query of {user.email} scans the whole of {', '.join(scanned)}:\n{statement.sql}")
+    return len(sent)
+
+
+# Writing ---------------------------------------------------------------------------------------------------------
+
+
+def add_facts(user: User, texts: Iterator[str], how_many: int = 60) -> list[float]:
+    """Milliseconds of each fact that the assistant is asked to remember; nothing of it stays."""
+    from django.db import transaction
+    from django.utils import timezone
+
+    from memory.remembering import propose
+    from memory.source import Utterance
+
+    took = []
+    for _ in range(how_many):
+        said = next(texts)
+        message = Utterance(0, 1, "user", f"Please remember: {said}", timezone.now())
+        began = time.perf_counter()
+        with transaction.atomic():
+            propose(user, f"The user said: {said}", message)
+            took.append(1_000 * (time.perf_counter() - began))
+            transaction.set_rollback(True)
+    return took[5:]
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What became of a long text."""
+
+    chunks: int
+    words: float
+    """Seconds until it was found by its words."""
+    vectors: float
+    """Seconds from there until it was found by its meaning, too."""
+
+
+def index_text(user: User, text: str) -> Indexed:
+    """Cut and index a text as documents, and have its passages embedded; nothing of it stays."""
+    from memory.documents import MAX_TEXT
+    from memory.indexing import embed_waiting, index_document
+    from memory.models import Chunk, Document
+
+    began = time.perf_counter()
+    for number, start in enumerate(range(0, len(text), MAX_TEXT)):
+        part = text[start : start + MAX_TEXT]
+        document = Document.objects.create(
+            user=user, path=f"/reference/part {number}", title=f"Part {number}", text=part, source="upload"
+        )
+        index_document(document)
+    found = time.perf_counter()
+    while embed_waiting():
+        pass
+    done = time.perf_counter()
+    chunks = Chunk.objects.for_user(user).count()
+    Document.objects.for_user(user).delete()
+    return Indexed(chunks, found - began, done - found)
+
+
+def long_text(passages: Sequence[str]) -> str:
+    """Prose of PAGES pages."""
+    chance, pages = random.Random(1), []
+    for _ in range(PAGES):
+        page = ""
+        while len(page) < PAGE:
+            page += chance.choice(passages) + ("\n\n" if chance.random() < 0.2 else " ")
+        pages.append(page[:PAGE])
+    return "\n\n".join(pages)
+
+
+def resident_megabytes() -> float:
+    status = Path("/proc/self/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+# The run ---------------------------------------------------------------------------------------------------------
+
+
+def measure(size: Size, *, explain: bool) -> None:
+    """All figures, in one table."""
+    from accounts.models import User
+    from bench.reals import corpus
+    from memory.embedding import embedder
+
+    texts = corpus()
+    questions = questions_of(texts.questions)
+    passages = [item.text[:600] for _, items in texts.sessions for item in items]
+    embedder().embed(["so that the model is loaded"])
+    users = {user.email.partition("@")[0]: user for user in User.objects.filter(email__endswith="@bench.invalid")}
+    small = [users[f"small{number}"] for number in range(min(PEOPLE, size.users))]
+
+    print(
+        f"{'milliseconds a query':<24} {'p50':>9} {'p95':>9} {'embedding':>9} {'database':>9} {'ranking':>9}   target"
+    )
+    for name, people, items, each in (
+        ("small", small, size.items, QUESTIONS),
+        ("middle", [users["middle"]], 10 * size.items, PEOPLE),
+        ("large", [users["large"]], size.large, PEOPLE),
+    ):
+        print(ask(people, questions, each).row(f"{items:,} items", TARGETS[name]), flush=True)
+    memory = resident_megabytes()
+
+    print(f"\n{'':<44} {'figure':>9}   target")
+    statements = max(
+        check_statements(users[name], next(questions), explain=explain) for name in ("small0", "middle", "large")
+    )
+    line("SQL statements a query", f"{statements}", "statements")
+    line("memory of this process, MB", f"{memory:.0f}", "memory")
+    fact = percentiles(add_facts(users["writer"], iter(questions)))
+    line(f"adding a fact to {WRITER_FACTS:,}, ms p50 (p95)", f"{fact[0]:.1f} ({fact[1]:.1f})", "fact")
+    indexed = index_text(users["reader"], long_text(passages))
+    line(f"a text of {PAGES} pages: passages", f"{indexed.chunks:,}", "")
+    line("cut and indexed by words, passages/s", f"{indexed.chunks / indexed.words:.0f}", "")
+    line("embedded, passages/s", f"{indexed.chunks / indexed.vectors:.0f}", "")
+    line("both, passages/s", f"{indexed.chunks / (indexed.words + indexed.vectors):.0f}", "chunks")
+
+
+def line(name: str, figure: str, target: str) -> None:
+    print(f"{name:<44} {figure:>9}   {TARGETS.get(target, '')}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--users", type=int, default=1_000, help="people with --items items each")
+    parser.add_argument("--items", type=int, default=1_000)
+    parser.add_argument("--large", type=int, default=100_000, help="items of the person who has most")
+    parser.add_argument("--keep", type=Path, help="a folder for the database, kept for the next run")
+    parser.add_argument("--explain", action="store_true", help="print each statement's plan, as it was carried out")
+    parser.add_argument("--load-only", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    size = Size(options.users, options.items, options.large)
+    if options.load_only:  # the child of `loaded_in`, with its parent's server and settings
+        import django
+
+        django.setup()
+        load(size)
+        return
+    folder = (options.keep or Path(tempfile.mkdtemp(prefix="recall-bench-"))).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o711)
+    prepare(folder)
+    try:
+        with database(folder, keep=options.keep is not None):
+            loaded_in(folder, size)
+            build_personal_index()
+            print_tables()
+            measure(size, explain=options.explain)
+    finally:
+        if options.keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

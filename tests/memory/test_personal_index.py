@@ -1,0 +1,197 @@
+"""When a collection is large it has indexes of its own, which the search uses, and loses them when it shrinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from memory import personal_index
+from memory.embedding import DIMENSION, embedder
+from memory.models import Fact, PersonalIndex
+from memory.retrieval import recall
+
+pytestmark = pytest.mark.django_db(transaction=True)  # an index that is built beside the traffic allows no transaction
+
+TREES = ("oak", "elm", "ash", "yew", "fir", "box", "bay", "fig", "sal", "koa")
+QUESTION = "Which oak did I plant?"
+
+
+@pytest.fixture(autouse=True)
+def _large_is_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Two hundred rows are many; whatever a test built goes."""
+    monkeypatch.setattr(PersonalIndex, "LARGE", 200)
+    monkeypatch.setattr(personal_index, "WORTH_AN_INDEX", 100)
+    yield
+    PersonalIndex.objects.all().delete()
+    personal_index.refresh_due(timezone.now())
+
+
+def plant(user: User, many: int = 300) -> None:
+    """So many facts with vectors; every tenth is about the same tree."""
+    random = np.random.default_rng(user.pk)
+    vectors = random.standard_normal((many, DIMENSION))
+    Fact.objects.bulk_create(
+        Fact(
+            user=user,
+            status=Fact.Status.ACTIVE,
+            statement=f"The user planted {TREES[number % 10]} number{number}.",
+            vector=(vectors[number] / np.linalg.norm(vectors[number])).tolist(),
+            embedded_by=embedder().name,
+        )
+        for number in range(many)
+    )
+
+
+def indexes() -> dict[str, str]:
+    """Personal indexes: name → definition."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexname, indexdef FROM pg_indexes WHERE starts_with(indexname, 'personal_')")
+        return dict(cursor.fetchall())
+
+
+def looked_at(user: User, rows: int) -> PersonalIndex:
+    """What the daily look at the user's rows leaves."""
+    row: PersonalIndex = PersonalIndex.objects.update_or_create(user=user, defaults={"rows": rows})[0]
+    return row
+
+
+def plan_of(work: Callable[[], object]) -> str:
+    """The plans of what `work` sends to the database, where reading every row is out of the question."""
+    plans: list[str] = []
+
+    def explain(execute: Callable[..., Any], sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        with connection.connection.cursor() as cursor:
+            cursor.execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off")
+            cursor.execute(f"EXPLAIN {sql}", parameters)
+            plans.extend(row[0] for row in cursor.fetchall())
+            cursor.execute("RESET enable_seqscan; RESET enable_bitmapscan; RESET enable_sort")
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(explain):
+        work()
+    return "\n".join(plans)
+
+
+def test_a_large_collection_gets_indexes_over_its_own_rows_alone(alice: User, bob: User) -> None:
+    plant(alice)
+    plant(bob)
+    looked_at(alice, 300)
+    looked_at(bob, 199)
+
+    assert personal_index.refresh_due(timezone.now()) == 1
+
+    definitions = indexes()
+    assert sorted(name.rpartition("_")[2] == "words" for name in definitions) == [False, True]
+    assert all(f"user_id = {alice.pk}" in definition for definition in definitions.values())
+    assert PersonalIndex.objects.get(user=alice).models_indexed == [embedder().name]
+    assert PersonalIndex.objects.get(user=bob).models_indexed == []
+
+
+def test_the_search_finds_its_way_by_the_index_of_meaning(alice: User) -> None:
+    plant(alice)
+    before = plan_of(lambda: recall(alice, QUESTION, now=timezone.now()))
+    personal_index.build(alice)
+    after = plan_of(lambda: recall(alice, QUESTION, now=timezone.now()))
+    meaning = next(name for name in indexes() if not name.endswith("_words"))
+
+    assert meaning not in before
+    assert f"using {meaning}" in after
+
+
+def test_what_is_found_by_meaning_is_still_found(alice: User) -> None:
+    plant(alice)
+    statement = "The user keeps bees behind the shed."
+    fact = Fact.objects.create(
+        user=alice,
+        status=Fact.Status.ACTIVE,
+        statement=statement,
+        vector=embedder().embed([statement])[0].tolist(),
+        embedded_by=embedder().name,
+    )
+    personal_index.build(alice)
+
+    found = recall(alice, "Where do I have my beehives?", now=timezone.now())  # no word of it
+
+    assert [item.ref for item in found.kept] == [fact.ref]
+
+
+def test_common_words_are_those_of_more_than_one_row_in_a_hundred(alice: User) -> None:
+    plant(alice)
+    personal_index.build(alice)
+
+    words = PersonalIndex.objects.get(user=alice).common_words
+    assert words["plant"] == 300
+    assert words["oak"] == 30
+    assert "number7" not in words
+
+
+def test_nothing_is_built_twice(alice: User) -> None:
+    plant(alice)
+    looked_at(alice, 300)
+    now = timezone.now()
+
+    assert personal_index.refresh_due(now) == 1
+    assert personal_index.refresh_due(now) == 0
+    before = {name: oid(name) for name in indexes()}
+    assert personal_index.refresh_due(now + timedelta(days=2)) == 1
+    assert {name: oid(name) for name in indexes()} == before
+
+
+def test_an_index_whose_building_was_interrupted_is_built_anew(alice: User) -> None:
+    plant(alice)
+    personal_index.build(alice)
+    name = min(indexes())
+    before = oid(name)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s", [before])
+
+    personal_index.build(alice)
+
+    assert oid(name) != before
+
+
+def test_a_collection_that_shrank_loses_its_indexes(alice: User) -> None:
+    plant(alice)
+    personal_index.build(alice)
+    looked_at(alice, 190)
+    assert personal_index.refresh_due(timezone.now()) == 0, "just below the size: it may grow again"
+    looked_at(alice, 150)
+
+    assert personal_index.refresh_due(timezone.now()) == 1
+
+    assert indexes() == {}
+    assert PersonalIndex.objects.get(user=alice).models_indexed == []
+
+
+def test_the_indexes_of_somebody_who_is_gone_go(alice: User) -> None:
+    plant(alice)
+    personal_index.build(alice)
+    alice.delete()
+    assert len(indexes()) == 2
+
+    assert personal_index.refresh_due(timezone.now()) == 1
+
+    assert indexes() == {}
+
+
+def test_while_most_vectors_are_another_models_there_is_no_index_of_meaning(alice: User) -> None:
+    plant(alice)
+    Fact.objects.filter(pk__in=Fact.objects.values_list("pk", flat=True)[:200]).update(embedded_by="older")
+    personal_index.build(alice)
+
+    assert [name.endswith("_words") for name in indexes()] == [True]
+    assert PersonalIndex.objects.get(user=alice).models_indexed == []
+
+
+def oid(name: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT %s::regclass::oid", [name])
+        number: int = cursor.fetchone()[0]
+        return number

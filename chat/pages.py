@@ -18,10 +18,10 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from accounts.models import User
-from chat.markdown import render
 from chat.models import Conversation, Message
 from chat.outcomes import Outcome, outcome
 from memory.models import Fact, LibrarianRun
+from recall.markdown import render
 
 LISTED = 100
 """Conversations in the list at first: a screen holds thirty, and each costs a row and 150 bytes."""

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, get_args
 
 from django import forms
 
 from memory.documents import MAX_TEXT
+from memory.kinds import EpisodeKind, Kind
+from memory.paths import encode
+from memory.ranking import Source
+from memory.tree import MAX_TAG, MAX_TAGS, normal_tag
 
 MAX_STATEMENT: Final = 1_000
 """A fact is one statement: what is longer belongs into a document."""
 MAX_BOUNDARY: Final = 500
 """A boundary stands in every prompt and is never cut, so it is short."""
+MAX_PATH: Final = 500
+"""Characters of a path as it is typed."""
+MAX_QUESTION: Final = 1_000
+"""Characters of a question that is put to the search."""
 
 
 class StatementForm(forms.Form):
@@ -45,3 +53,101 @@ class BoundaryForm(forms.Form):
     """A rule of the user's own."""
 
     text = forms.CharField(max_length=MAX_BOUNDARY, error_messages={"required": "Write the rule first."})
+
+
+# The knowledge base ----------------------------------------------------------------------------------------------
+
+
+class PathField(forms.CharField):
+    """A typed path; the slash in front may be left out, and one at the end does no harm."""
+
+    default_error_messages = {"required": "A path is needed, as in /projects/garden."}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MAX_PATH, **kwargs)
+
+    def clean(self, value: Any) -> str:
+        """The path with one slash in front and none behind.
+
+        Raises:
+            ValidationError: it is no path.
+        """
+        typed = super().clean(value)
+        if not typed.strip("/"):
+            return "" if not self.required else self._refuse()
+        path = f"/{typed.strip('/')}"
+        encode(path)
+        return path
+
+    def _refuse(self) -> str:
+        raise forms.ValidationError(self.error_messages["required"])
+
+
+class NewDocumentForm(forms.Form):
+    """Where a new document shall stand, and how it begins."""
+
+    path = PathField()
+    text = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
+
+
+class PlaceForm(forms.Form):
+    """A document or folder of the user's, as its path is stored."""
+
+    path = PathField(strip=False)
+
+
+class RemoveForm(PlaceForm):
+    """What shall go, and how many documents the person saw listed."""
+
+    expected = forms.IntegerField(min_value=1)
+
+
+class UploadForm(forms.Form):
+    """Which folder files go to."""
+
+    folder = PathField(required=False)
+
+
+class MoveForm(PlaceForm):
+    """Where it shall stand from now on."""
+
+    to = PathField()
+
+
+class TagsField(forms.CharField):
+    """Tags with commas between them; what they may be is decided in `memory/tree.py`."""
+
+    def clean(self, value: Any) -> list[str]:
+        """Each tag in the spelling in which it is kept."""
+        return [tag for tag in map(normal_tag, (super().clean(value) or "").split(",")) if tag]
+
+
+class TagsForm(PlaceForm):
+    """A document's tags."""
+
+    tags = TagsField(max_length=MAX_TAGS * (MAX_TAG + 2), required=False)
+
+
+class TimelineForm(forms.Form):
+    """Which episodes to show."""
+
+    kind = forms.MultipleChoiceField(choices=EpisodeKind.choices, required=False)
+    least = forms.ChoiceField(choices=[("", "any"), *((str(dots), dots) for dots in range(2, 6))], required=False)
+
+
+class SearchForm(forms.Form):
+    """What to search everything for, and where."""
+
+    q = forms.CharField(max_length=MAX_QUESTION, required=False)
+    source = forms.MultipleChoiceField(choices=[(name, name) for name in get_args(Source)], required=False)
+    kind = forms.MultipleChoiceField(choices=[*Kind.choices, *EpisodeKind.choices], required=False)
+    folder = PathField(required=False)
+    tag = TagsField(max_length=MAX_QUESTION, required=False)
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False)
+    as_of = forms.DateField(required=False)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything but the question was chosen."""
+        return any(self.data.get(name) for name in self.fields if name != "q")

@@ -2,77 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, Final
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, Max, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from memory import review
-from memory.documents import BEGINNINGS, Change, DocumentChangedError, beginnings, changes, revert, save
-from memory.evidence import Shown, shown
-from memory.forms import BoundaryForm, DocumentForm, RevertForm, StatementForm
-from memory.kinds import Kind
-from memory.models import Boundary, Document, Fact, ReviewAction, Revision
-from memory.profile import FOLDER
+from memory import review, tree, uploads
+from memory.documents import DocumentChangedError, Origin, PathTakenError, add, changes, revert, save
+from memory.evidence import Shown
+from memory.forms import (
+    BoundaryForm,
+    DocumentForm,
+    MoveForm,
+    NewDocumentForm,
+    PlaceForm,
+    RemoveForm,
+    RevertForm,
+    SearchForm,
+    StatementForm,
+    TagsForm,
+    TimelineForm,
+    UploadForm,
+)
+from memory.models import Boundary, Document, Episode, Fact, ReviewAction, Revision, Upload
+from memory.pages import knowledge, profile, timeline
+from memory.pages.profile import Editor, editor
+from memory.pages.review import DONE, Row, as_it_stands, queue
+from memory.pages.search import search_page
 from recall.nudges import nudge
-
-QUEUE_LENGTH: Final = 50
-"""Proposals on one page; the next ones move up when the page is loaded again."""
-RECENT: Final = 5
-"""Latest decisions that the review page offers to undo."""
-FACTS_A_PAGE: Final = 100
-VERSIONS_LISTED: Final = 200
 
 ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
 """How each page that shows a fact renders it again after a decision."""
 
-TABS: Final = {
-    "active": ("In use", Q(status=Fact.Status.ACTIVE)),
-    "proposed": ("Waiting for review", Q(status=Fact.Status.PROPOSED)),
-    "past": ("Past", ~Q(status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])),
-}
-"""The facts of the profile page by what has become of them."""
-
-DONE: Final = {
-    ReviewAction.Verb.ACCEPT: "Accepted",
-    ReviewAction.Verb.EDIT: "Saved and accepted",
-    ReviewAction.Verb.REJECT: "Rejected",
-}
-
-
-@require_safe
-@login_required
-def home(request: HttpRequest) -> HttpResponse:
-    """Where memory begins: the profile."""
-    return redirect("memory:profile")
-
 
 # Review ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One fact as a page shows it, with what was just done to it."""
-
-    shown: Shown
-    action: ReviewAction | None = None
-    """The decision just taken, which may be undone."""
-    sentence: str = ""
-    """What happened, or why nothing did."""
-    form: StatementForm | None = None
-    """The user's own wording where it could not be taken."""
 
 
 @require_safe
@@ -80,7 +52,7 @@ class Row:
 @never_cache
 def review_queue(request: HttpRequest) -> HttpResponse:
     """All proposals that wait, by conversation."""
-    return render(request, "memory/review.html", _queue(request))
+    return render(request, "memory/review.html", queue(_user(request)))
 
 
 @require_POST
@@ -117,144 +89,44 @@ def _take(fact: Fact, verb: ReviewAction.Verb, by: User, form: StatementForm | N
     return review.accept(fact, by=by) if verb == ReviewAction.Verb.ACCEPT else review.reject(fact, by=by)
 
 
-def _queue(request: HttpRequest, changed: Row | None = None) -> dict[str, Any]:
-    """What the review page shows; `changed` stands in its place instead of the plain row."""
-    proposals = _with_evidence(Fact.objects.for_user(_user(request)).proposed())
-    in_order = proposals.order_by(
-        F("message__conversation__last_activity_at").desc(nulls_last=True),
-        "message__conversation_id",
-        "message__seq",
-        "id",
-    )
-    rows = [Row(item) for item in shown(list(in_order[:QUEUE_LENGTH]))]
-    if changed is not None:
-        rows = [changed if row.shown.fact.pk == changed.shown.fact.pk else row for row in rows]
-    decided = ReviewAction.objects.for_user(_user(request)).filter(undone_at=None).select_related("fact")
-    return {
-        "groups": [(conversation, list(group)) for conversation, group in groupby(rows, _conversation)],
-        "shown_count": len(rows),
-        "waiting_count": proposals.count(),
-        "recent": decided.order_by("-created_at", "-pk")[:RECENT],
-        "page": "review",
-    }
-
-
 def _row(request: HttpRequest, row: Row, status: int = 200) -> HttpResponse:
     """The fact again: alone for htmx, else on its whole page."""
     page = "profile" if request.POST.get("page") == "profile" else "review"
-    if request.htmx:  # type: ignore[attr-defined]
+    if _is_htmx(request):
         waiting = Fact.objects.for_user(_user(request)).proposed().count()
         context = {"row": row, "page": page, "is_answer": True, "waiting_count": waiting}
         return render(request, ROWS[page], context, status=status)
     if row.form is not None:
-        return render(request, "memory/review.html", _queue(request, row), status=status)
+        return render(request, "memory/review.html", queue(_user(request), row), status=status)
     messages.add_message(request, messages.SUCCESS if status == 200 else messages.WARNING, row.sentence)
     return redirect(f"{reverse(f'memory:{page}')}#fact-{row.shown.fact.pk}")
 
 
 def _shown(fact: Fact) -> Shown:
-    """The fact as it stands now, with its evidence."""
-    return shown([get_object_or_404(_with_evidence(Fact.objects.filter(pk=fact.pk)))])[0]
-
-
-def _with_evidence(facts: QuerySet[Fact]) -> QuerySet[Fact]:
-    """With the message and conversation; without the vectors, which no page shows."""
-    heavy = ("vector", "search", "message__search", "superseded_by__vector", "superseded_by__search")
-    return facts.select_related("message__conversation", "superseded_by").defer(*heavy)
-
-
-def _conversation(row: Row) -> Any:
-    message = row.shown.fact.message
-    return message.conversation if message else None
+    try:
+        return as_it_stands(fact)
+    except Fact.DoesNotExist:
+        raise Http404 from None
 
 
 # Profile ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Editor:
-    """A document to read and to edit in place."""
-
-    document: Document
-    number: int
-    """Its newest version; 0: nobody has written into it."""
-    hint: str
-    text: str
-    """What the text box holds."""
-    sentence: str = ""
-    """What happened, or why nothing was saved."""
-    against: Sequence[Change] = ()
-    """The newest version compared with what the user wrote, where they met."""
-    is_open: bool = False
-
-
 @require_safe
 @login_required
 @never_cache
-def profile(request: HttpRequest) -> HttpResponse:
+def profile_page(request: HttpRequest) -> HttpResponse:
     """What Recall knows of the user: documents, boundaries, facts."""
     return render(request, "memory/profile.html", _profile(request))
 
 
-@require_POST
-@login_required
-def save_document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Write a document, unless somebody else has written it meanwhile."""
-    document = get_object_or_404(Document.objects.for_user(_user(request)), pk=pk)
-    form = DocumentForm(request.POST)
-    if not form.is_valid():
-        typed = request.POST.get("text", "")
-        editor = _editor(document, text=typed.replace("\x00", ""), sentence=_first_error(form), is_open=True)
-        return _document(request, editor, status=422)
-    text, started_from = form.cleaned_data["text"], form.cleaned_data["started_from"]
-    try:
-        document = save(_user(request), document.path, text, started_from=started_from)
-    except DocumentChangedError as conflict:
-        against = changes(conflict.newest.text, text.replace("\r\n", "\n"))
-        editor = _editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
-        return _document(request, editor, status=409)
-    return _document(request, _editor(document, sentence=f"Saved: {document.title}"))
-
-
 @require_safe
 @login_required
-@never_cache
-def history(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
-    """A document's versions, and what one of them changed (the newest, unless `number` names another)."""
-    document = get_object_or_404(Document.objects.for_user(_user(request)), pk=pk)
-    versions = list(document.revisions.defer("text")[:VERSIONS_LISTED])
-    newest = versions[0].number if versions else 0
-    chosen, before = None, ""
-    if versions:
-        chosen = get_object_or_404(document.revisions, number=newest if number is None else number)
-        before = document.revisions.filter(number__lt=chosen.number).values_list("text", flat=True).first() or ""
-    context = {
-        "document": document,
-        "versions": versions,
-        "newest": newest,
-        "chosen": chosen,
-        "changes": changes(before, chosen.text) if chosen else [],
-    }
-    return render(request, "memory/history.html", context)
-
-
-@require_POST
-@login_required
-def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make an earlier version the newest one."""
-    document = get_object_or_404(Document.objects.for_user(_user(request)).select_related("user"), pk=pk)
-    form = RevertForm(request.POST)
-    if not form.is_valid():
-        return HttpResponse("Which version? The form was not complete.", status=422)
-    number, started_from = form.cleaned_data["number"], form.cleaned_data["started_from"]
-    get_object_or_404(document.revisions, number=number)
-    try:
-        revert(document, number, started_from=started_from)
-    except DocumentChangedError as conflict:
-        messages.warning(request, str(conflict))
-    else:
-        messages.success(request, f"“{document.title}” is back to version {number}.")
-    return redirect("memory:history", pk)
+def fact(request: HttpRequest, pk: int) -> HttpResponse:
+    """Where on the profile page this fact stands."""
+    own = get_object_or_404(Fact.objects.for_user(_user(request)).only("status", "user"), pk=pk)
+    tab, number = profile.place_of(own)
+    return redirect(f"{reverse('memory:profile')}?show={tab}&page={number}#fact-{pk}")
 
 
 @require_POST
@@ -290,78 +162,298 @@ def remove_boundary(request: HttpRequest, pk: int) -> HttpResponse:
     return _boundaries_changed(request, "The boundary was removed.")
 
 
-def _profile(
-    request: HttpRequest, new_boundary: BoundaryForm | None = None, editor: Editor | None = None
-) -> dict[str, Any]:
-    user = _user(request)
-    tab = request.GET.get("show", "")
-    tab = tab if tab in TABS else "active"
-    facts, groups = _facts(user, tab, request.GET.get("page"))
-    return {
-        "editors": [editor if editor and editor.document == own.document else own for own in _editors(user)],
-        "tabs": _tabs(user),
-        "tab": tab,
-        "facts": facts,
-        "groups": groups,
-        "boundaries": Boundary.objects.for_user(user),
-        "global_boundaries": Boundary.objects.global_ones(),
-        "new_boundary": new_boundary,
-        "page": "profile",
-    }
-
-
-def _editors(user: User) -> list[Editor]:
-    """The three documents everybody has, then what else stands in the profile folder."""
-    first = beginnings(user)
-    further = Document.objects.for_user(user).under(FOLDER).exclude(pk__in=[document.pk for document in first])
-    documents = [*first, *sorted(further, key=lambda document: document.path)]
-    newest = dict(
-        Revision.objects.filter(document__in=documents).values_list("document").annotate(newest=Max("number"))
-    )
-    return [_editor(document, newest.get(document.pk, 0)) for document in documents]
-
-
-def _editor(document: Document, number: int | None = None, *, text: str | None = None, **more: Any) -> Editor:
-    if number is None:
-        number = document.revisions.aggregate(newest=Max("number"))["newest"] or 0
-    hints = {beginning.path: beginning.hint for beginning in BEGINNINGS}
-    return Editor(document, number, hints.get(document.path, ""), document.text if text is None else text, **more)
-
-
-def _document(request: HttpRequest, editor: Editor, status: int = 200) -> HttpResponse:
-    """The document again: alone for htmx, else on its whole page."""
-    if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "memory/profile.html#document", {"editor": editor}, status=status)
-    if status != 200:
-        return render(request, "memory/profile.html", _profile(request, editor=editor), status=status)
-    messages.success(request, editor.sentence)
-    return redirect(f"{reverse('memory:profile')}#document-{editor.document.pk}")
-
-
-def _tabs(user: User) -> list[tuple[str, str, int]]:
-    counts = Fact.objects.for_user(user).aggregate(
-        **{name: Count("pk", filter=which) for name, (_, which) in TABS.items()}
-    )
-    return [(name, label, counts[name]) for name, (label, _) in TABS.items()]
-
-
-def _facts(user: User, tab: str, number: str | None) -> tuple[Page[Fact], list[tuple[str, list[Row]]]]:
-    """One page of facts, and its rows by kind."""
-    facts = _with_evidence(Fact.objects.for_user(user).filter(TABS[tab][1]))
-    page = Paginator(facts.order_by("kind", "-importance", "-recorded_at", "pk"), FACTS_A_PAGE).get_page(number)
-    rows = [Row(item) for item in shown(list(page))]
-    by_kind = groupby(rows, lambda row: row.shown.fact.kind)
-    return page, [(Kind(kind).label, list(group)) for kind, group in by_kind]
-
-
 def _boundaries_changed(request: HttpRequest, sentence: str) -> HttpResponse:
     nudge(f"user-{_user(request).pk}", "memory")
     messages.success(request, sentence)
     return redirect(f"{reverse('memory:profile')}#boundaries")
 
 
+def _profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
+    query = request.GET
+    return profile.profile(_user(request), tab=query.get("show", ""), number=query.get("page"), **instead)
+
+
+# The knowledge base ----------------------------------------------------------------------------------------------
+
+
+@require_safe
+@login_required
+@never_cache
+def home(request: HttpRequest) -> HttpResponse:
+    """Where memory begins: the search over everything, beside the tree of documents."""
+    form = SearchForm(request.GET)
+    found = search_page(_user(request), form)
+    status = 200 if form.is_valid() else 422
+    if _is_htmx(request):
+        return render(request, "memory/memory.html#results", found, status=status)
+    return _home(request, found, status=status)
+
+
+def _home(request: HttpRequest, found: dict[str, Any], status: int = 200) -> HttpResponse:
+    tree_beside = {"tree": knowledge.whole_tree(_user(request)), "page": "knowledge"}
+    context = {**tree_beside, **knowledge.uploads_list(_user(request)), **found}
+    return render(request, "memory/memory.html", context, status=status)
+
+
+@require_safe
+@login_required
+@never_cache
+def document(request: HttpRequest, path: str = "") -> HttpResponse:
+    """The document at a path, or else the folder of that name (with `?below` the folder in any case), or a tag's."""
+    if not path and "tag" in request.GET:
+        return render(request, "memory/tagged.html", knowledge.tag_page(_user(request), request.GET["tag"]))
+    place = _place(PlaceForm({"path": path} if path else request.GET))
+    found = Document.objects.for_user(_user(request)).filter(path=place).first()
+    if found is None or "below" in request.GET:
+        return _folder(request, place)
+    number = request.GET.get("part", "")
+    context = knowledge.document_page(_user(request), found, int(number) if number.isdecimal() else 1)
+    return render(request, "memory/document.html", context)
+
+
+def _folder(request: HttpRequest, place: str, status: int = 200, **more: Any) -> HttpResponse:
+    context = knowledge.folder_page(_user(request), place, request.GET.get("page"))
+    return render(request, "memory/folder.html", {**_found(context), **more}, status=status)
+
+
+@require_POST
+@login_required
+def new_document(request: HttpRequest) -> HttpResponse:
+    """Begin a document at a path that is free."""
+    form = NewDocumentForm(request.POST)
+    try:
+        if not form.is_valid():
+            return _not_begun(request, form, _first_error(form), status=422)
+        path, text = form.cleaned_data["path"], form.cleaned_data["text"].replace("\r\n", "\n")
+        add(_user(request), path, text, Revision.Author.USER, Origin())
+    except PathTakenError as taken:
+        return _not_begun(request, form, str(taken), status=409)
+    messages.success(request, f"There is a new document at {path}.")
+    return redirect(knowledge.address(path))
+
+
+def _not_begun(request: HttpRequest, form: NewDocumentForm, sentence: str, status: int) -> HttpResponse:
+    found = search_page(_user(request), SearchForm({}))
+    return _home(request, {**found, "new": form, "not_begun": sentence}, status=status)
+
+
+@require_POST
+@login_required
+def move(request: HttpRequest) -> HttpResponse:
+    """Give a document or a folder another path."""
+    place = _place(PlaceForm(request.POST))
+    _found(Document.objects.for_user(_user(request)).under(place).exists())
+    form = MoveForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, place, _first_error(form), status=422)
+    try:
+        moved = tree.move(_user(request), place, form.cleaned_data["to"])
+    except tree.NotMovedError as refusal:
+        return _refused(request, place, str(refusal), status=409)
+    if moved:
+        messages.success(request, f"Moved to {form.cleaned_data['to']}.")
+    return redirect(knowledge.address(form.cleaned_data["to"]))
+
+
+@require_POST
+@login_required
+def tag(request: HttpRequest) -> HttpResponse:
+    """Give a document these tags and no others."""
+    place = _place(PlaceForm(request.POST))
+    document = get_object_or_404(Document.objects.for_user(_user(request)), path=place)
+    form = TagsForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, place, _first_error(form), status=422)
+    try:
+        tree.set_tags(document, form.cleaned_data["tags"])
+    except ValidationError as refusal:
+        return _refused(request, place, refusal.messages[0], status=422)
+    messages.success(request, "The tags were saved.")
+    return redirect(knowledge.address(place))
+
+
+def _refused(request: HttpRequest, place: str, sentence: str, status: int) -> HttpResponse:
+    """The page again with one sentence on why nothing was done, and what was typed."""
+    more = {"not_done": sentence, "typed": request.POST}
+    found = Document.objects.for_user(_user(request)).filter(path=place).first()
+    if found is None:
+        return _folder(request, place, status, **more)
+    context = knowledge.document_page(_user(request), found)
+    return render(request, "memory/document.html", {**context, **more}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@never_cache
+def remove(request: HttpRequest) -> HttpResponse:
+    """First what would go; then the deed, if what was listed is still all there is."""
+    asked = request.POST if request.method == "POST" else request.GET
+    listing = _found(knowledge.what_goes(_user(request), _place(PlaceForm(asked))))
+    if request.method != "POST":
+        return render(request, "memory/remove.html", listing)
+    form = RemoveForm(request.POST)
+    if not form.is_valid() or form.cleaned_data["expected"] != len(listing["going"]):
+        return render(request, "memory/remove.html", {**listing, "has_changed": True}, status=409)
+    gone = tree.delete(_user(request), form.cleaned_data["path"])
+    messages.success(request, f"Deleted: {len(gone)} document{'' if len(gone) == 1 else 's'}.")
+    return redirect("memory:home")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@never_cache
+def upload(request: HttpRequest) -> HttpResponse:
+    """Take files to be read in the background (POST), or say how far they are."""
+    refused = _take_files(request) if request.method == "POST" else []
+    if _is_htmx(request):
+        beside = {"tree": knowledge.whole_tree(_user(request)), "is_answer": True}
+        return render(
+            request, "memory/memory.html#uploads", {**knowledge.uploads_list(_user(request), refused), **beside}
+        )
+    for name, sentence in refused:
+        messages.warning(request, f"{name}: {sentence}")
+    return redirect(f"{reverse('memory:home')}#uploads")
+
+
+def _take_files(request: HttpRequest) -> list[tuple[str, str]]:
+    """Accept each file that was sent; (name, sentence) of those that are not taken."""
+    form = UploadForm(request.POST)
+    if not form.is_valid():
+        return [("Folder", _first_error(form))]
+    files = request.FILES.getlist("files")
+    refused = [] if files else [("Nothing was sent", "Choose a file first.")]
+    for file in files:
+        name = file.name or "file"
+        try:
+            uploads.accept(_user(request), name, file.read(), form.cleaned_data["folder"] or uploads.FOLDER)
+        except uploads.UploadRefusedError as refusal:
+            refused.append((name, str(refusal)))
+    return refused
+
+
+@require_POST
+@login_required
+def read_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Have a file read anew whose readers never came to an end."""
+    uploads.try_again(get_object_or_404(Upload.objects.for_user(_user(request)).defer("content"), pk=pk))
+    return redirect(f"{reverse('memory:home')}#uploads")
+
+
+def _place(form: PlaceForm) -> str:
+    """The path that is asked for; what is no path is nowhere."""
+    if not form.is_valid():
+        raise Http404
+    return str(form.cleaned_data["path"])
+
+
+def _found[T](found: T | None) -> T:
+    if not found:
+        raise Http404
+    return found
+
+
+@require_POST
+@login_required
+def save_document(request: HttpRequest, pk: int) -> HttpResponse:
+    """Write a document, unless somebody else has written it meanwhile."""
+    document = get_object_or_404(Document.objects.for_user(_user(request)), pk=pk)
+    form = DocumentForm(request.POST)
+    if not form.is_valid():
+        typed = request.POST.get("text", "")
+        shown = editor(document, text=typed.replace("\x00", ""), sentence=_first_error(form), is_open=True)
+        return _document(request, shown, status=422)
+    text, started_from = form.cleaned_data["text"], form.cleaned_data["started_from"]
+    try:
+        document = save(_user(request), document.path, text, started_from=started_from)
+    except DocumentChangedError as conflict:
+        against = changes(conflict.newest.text, text.replace("\r\n", "\n"))
+        shown = editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
+        return _document(request, shown, status=409)
+    return _document(request, editor(document, sentence=f"Saved: {document.title}"))
+
+
+def _document(request: HttpRequest, shown: Editor, status: int = 200) -> HttpResponse:
+    """The document again: alone for htmx, else on the whole page it was edited on."""
+    is_alone = request.POST.get("page") == "document"
+    if is_alone and (_is_htmx(request) or status != 200):
+        context = knowledge.document_page(_user(request), shown.document, shown=shown)
+        template = "memory/document.html#text" if _is_htmx(request) else "memory/document.html"
+        return render(request, template, context, status=status)
+    if _is_htmx(request):
+        return render(request, "memory/profile.html#document", {"editor": shown}, status=status)
+    if status != 200:
+        return render(request, "memory/profile.html", _profile(request, changed=shown), status=status)
+    messages.success(request, shown.sentence)
+    if is_alone:
+        return redirect(knowledge.address(shown.document.path))
+    return redirect(f"{reverse('memory:profile')}#document-{shown.document.pk}")
+
+
+@require_safe
+@login_required
+@never_cache
+def history(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
+    """A document's versions, and what one of them changed."""
+    document = get_object_or_404(Document.objects.for_user(_user(request)), pk=pk)
+    try:
+        return render(request, "memory/history.html", knowledge.history(document, number))
+    except Revision.DoesNotExist:
+        raise Http404 from None
+
+
+@require_POST
+@login_required
+def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make an earlier version the newest one."""
+    document = get_object_or_404(Document.objects.for_user(_user(request)).select_related("user"), pk=pk)
+    form = RevertForm(request.POST)
+    if not form.is_valid():
+        return HttpResponse("Which version? The form was not complete.", status=422)
+    number, started_from = form.cleaned_data["number"], form.cleaned_data["started_from"]
+    get_object_or_404(document.revisions, number=number)
+    try:
+        revert(document, number, started_from=started_from)
+    except DocumentChangedError as conflict:
+        messages.warning(request, str(conflict))
+    else:
+        messages.success(request, f"“{document.title}” is back to version {number}.")
+    return redirect("memory:history", pk)
+
+
+# Episodes --------------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@login_required
+@never_cache
+def episodes(request: HttpRequest) -> HttpResponse:
+    """What happened, by month."""
+    context = timeline.timeline(_user(request), TimelineForm(request.GET), request.GET.get("page"))
+    return render(request, "memory/timeline.html", {**context, **_beside_timeline(request)})
+
+
+@require_safe
+@login_required
+@never_cache
+def story(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """How one conversation went."""
+    try:
+        context = timeline.story(_user(request), pk)
+    except Episode.DoesNotExist:
+        raise Http404 from None
+    return render(request, "memory/story.html", {**context, **_beside_timeline(request)})
+
+
+def _beside_timeline(request: HttpRequest) -> dict[str, Any]:
+    return {"tree": knowledge.whole_tree(_user(request)), "page": "timeline"}
+
+
 def _first_error(form: Any) -> str:
     return str(next(iter(form.errors.values()))[0])
+
+
+def _is_htmx(request: HttpRequest) -> bool:
+    return bool(request.htmx)  # type: ignore[attr-defined]
 
 
 def _user(request: HttpRequest) -> User:

@@ -20,7 +20,8 @@ from accounts.models import User
 from budget.models import ProfileSnapshot, Receipt
 from chat.models import Conversation, Message
 from memory import documents
-from memory.models import Boundary, Document, Fact, LibrarianRun, ReviewAction
+from memory.indexing import index_conversation
+from memory.models import Boundary, Document, Episode, Fact, LibrarianRun, ReviewAction, Upload
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +40,8 @@ class Hers:
     action: ReviewAction
     document: Document
     boundary: Boundary
+    episode: Episode
+    upload: Upload
     receipt: Receipt
 
 
@@ -49,19 +52,22 @@ def hers(alice: Any) -> Hers:
     question = Message.objects.create(seq=1, role="user", event_type="user_message", client_id=uuid4(), **common)
     answer = Message.objects.create(seq=2, role="assistant", event_type="assistant_response", parent=question, **common)
     Conversation.objects.filter(pk=conversation.pk).update(active_leaf=answer)
+    index_conversation(conversation.pk)
     run = LibrarianRun.objects.create(user=alice, conversation=conversation, first_seq=1, last_seq=2, trigger="ended")
     fact = Fact.objects.create(user=alice, statement=SECRET, quote=SECRET, message=question, run=run)
     done = Fact.objects.create(user=alice, statement=SECRET, status="active")
     action = ReviewAction.objects.create(user=alice, fact=done, verb="accept", by=alice, before={})
     document = documents.save(alice, "/profile/identity", SECRET, "user", started_from=0)
     boundary = Boundary.objects.create(user=alice, text=SECRET)
+    episode = Episode.objects.create(user=alice, conversation=conversation, title=SECRET, summary=SECRET)
+    upload = Upload.objects.create(user=alice, name=SECRET, size=1, folder=f"/{SECRET}", state="failed", content=b"x")
     snapshot = ProfileSnapshot.objects.create(user=alice, conversation=conversation, text=SECRET, reason="new")
     item = {"ref": "fact:1", "section": "memories", "label": SECRET, "tokens": 1, "kept": True, "rule": "", "url": ""}
     receipt = Receipt.objects.create(
         user=alice, conversation=conversation, message=answer, turn=1, model="m", plan="standard", plan_total=1,
         items=[{**item, "score": 0.5, "parts": {}}], request_digest="0" * 64, snapshot=snapshot,
     )  # fmt: skip
-    return Hers(conversation, question, answer, fact, action, document, boundary, receipt)
+    return Hers(conversation, question, answer, fact, action, document, boundary, episode, upload, receipt)
 
 
 # Address → method, arguments from her rows, and fields. What has no argument is Bob's own page, without her secret.
@@ -83,11 +89,27 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:history": ("get", lambda h: {"pk": h.document.pk}),
     "memory:version": ("get", lambda h: {"pk": h.document.pk, "number": 1}),
     "memory:revert": ("post", lambda h: {"pk": h.document.pk}),
+    "memory:fact": ("get", lambda h: {"pk": h.fact.pk}),
+    "memory:documents": ("get", lambda h: {}),  # this one and the next but two name the document in their fields
+    "memory:document": ("get", lambda h: {"path": h.document.path[1:]}),
+    "memory:move": ("post", lambda h: {}),
+    "memory:tags": ("post", lambda h: {}),
+    "memory:remove": ("post", lambda h: {}),
+    "memory:read_upload_again": ("post", lambda h: {"pk": h.upload.pk}),
+    "memory:story": ("get", lambda h: {"pk": h.conversation.pk}),
     "memory:save_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
     "memory:remove_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
 }
-OWN_PAGES = ["new", "conversations", "memory:home", "memory:review", "memory:profile"]
-OWN_POSTS = ["send", "memory:add_boundary"]
+OWN_PAGES = [
+    "new",
+    "conversations",
+    "memory:home",
+    "memory:review",
+    "memory:profile",
+    "memory:episodes",
+    "memory:uploads",
+]
+OWN_POSTS = ["send", "memory:add_boundary", "memory:new_document"]
 PUBLIC = ["healthz"]
 
 
@@ -107,7 +129,7 @@ def test_every_address_of_recall_is_in_the_table() -> None:
 
 def rows() -> dict[str, Any]:
     """Everything of Alice's that could be changed."""
-    models = (Conversation, Message, Fact, ReviewAction, Document, Boundary, LibrarianRun, Receipt)
+    models = (Conversation, Message, Fact, ReviewAction, Document, Boundary, LibrarianRun, Receipt, Episode, Upload)
     return {model.__name__: list(model.objects.order_by("pk").values()) for model in models}
 
 
@@ -117,8 +139,10 @@ def test_bob_gets_nothing_and_changes_nothing_at(name: str, hers: Hers, bob: Use
     address, before = reverse(name, kwargs=arguments(hers)), rows()
     client.force_login(bob)
     fields = {"statement": "stolen", "text": "stolen", "title": "stolen", "number": 1, "started_from": 1, "revision": 1}
+    place = {"path": hers.document.path}
+    fields |= {**place, "to": "/stolen", "tags": "stolen", "expected": 1}
     for headers in ({}, {"HX-Request": "true"}):
-        response = getattr(client, method)(address, fields if method == "post" else {}, headers=headers)
+        response = getattr(client, method)(address, fields if method == "post" else place, headers=headers)
         assert response.status_code == 404
         assert SECRET not in response.content.decode()
     assert rows() == before
@@ -144,9 +168,16 @@ def test_bobs_own_pages_show_nothing_of_alices_at(name: str, hers: Hers, bob: Us
 
 def test_alice_finds_her_own_secret(hers: Hers, alice: User, client: Client) -> None:
     client.force_login(alice)
-    for name in ("conversation", "conversation_messages", "receipt", "memory:history"):
+    for name in (
+        "conversation",
+        "conversation_messages",
+        "receipt",
+        "memory:history",
+        "memory:document",
+        "memory:story",
+    ):
         assert SECRET in client.get(reverse(name, kwargs=HERS[name][1](hers))).content.decode(), name
-    for name in ("memory:review", "memory:profile", "new"):
+    for name in ("memory:review", "memory:profile", "new", "memory:episodes", "memory:home"):
         assert SECRET in client.get(reverse(name)).content.decode(), name
 
 

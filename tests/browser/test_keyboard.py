@@ -41,7 +41,7 @@ def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
 
     page.locator(".skip-link").focus()
     stops = tab_to(page, "text")
-    assert stops[:4] == ["Recall", "Chat", "Profile", "Review"]
+    assert stops[:5] == ["Recall", "Chat", "Profile", "Memory", "Review"]
     assert "New conversation" in stops
 
     page.keyboard.type("One line,")

@@ -35,10 +35,6 @@ def page_of(client: Client, address: str = "/memory/profile") -> str:
 # Documents -------------------------------------------------------------------------------------------------------
 
 
-def test_memory_begins_at_the_profile(alice: User, sign_in: SignIn) -> None:
-    assert sign_in(alice).get("/memory/")["Location"] == "/memory/profile"
-
-
 def test_an_empty_profile_shows_what_to_write(alice: User, sign_in: SignIn) -> None:
     page = page_of(sign_in(alice))
 

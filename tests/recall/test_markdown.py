@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat import markdown
-from chat.markdown import CLASSES, MAX_BRACKET_WORK, MAX_CHARS, TAGS, render
+from recall import markdown
+from recall.markdown import CLASSES, MAX_BRACKET_WORK, MAX_CHARS, TAGS, render
 
 ATTACKS = [
     "[x](javascript:alert(1))",

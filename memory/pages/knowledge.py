@@ -1,0 +1,290 @@
+"""What do the pages of the knowledge base show? The tree of documents, one document, one folder, files on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import quote
+
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from memory import tree, uploads
+from memory.documents import MAX_TEXT, changes, part
+from memory.models import Chunk, Document, Upload
+from memory.pages.profile import Editor, editor
+from memory.profile import FOLDER
+from memory.reading.formats import ENDINGS, KNOWN
+from recall.markdown import render
+
+MOST_IN_FOLDER: Final = 200
+"""Documents of one folder in the tree; the folder's own page shows all of them, page by page."""
+MOST_IN_TREE: Final = 1_000
+"""Rows of the whole tree: some 200 kB of HTML, a tenth of that on its way."""
+DOCUMENTS_A_PAGE: Final = 100
+VERSIONS_LISTED: Final = 200
+
+
+# The tree --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A document in the tree."""
+
+    path: str
+    name: str
+    title: str
+    """Empty where it says no more than the name."""
+    address: str
+    is_current: bool = False
+
+
+@dataclass(slots=True)
+class Folder:
+    """A folder in the tree, with what stands in it."""
+
+    path: str
+    name: str
+    address: str
+    folders: list[Folder] = field(default_factory=list)
+    documents: list[Leaf] = field(default_factory=list)
+    count: int = 0
+    """Documents in it and in the folders below."""
+    unlisted: int = 0
+    """Documents directly in it that the tree leaves to the folder's own page."""
+    is_open: bool = False
+
+
+def whole_tree(user: User, current: str = "") -> Folder:
+    """The user's documents by folder, those around the path `current` unfolded. One query."""
+    return folder(tree.whole(user), current, iter(range(MOST_IN_TREE)))
+
+
+def folder(node: tree.Node, current: str, places: Iterator[int]) -> Folder:
+    """A folder as the tree shows it; each document listed takes one of the `places` that are left. Pure."""
+    own = node.document is not None
+    is_open = node.path == tree.ROOT or f"{current}/".startswith(f"{node.path}/")
+    shown = Folder(node.path, node.name, address(node.path), count=node.documents - own, is_open=is_open)
+    for child in node.below:
+        if child.below:
+            shown.folders.append(folder(child, current, places))
+        if child.document is None:
+            continue
+        if len(shown.documents) < MOST_IN_FOLDER and next(places, None) is not None:
+            shown.documents.append(_leaf(child.document, child.name, current))
+        else:
+            shown.unlisted += 1
+    return shown
+
+
+def _leaf(document: Document, name: str, current: str) -> Leaf:
+    title = document.title if document.title != name else ""
+    return Leaf(document.path, name, title, address(document.path), document.path == current)
+
+
+def address(path: str) -> str:
+    """Where the document or folder at this path is shown.
+
+    Browsers rewrite addresses with `.` and `..` in them, and none may hold a line break: such paths are given as a
+    parameter.
+    """
+    if path == tree.ROOT:
+        return reverse("memory:home")
+    if {".", ".."} & set(path.split("/")) or not path.isprintable():
+        return f"{reverse('memory:documents')}?path={quote(path, safe='')}"
+    return reverse("memory:document", args=[path[1:]])
+
+
+# One document, one folder ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """One of the folders a path stands in."""
+
+    name: str
+    address: str
+
+
+def crumbs(path: str) -> list[Crumb]:
+    """The folders above, from the outermost in."""
+    names = path[1:].split("/")[:-1]
+    return [Crumb(name, address("/" + "/".join(names[:depth]))) for depth, name in enumerate(names, start=1)]
+
+
+def document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
+    """One document to read and edit, of a long one part `number`; `shown` stands in the text box instead of it."""
+    shown_part = part(document.text, number)
+    return {
+        **_place(user, document.path),
+        "document": document,
+        "html": render(shown_part.text) if document.text.strip() else "",
+        "part": shown_part,
+        "editor": shown or editor(document),
+        "is_too_long": len(document.text) > MAX_TEXT,
+        "tags": ", ".join(document.tags),
+        "passages": _passages(user, document),
+        "upload": document.uploads.defer("content").first(),
+        "below": Document.objects.for_user(user).under(document.path).exclude(pk=document.pk).count(),
+    }
+
+
+def folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | None:
+    """Everything at and below a path, page by page; None: nothing is there."""
+    rows = Document.objects.for_user(user).under(path).values_list("path", "title", "changed_at")
+    below = sorted(rows, key=lambda row: _in_order(row[0]))
+    if not below:
+        return None
+    page = Paginator(below, DOCUMENTS_A_PAGE).get_page(number)
+    name = tree.name_of(path)
+    return {
+        **_place(user, path),
+        "documents": page,
+        "rows": [(address(at), at.removeprefix(f"{path}/") if at != path else name, *rest) for at, *rest in page],
+    }
+
+
+def tag_page(user: User, tag: str) -> dict[str, Any]:
+    """The documents that carry a tag; none is no error, since a tag goes with its last document."""
+    kept = tree.normal_tag(tag)
+    found = Document.objects.for_user(user).filter(tags__contains=[kept]) if kept else Document.objects.none()
+    rows = sorted(found.values_list("path", "title", "changed_at"), key=lambda row: _in_order(row[0]))
+    return {
+        "tag": kept,
+        "rows": [(address(path), path, title, changed) for path, title, changed in rows],
+        "tree": whole_tree(user),
+        "page": "knowledge",
+    }
+
+
+def what_goes(user: User, path: str) -> dict[str, Any] | None:
+    """The dry listing before a removal: each document at or below the path; None: there is none."""
+    gone = Document.objects.for_user(user).under(path)
+    rows = gone.annotate(versions=Count("revisions", distinct=True), passages=Count("chunks", distinct=True))
+    counted = sorted(rows.values("path", "title", "versions", "passages"), key=lambda row: _in_order(row["path"]))
+    if not counted:
+        return None
+    return {
+        **_place(user, path),
+        "going": counted,
+        "versions": sum(row["versions"] for row in counted),
+        "passages": sum(row["passages"] for row in counted),
+    }
+
+
+def _place(user: User, path: str) -> dict[str, Any]:
+    """What every page of a path shows: the tree around it, the folders above."""
+    return {
+        "path": path,
+        "name": tree.name_of(path),
+        "address": address(path),
+        "crumbs": crumbs(path),
+        "tree": whole_tree(user, path),
+        "page": "knowledge",
+    }
+
+
+def _in_order(path: str) -> list[tuple[str, str]]:
+    """As in the tree: `/a/b` before `/a-c`."""
+    return [tree.by_name(name) for name in path[1:].split("/")]
+
+
+def history(document: Document, number: int | None) -> dict[str, Any]:
+    """A document's versions, and what one of them changed (the newest, unless `number` names another).
+
+    Raises:
+        Revision.DoesNotExist: it has versions, and none of this number.
+    """
+    versions = list(document.revisions.defer("text")[:VERSIONS_LISTED])
+    newest = versions[0].number if versions else 0
+    chosen, before = None, ""
+    if versions:
+        chosen = document.revisions.get(number=newest if number is None else number)
+        before = document.revisions.filter(number__lt=chosen.number).values_list("text", flat=True).first() or ""
+    return {
+        "document": document,
+        "versions": versions,
+        "newest": newest,
+        "chosen": chosen,
+        "changes": changes(before, chosen.text) if chosen else [],
+        "address": address(document.path),
+        "is_profile": document.path.startswith(f"{FOLDER}/"),
+    }
+
+
+def _passages(user: User, document: Document) -> list[Chunk]:
+    """What the index holds of it, in order, without the vectors."""
+    passages = Chunk.objects.for_user(user).filter(document=document).order_by("number")
+    return list(passages.defer("vector", "search"))
+
+
+# Files on their way ----------------------------------------------------------------------------------------------
+
+UPLOADS_SHOWN: Final = 8
+STILL_EMBEDDING: Final = timedelta(minutes=5)
+"""Vectors follow within seconds. A document that lacks some for longer waits for something else, and the page for
+nothing."""
+
+
+def uploads_list(user: User, refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """The latest uploads with their progress, and (name, sentence) of files that were not taken just now."""
+    latest = list(uploads.recent(user).select_related("document").defer("content", "document__text")[:UPLOADS_SHOWN])
+    rows = [_on_its_way(one) for one in latest]
+    return {
+        "uploads": rows,
+        "refused": refused,
+        "reading": sum(row.upload.state in uploads.UNFINISHED for row in rows),
+        "is_busy": any(row.is_busy for row in rows),
+        "largest_mb": settings.ENVIRONMENT.max_upload_mb,
+        "largest": settings.ENVIRONMENT.max_upload_mb * uploads.MEGABYTE,
+        "endings": ",".join(ENDINGS),
+        "known": KNOWN,
+        "upload_folder": uploads.FOLDER,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OnItsWay:
+    """An upload as the list shows it."""
+
+    upload: Upload
+    sentence: str
+    percent: int
+    """Of its passages, how many are found by meaning, too."""
+    is_busy: bool
+    address: str
+    """Of the document it became."""
+    may_try_again: bool
+
+
+def _on_its_way(upload: Any) -> OnItsWay:
+    is_new = upload.finished_at is not None and timezone.now() - upload.finished_at < STILL_EMBEDDING
+    is_embedding = upload.state == Upload.State.DONE and upload.embedded < upload.total and is_new
+    may_try_again = upload.state == Upload.State.FAILED and upload.error == uploads.GAVE_UP
+    return OnItsWay(
+        upload=upload,
+        sentence=_sentence(upload),
+        percent=round(100 * upload.embedded / upload.total) if upload.total else 0,
+        is_busy=upload.state in uploads.UNFINISHED or is_embedding,
+        address=address(upload.document.path) if upload.document else "",
+        may_try_again=may_try_again,
+    )
+
+
+def _sentence(upload: Any) -> str:
+    if upload.state == Upload.State.FAILED:
+        return str(upload.error)
+    if upload.state != Upload.State.DONE:
+        return "Being read …" if upload.state == Upload.State.READING else "Waits to be read …"
+    if upload.document is None:
+        return "Read; its document was deleted since."
+    if upload.embedded < upload.total:
+        return f"Read. {upload.embedded} of {upload.total} passages are found by meaning, all by their words."
+    return f"Read: {upload.total} passage{'' if upload.total == 1 else 's'} to be found."

@@ -1,0 +1,114 @@
+"""What does the profile page show? Documents to edit in place, boundaries, and facts by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Max, Q
+
+from accounts.models import User
+from memory.documents import BEGINNINGS, Change, beginnings
+from memory.evidence import shown
+from memory.forms import BoundaryForm
+from memory.kinds import Kind
+from memory.models import Boundary, Document, Fact, Revision
+from memory.pages.review import Row, with_evidence
+from memory.profile import FOLDER
+
+FACTS_A_PAGE: Final = 100
+FACTS_IN_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")
+
+TABS: Final = {
+    "active": ("In use", Q(status=Fact.Status.ACTIVE)),
+    "proposed": ("Waiting for review", Q(status=Fact.Status.PROPOSED)),
+    "past": ("Past", ~Q(status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])),
+}
+"""The facts of the profile page by what has become of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """A document to read and to edit in place."""
+
+    document: Document
+    number: int
+    """Its newest version; 0: nobody has written into it."""
+    hint: str
+    text: str
+    """What the text box holds."""
+    sentence: str = ""
+    """What happened, or why nothing was saved."""
+    against: Sequence[Change] = ()
+    """The newest version compared with what the user wrote, where they met."""
+    is_open: bool = False
+
+
+def profile(
+    user: User,
+    *,
+    tab: str = "",
+    number: str | None = None,
+    changed: Editor | None = None,
+    new_boundary: BoundaryForm | None = None,
+) -> dict[str, Any]:
+    """Page `number` of the facts of `tab`, and the rest; `changed` and `new_boundary` stand instead of the stored."""
+    tab = tab if tab in TABS else "active"
+    facts, groups = _facts(user, tab, number)
+    return {
+        "editors": [changed if changed and changed.document == own.document else own for own in _editors(user)],
+        "tabs": _tabs(user),
+        "tab": tab,
+        "facts": facts,
+        "groups": groups,
+        "boundaries": Boundary.objects.for_user(user),
+        "global_boundaries": Boundary.objects.global_ones(),
+        "new_boundary": new_boundary,
+        "page": "profile",
+    }
+
+
+def editor(document: Document, number: int | None = None, *, text: str | None = None, **more: Any) -> Editor:
+    """The document to edit; `text` stands in the text box instead of its own."""
+    if number is None:
+        number = document.revisions.aggregate(newest=Max("number"))["newest"] or 0
+    hints = {beginning.path: beginning.hint for beginning in BEGINNINGS}
+    return Editor(document, number, hints.get(document.path, ""), document.text if text is None else text, **more)
+
+
+def place_of(fact: Fact) -> tuple[str, int]:
+    """The tab that this fact stands in, and the page of it."""
+    own = Fact.objects.filter(user=fact.user_id)
+    tab = next(name for name, (_, which) in TABS.items() if own.filter(which, pk=fact.pk).exists())
+    in_order = list(own.filter(TABS[tab][1]).order_by(*FACTS_IN_ORDER).values_list("pk", flat=True))
+    return tab, 1 + in_order.index(fact.pk) // FACTS_A_PAGE
+
+
+def _editors(user: User) -> list[Editor]:
+    """The three documents everybody has, then what else stands in the profile folder."""
+    first = beginnings(user)
+    further = Document.objects.for_user(user).under(FOLDER).exclude(pk__in=[document.pk for document in first])
+    documents = [*first, *sorted(further, key=lambda document: document.path)]
+    newest = dict(
+        Revision.objects.filter(document__in=documents).values_list("document").annotate(newest=Max("number"))
+    )
+    return [editor(document, newest.get(document.pk, 0)) for document in documents]
+
+
+def _tabs(user: User) -> list[tuple[str, str, int]]:
+    counts = Fact.objects.for_user(user).aggregate(
+        **{name: Count("pk", filter=which) for name, (_, which) in TABS.items()}
+    )
+    return [(name, label, counts[name]) for name, (label, _) in TABS.items()]
+
+
+def _facts(user: User, tab: str, number: str | None) -> tuple[Page[Fact], list[tuple[str, list[Row]]]]:
+    """One page of facts, and its rows by kind."""
+    facts = with_evidence(Fact.objects.for_user(user).filter(TABS[tab][1]))
+    page = Paginator(facts.order_by(*FACTS_IN_ORDER), FACTS_A_PAGE).get_page(number)
+    rows = [Row(item) for item in shown(list(page))]
+    by_kind = groupby(rows, lambda row: row.shown.fact.kind)
+    return page, [(Kind(kind).label, list(group)) for kind, group in by_kind]

@@ -1,0 +1,307 @@
+"""What does the search page show? What bears on a question, best first, each with its reasons; and what was left out.
+
+The question is put to the same retrieval that serves the prompts, as of a moment: what stands in every prompt anyway
+is found here, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final, get_args
+
+from django.db.models import Count, Func
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from memory import source
+from memory.forms import SearchForm
+from memory.kinds import EpisodeKind, Kind
+from memory.models import Chunk, Document, Episode, Fact
+from memory.pages.knowledge import address
+from memory.question import is_small_talk, words_of
+from memory.ranking import MEASURED, Part, Rule, Source
+from memory.retrieval import CutItem, Filters, MemoryItem, ids_by_kind, recall
+
+RESULTS: Final = 20
+"""Results that a page shows: four times what a prompt gets."""
+LEFT_OUT_SHOWN: Final = 30
+"""Of what was left out, the best: the rest is counted."""
+TAGS: Final = 200
+"""Tags that are offered."""
+EXCERPT: Final = 420
+"""Characters of a longer text that a result shows: about five lines."""
+
+SOURCES: Final[Mapping[Source, str]] = {
+    "fact": "Fact",
+    "episode": "Episode",
+    "document": "Document",
+    "message": "Message",
+    "segment": "Summary",
+}
+SEVERAL: Final[Mapping[Source, str]] = {
+    "fact": "Facts",
+    "episode": "Episodes",
+    "document": "Documents",
+    "message": "Messages",
+    "segment": "Summaries",
+}
+ICONS: Final[Mapping[Source, str]] = {
+    "fact": "check",
+    "episode": "calendar-days",
+    "document": "file-text",
+    "message": "message-square",
+    "segment": "receipt-text",
+}
+
+PARTS: Final[Mapping[Part, str]] = {
+    "keyword": "Words it shares with the question, and its neighbours do",
+    "semantic": "Closeness in meaning",
+    "name_match": "Whom the question names",
+    "own_words": "In your own words",
+    "answer": "Follows a question that fits",
+    "date_match": "The time the question means",
+    "session": "What else was said in that sitting",
+    "time_match": "Names a time, as the question asks for one",
+    "question": "Is a short question itself (counts against it)",
+    "recency": "How recent it is",
+    "importance": "How important it is",
+    "access": "How often it was used",
+    "decay": "How well it is kept in mind",
+}
+"""Each part of a score in plain words."""
+
+RULES: Final[Mapping[Rule, str]] = {
+    "below the floor": "It has too little to do with what you asked.",
+    "archived": "It had faded, and does not fit closely enough to be called back.",
+    "near-duplicate": "A better result says the same.",
+    "beyond top-K": f"It fits, and {RESULTS} others fit better.",
+    "over the token budget": "It would not have fitted into the prompt.",
+}
+"""Each rule by which a memory is left out, in plain words."""
+
+_LITTLE_WORDS: Final = re.compile(
+    "a|about|all|am|an|and|any|are|as|at|be|been|but|by|can|did|do|does|for|from|had|has|have|he|her|him|his|how|i|if|in"
+    "|into|is|it|its|me|my|no|not|of|on|or|our|out|said|say|she|so|some|tell|than|that|the|their|them|then|there|they"
+    "|this|to|up|was|we|were|what|when|where|which|who|whose|why|will|with|would|you|your"
+)
+"""Words of a question that are not marked in what it finds: they stand everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of text, and whether the question asks for it."""
+
+    text: str
+    is_asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One part of a score: what it is, how far it holds, what it weighs."""
+
+    name: Part
+    words: str
+    value: float
+    weight: float
+
+    @property
+    def percent(self) -> int:
+        """The value as people read it, and as wide as its bar."""
+        return round(100 * self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One memory that was found."""
+
+    item: MemoryItem
+    label: str
+    icon: str
+    where: str
+    link: str
+    """Where it stands; empty: that is gone."""
+    pieces: Sequence[Piece]
+    counted: Sequence[Reason]
+    """What made its score, the most first."""
+    uncounted: Sequence[Reason]
+    """What is known of it, too, and weighs nothing in this ranking."""
+    badge: str = ""
+    rule: str = ""
+    because: str = ""
+
+    @property
+    def percent(self) -> int:
+        """Its score as people read it, and as wide as its bar."""
+        return round(100 * self.item.score)
+
+
+def search_page(user: User, form: SearchForm) -> dict[str, Any]:
+    """What a question finds, or without one what there is to be found. A form that is wrong finds nothing."""
+    asked = form.cleaned_data.get("q", "") if form.is_valid() else ""
+    context: dict[str, Any] = {"form": form, "asked": asked, "tags": _tags(user), "choices": _choices()}
+    if not asked:
+        return {**context, "contents": contents(user) if form.is_valid() else None}
+    found = recall(
+        user, asked, now=timezone.now(), as_of=_moment(form, user), top_k=RESULTS, filters=_filters(form, user)
+    )
+    cut = found.cut[:LEFT_OUT_SHOWN]
+    shown = _results(user, asked, [*found.kept, *(one.item for one in cut)])
+    return {
+        **context,
+        "results": shown[: len(found.kept)],
+        "left_out": [_left_out(*pair) for pair in zip(shown[len(found.kept) :], cut, strict=True)],
+        "left_out_count": len(found.cut),
+        "milliseconds": round(sum(found.timings.values())),
+        "timings": found.timings,
+        "is_small_talk": is_small_talk(asked),
+    }
+
+
+def contents(user: User) -> list[tuple[str, int]]:
+    """How much of each kind can be found."""
+    passages = dict(Chunk.objects.for_user(user).values_list("kind").annotate(rows=Count("pk")).order_by())
+    return [
+        ("documents", Document.objects.for_user(user).exclude(text="").count()),
+        ("facts", Fact.objects.for_user(user).active().count()),
+        ("episodes", Episode.objects.for_user(user).live().count()),
+        ("passages of what was said", passages.get(Chunk.Kind.MESSAGE, 0)),
+    ]
+
+
+# The question ----------------------------------------------------------------------------------------------------
+
+
+def _moment(form: SearchForm, user: User) -> datetime:
+    """The end of the chosen day, or now."""
+    chosen: date | None = form.cleaned_data["as_of"]
+    return _begins(chosen + timedelta(days=1), user) if chosen else timezone.now()
+
+
+def _filters(form: SearchForm, user: User) -> Filters:
+    chosen = form.cleaned_data
+    since, until = chosen["since"], chosen["until"]
+    return Filters(
+        sources=frozenset(chosen["source"] or get_args(Source)),
+        kinds=frozenset(chosen["kind"]),
+        tags=frozenset(chosen["tag"]),
+        path=chosen["folder"],
+        since=_begins(since, user) if since else None,
+        until=_begins(until + timedelta(days=1), user) if until else None,
+    )
+
+
+def _begins(day: date, user: User) -> datetime:
+    """When the day begins where the user is."""
+    return datetime(day.year, day.month, day.day, tzinfo=user.zone)
+
+
+def _tags(user: User) -> list[str]:
+    """Tags of the user's documents and facts, for the page to offer."""
+    owned = (Document.objects.for_user(user), Fact.objects.for_user(user))
+    found = [rows.annotate(tag=Func("tags", function="unnest")).values_list("tag").distinct()[:TAGS] for rows in owned]
+    return sorted({tag for rows in found for (tag,) in rows}, key=str.casefold)
+
+
+def _choices() -> dict[str, Sequence[tuple[str, str]]]:
+    kinds = dict([*Kind.choices, *EpisodeKind.choices])
+    return {"source": list(SEVERAL.items()), "kind": list(kinds.items())}
+
+
+# The results -----------------------------------------------------------------------------------------------------
+
+
+def _results(user: User, asked: str, items: Sequence[MemoryItem]) -> list[Result]:
+    """Each item with its reasons and where it stands. Two queries, however many there are."""
+    pks = ids_by_kind(item.ref for item in items)
+    facts = Fact.objects.for_user(user).only("kind", "status").in_bulk(pks["fact"])
+    passages = Chunk.objects.for_user(user).filter(pk__in=pks["chunk"], document__isnull=False)
+    rows = passages.values_list("pk", "document__path", "number")
+    places = {pk: f"{address(path)}#passage-{number}" for pk, path, number in rows}
+    pattern = asked_for(asked)
+    return [_result(item, facts, places, pattern) for item in items]
+
+
+def _result(
+    item: MemoryItem, facts: Mapping[int, Fact], places: Mapping[int, str], pattern: re.Pattern[str] | None
+) -> Result:
+    pk = int(item.ref.rpartition(":")[2])
+    where, link, badge = item.title, "", ""
+    if item.source == "fact" and pk in facts:
+        where, link = facts[pk].get_kind_display(), reverse("memory:fact", args=[pk])
+        badge = "" if facts[pk].status == Fact.Status.ACTIVE else facts[pk].get_status_display()
+    elif item.source == "document":
+        link = places.get(pk, "")
+    elif item.source == "episode":
+        link = f"{_story(item.conversation_id)}#episode-{pk}"
+    elif item.source == "message":
+        where, link = SPEAKERS.get(item.said_by, item.said_by), source.source().link(pk)
+    elif item.conversation_id:
+        link = reverse("conversation", args=[item.conversation_id])
+    counted, uncounted = reasons(item.parts)
+    pieces = marked(excerpt(item.text, pattern), pattern)
+    return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, badge)
+
+
+SPEAKERS: Final = {"user": "You", "assistant": "Recall"}
+
+
+def _story(conversation_id: str) -> str:
+    return reverse("memory:story", args=[conversation_id]) if conversation_id else reverse("memory:episodes")
+
+
+def _left_out(result: Result, cut: CutItem) -> Result:
+    return replace(result, rule=cut.rule, because=RULES[cut.rule])
+
+
+def reasons(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reason]]:
+    """What made a score, the most first; and the parts that weigh nothing in this ranking. Pure."""
+    known = [Reason(part, PARTS[part], value, MEASURED.weights.get(part, 0.0)) for part, value in parts.items()]
+    counted = sorted((one for one in known if one.weight), key=lambda one: -abs(one.weight * one.value))
+    return [one for one in counted if one.value], [one for one in known if not one.weight]
+
+
+# The words -------------------------------------------------------------------------------------------------------
+
+
+def asked_for(question: str) -> re.Pattern[str] | None:
+    """What is marked in a text that a question finds: its words in any of their usual endings; None: it has none."""
+    words = {stem(word) for word in words_of(question) if not _LITTLE_WORDS.fullmatch(word)}
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    if not longest_first:
+        return None
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})[^\W_]*", re.IGNORECASE)
+
+
+def stem(word: str) -> str:
+    """A word without a usual English ending: “lives”, “living” and “lived” all begin with “liv”."""
+    for ending in ("ing", "ies", "es", "ed", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word
+
+
+def marked(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
+    """The text in pieces, those that the question asks for told apart; together they are the text."""
+    if pattern is None:
+        return [Piece(text, False)]
+    pieces: list[Piece] = []
+    end = 0
+    for found in pattern.finditer(text):
+        pieces += [Piece(text[end : found.start()], False), Piece(found[0], True)]
+        end = found.end()
+    return [piece for piece in (*pieces, Piece(text[end:], False)) if piece.text]
+
+
+def excerpt(text: str, pattern: re.Pattern[str] | None) -> str:
+    """The text, or of a long one the stretch that holds most of what is asked for."""
+    if len(text) <= EXCERPT:
+        return text
+    starts = [found.start() for found in pattern.finditer(text)] if pattern else []
+    fullest = max(starts, key=lambda start: sum(start <= other < start + EXCERPT for other in starts), default=0)
+    begin = min(max(0, fullest - EXCERPT // 6), len(text) - EXCERPT)
+    stretch = text[begin : begin + EXCERPT]
+    return f"{'… ' if begin else ''}{stretch.strip()}{' …' if begin + EXCERPT < len(text) else ''}"

@@ -1,0 +1,133 @@
+"""What does the timeline show? Episodes by month, the latest first; and the story of one conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from typing import Any, Final
+from uuid import UUID
+
+from django.core.paginator import Page, Paginator
+from django.db.models import F, Min, Prefetch, Q, QuerySet
+
+from accounts.models import User
+from memory import source
+from memory.episodes import KEY_MOMENT, narrative_arc
+from memory.forms import TimelineForm
+from memory.kinds import EpisodeKind
+from memory.models import Episode, Fact
+
+EPISODES_A_PAGE: Final = 50
+SIGNIFICANCE_DOTS: Final = 5
+"""Significance is shown as importance is: in five steps."""
+
+ICONS: Final = {
+    EpisodeKind.PLAIN: "message-square",
+    EpisodeKind.DECISION_MADE: "signpost",
+    EpisodeKind.PROBLEM_SOLVED: "circle-check",
+    EpisodeKind.BREAKTHROUGH: "lightbulb",
+    EpisodeKind.ISSUE_IDENTIFIED: "circle-alert",
+    EpisodeKind.TASK_COMPLETED: "flag",
+    EpisodeKind.PIVOT: "corner-up-right",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One episode as the timeline shows it."""
+
+    episode: Episode
+    icon: str
+    level: int
+    """Significance in steps, 1 to SIGNIFICANCE_DOTS."""
+    dots: str
+    link: str
+    """Address of the turn it begins with; empty: that is gone."""
+    is_key: bool
+
+
+def timeline(user: User, form: TimelineForm, number: str | None) -> dict[str, Any]:
+    """Page `number` of the episodes that pass the filter, by month as the user tells months."""
+    told = Episode.objects.for_user(user).told()
+    found = _loaded(user, told.filter(_filter(form)).latest_first())
+    page: Page[Episode] = Paginator(found, EPISODES_A_PAGE).get_page(number)
+    months = groupby(moments(user, list(page)), lambda moment: _month(moment, user))
+    return {
+        "form": form,
+        "episodes": page,
+        "months": [(month, list(of_month)) for month, of_month in months],
+        "is_filtered": bool(form.data),
+        "has_any": bool(page) or told.exists(),
+    }
+
+
+def story(user: User, conversation: UUID) -> dict[str, Any]:
+    """One conversation's episodes as a narrative: beginning, middle, end, key moments.
+
+    Raises:
+        Episode.DoesNotExist: nothing of this user's is told of such a conversation.
+    """
+    arc = narrative_arc(conversation, user)
+    told = [*arc.beginning, *arc.middle, *arc.end]
+    if not told:
+        raise Episode.DoesNotExist
+    whole = _loaded(user, Episode.objects.for_user(user).filter(pk__in=[one.pk for one in told]))
+    shown = {moment.episode.pk: moment for moment in moments(user, list(whole))}
+    parts = (("Beginning", arc.beginning), ("Middle", arc.middle), ("End", arc.end))
+    return {
+        "conversation": shown[told[0].pk].episode.conversation,
+        "parts": [(name, [shown[one.pk] for one in part]) for name, part in parts],
+        "key_moments": [shown[one.pk] for one in arc.key_moments],
+    }
+
+
+def moments(user: User, episodes: Sequence[Episode]) -> list[Moment]:
+    """Each episode of the user's with what a page says of it. One query, however many there are."""
+    links = _links(user, [one.pk for one in episodes])
+    return [_moment(one, links.get(one.pk, "")) for one in episodes]
+
+
+def level(significance: float) -> int:
+    """Significance 0–1 in steps, 1 to SIGNIFICANCE_DOTS."""
+    return 1 + int(significance * (SIGNIFICANCE_DOTS - 1) + 0.5)
+
+
+def least_significance(level: int) -> float:
+    """The least significance that is shown with so many dots."""
+    return max(0.0, (level - 1.5) / (SIGNIFICANCE_DOTS - 1))
+
+
+def _moment(episode: Episode, link: str) -> Moment:
+    filled = level(episode.significance)
+    dots = "●" * filled + "○" * (SIGNIFICANCE_DOTS - filled)
+    icon = ICONS[EpisodeKind(episode.kind)]
+    return Moment(episode, icon, filled, dots, link, episode.significance >= KEY_MOMENT)
+
+
+def _month(moment: Moment, user: User) -> date:
+    """The first day of the month in which it happened, as the user tells days."""
+    return moment.episode.happened_at.astimezone(user.zone).date().replace(day=1)
+
+
+def _links(user: User, episodes: Sequence[int]) -> dict[int, str]:
+    """The address of the message that each episode begins with."""
+    of_first_turn = Q(conversation__messages__turn=F("first_turn"))
+    own = Episode.objects.for_user(user).filter(pk__in=episodes)
+    first = own.values_list("pk").annotate(message=Min("conversation__messages__pk", filter=of_first_turn))
+    return {pk: source.source().link(message) for pk, message in first if message is not None}
+
+
+def _filter(form: TimelineForm) -> Q:
+    if not form.is_valid():
+        return Q()
+    kinds, least = form.cleaned_data["kind"], form.cleaned_data["least"]
+    chosen = Q(kind__in=kinds) if kinds else Q()
+    return chosen & Q(significance__gte=least_significance(int(least))) if least else chosen
+
+
+def _loaded(user: User, episodes: QuerySet[Episode]) -> QuerySet[Episode]:
+    facts = Fact.objects.for_user(user).defer("vector", "search").order_by("pk")
+    heavy = ("vector", "search")
+    return episodes.select_related("conversation").defer(*heavy).prefetch_related(Prefetch("facts", queryset=facts))

@@ -1,0 +1,78 @@
+// @ts-check
+/**
+ * The memory page: a search that leaves its address behind; files dropped on the form, their size told before they are
+ * sent, and how much of them is sent. The page works without it.
+ */
+
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector("form[data-upload]"));
+const zone = form?.querySelector("[data-drop]");
+const input = /** @type {HTMLInputElement | null | undefined} */ (form?.querySelector("input[type=file]"));
+const refused = form?.querySelector("[data-refused]");
+const sent = form?.querySelector("progress");
+
+/** One sentence on the first file that is too large; empty: all may be sent. @param {FileList | null} files */
+function tooLarge(files) {
+  const largest = Number(form?.dataset.largest);
+  const file = [...(files ?? [])].find(({ size }) => size > largest);
+  return file ? `${file.name} has ${(file.size / 1e6).toFixed(1)} MB; ${largest / 1e6} MB are the limit.` : "";
+}
+
+/** @param {Event} event */
+function check(event) {
+  const sentence = tooLarge(input?.files ?? null);
+  if (refused) refused.textContent = sentence;
+  if (!sentence || event.type !== "submit") return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+/** @param {DragEvent} event */
+function holdsFiles(event) {
+  return event.dataTransfer?.types.includes("Files") ?? false;
+}
+
+form?.querySelector("[data-drop-hint]")?.removeAttribute("hidden");
+input?.addEventListener("change", check);
+form?.addEventListener("submit", check, { capture: true });
+
+for (const name of ["dragenter", "dragover"]) {
+  zone?.addEventListener(name, (event) => {
+    if (!holdsFiles(/** @type {DragEvent} */ (event))) return;
+    event.preventDefault();
+    zone.classList.add("is-over");
+  });
+}
+zone?.addEventListener("dragleave", (event) => {
+  const { relatedTarget } = /** @type {DragEvent} */ (event);
+  if (!(relatedTarget instanceof Node && zone.contains(relatedTarget))) zone.classList.remove("is-over");
+});
+zone?.addEventListener("drop", (event) => {
+  const { dataTransfer } = /** @type {DragEvent} */ (event);
+  if (!dataTransfer?.files.length || !input) return;
+  event.preventDefault();
+  zone.classList.remove("is-over");
+  input.files = dataTransfer.files;
+  form?.requestSubmit();
+});
+
+form?.addEventListener("htmx:xhr:progress", (event) => {
+  const { loaded, total, lengthComputable } = /** @type {CustomEvent} */ (event).detail;
+  if (!sent || !lengthComputable) return;
+  sent.hidden = false;
+  sent.value = loaded / total;
+});
+form?.addEventListener("htmx:afterRequest", (event) => {
+  if (sent) sent.hidden = true;
+  if (/** @type {CustomEvent} */ (event).detail.successful) form.reset();
+});
+
+const search = document.querySelector("form[role=search]");
+search?.addEventListener("htmx:configRequest", (event) => {
+  const { parameters } = /** @type {CustomEvent} */ (event).detail;
+  for (const [name, value] of Object.entries(parameters)) if (value === "") delete parameters[name];
+});
+search?.addEventListener("htmx:afterRequest", (event) => {
+  // htmx keeps no history here (it would store whole pages); the address alone is enough for a reload or a bookmark.
+  const { xhr, successful } = /** @type {CustomEvent} */ (event).detail;
+  if (successful) history.replaceState(history.state, "", xhr.responseURL);
+});

@@ -1,0 +1,357 @@
+"""The search over everything: what is found, why, where it stands, what was left out; narrowed down, in the past."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.models import User
+from chat.models import Message
+from memory import documents, tree
+from memory.documents import Origin
+from memory.indexing import embed_waiting, index_conversation
+from memory.models import Episode, Fact, Revision
+from memory.pages.search import (
+    EXCERPT,
+    ICONS,
+    PARTS,
+    RULES,
+    SEVERAL,
+    SOURCES,
+    asked_for,
+    excerpt,
+    marked,
+    reasons,
+    stem,
+)
+from memory.ranking import MEASURED, Part, Rule, Source
+from memory.source import Utterance, source
+
+type SignIn = Callable[[User], Client]
+
+HTMX = {"HX-Request": "true"}
+ATTACK = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+QUESTION = "Where does my sister Mary live?"
+
+
+def say(user: User, *texts: str, at: datetime | None = None) -> list[int]:
+    """Keep a conversation of the user's own words, findable."""
+    at = at or timezone.now() - timedelta(days=3)
+    said = [Utterance(0, n, "user", text, at + timedelta(minutes=n), turn=n) for n, text in enumerate(texts, start=1)]
+    ids = source().store(user, "A talk", said)
+    index_conversation(Message.objects.get(pk=ids[0]).conversation_id)
+    return ids
+
+
+def know(user: User, statement: str, **fields: Any) -> Fact:
+    made: Fact = Fact.objects.create(user=user, statement=statement, **{"status": Fact.Status.ACTIVE, **fields})
+    return made
+
+
+def results_of(client: Client, status: int = 200, **query: Any) -> str:
+    response = client.get("/memory/", {"q": QUESTION, **query}, headers=HTMX)
+    assert response.status_code == status
+    page: str = response.content.decode()
+    assert "<html" not in page
+    return re.sub(r"</?mark[^>]*>", "", page)
+
+
+# What is found ---------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_searched_and_says_where_it_stands(alice: User, sign_in: SignIn) -> None:
+    (message,) = say(alice, "My sister Mary lives in Lisbon, by the river.")
+    fact = know(alice, "The user's sister Mary lives in Lisbon.", kind="person")
+    episode = Episode.objects.create(user=alice, title="Mary moves", summary="The user's sister Mary moved to Lisbon.")
+    add = documents.add(alice, "/people/Mary", "Mary, my sister, lives in Rua Augusta.", "user", Origin())
+    embed_waiting()
+
+    page = results_of(sign_in(alice))
+
+    for link in (
+        f'href="/m/{message}"',
+        f'href="/memory/facts/{fact.pk}"',
+        f'href="/memory/episodes#episode-{episode.pk}"',
+        f'href="/memory/documents/people/Mary#passage-{add.chunks.get().number}"',
+    ):
+        assert link in page
+    for label in ("Fact", "Episode", "Document", "Message"):
+        assert f"</svg>{label}</span>" in page
+
+
+def test_the_words_of_the_question_are_marked(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+
+    page = sign_in(alice).get("/memory/", {"q": "Where does my sister live?"}).content.decode()
+
+    assert '<mark class="mark">sister</mark> Mary <mark class="mark">lives</mark> in Lisbon.' in page
+
+
+def test_what_is_in_every_prompt_anyway_is_found_here(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister is Mary.", kind="person", key="sister", importance=0.9)
+
+    assert "sister is Mary." in results_of(sign_in(alice))
+
+
+def test_each_result_says_why_it_came(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+    embed_waiting()
+
+    page = results_of(sign_in(alice))
+
+    assert "Why this?" in page
+    assert PARTS["semantic"] in page
+    assert page.index(PARTS["keyword"]) < page.index("weighs nothing by itself") < page.index(PARTS["recency"])
+
+
+def test_what_was_left_out_names_its_rule(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+    know(alice, "The user's sister Mary lives in Lisbon .")
+    embed_waiting()
+
+    page = results_of(sign_in(alice))
+
+    assert "Found and left out: 1" in page
+    assert '<span class="badge">near-duplicate</span>' in page
+    assert RULES["near-duplicate"] in page
+
+
+def test_every_part_rule_and_source_has_plain_words() -> None:
+    assert set(PARTS) == set(get_args(Part))
+    assert set(RULES) == set(get_args(Rule))
+    assert set(SOURCES) == set(SEVERAL) == set(ICONS) == set(get_args(Source))
+
+
+def test_a_search_has_an_address_and_works_without_script(alice: User, sign_in: SignIn) -> None:
+    know(alice, "The user's sister Mary lives in Lisbon.")
+    embed_waiting()
+
+    page = sign_in(alice).get("/memory/", {"q": QUESTION, "source": "fact"}).content.decode()
+
+    assert "<html" in page
+    assert f'value="{QUESTION}"' in page
+    assert 'value="fact" checked' in page
+    assert "1 result for" in page
+
+
+def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:
+    know(alice, f"Mary said {ATTACK}")
+    documents.add(alice, f"/x/{ATTACK.replace('/', '-')}", f"Mary {ATTACK}", "user", Origin())
+
+    page = sign_in(alice).get("/memory/", {"q": f"Mary {ATTACK}"}).content.decode()
+
+    assert "<script>alert" not in page
+    assert "<img src" not in page
+    assert "&lt;" in page
+
+
+# What is not found -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [("Good morning!", "A greeting or a thank-you is no question"), (QUESTION, "Whole questions work best")],
+)
+def test_nothing_found_is_explained(alice: User, sign_in: SignIn, question: str, sentence: str) -> None:
+    page = results_of(sign_in(alice), q=question)
+
+    assert "Nothing found for" in page
+    assert sentence in page
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"source": "nonsense"},
+        {"kind": "nonsense"},
+        {"folder": "/a//b"},
+        {"since": "yesterday"},
+        {"as_of": "31.2.2026"},
+        {"q": "x" * 1_001},
+        {"q": "NUL \x00"},
+    ],
+    ids=lambda query: next(iter(query)),
+)
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_a_search_that_cannot_be_is_one_sentence(
+    alice: User, sign_in: SignIn, query: dict[str, str], headers: dict[str, str]
+) -> None:
+    response = sign_in(alice).get("/memory/", {"q": QUESTION, **query}, headers=headers)
+
+    assert response.status_code == 422
+    assert response.content.decode().count('class="errorlist">') == 1
+
+
+# Narrowed down ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def marys(alice: User) -> None:
+    """Mary in four places."""
+    say(alice, "Mary said on a walk that she lives in Porto.", at=datetime(2026, 3, 4, 12, tzinfo=UTC))
+    know(alice, "The fact is that Mary lives in Lisbon.", kind="place", tags=["family"])
+    Episode.objects.create(user=alice, title="Mary", summary="The episode of Mary who lives abroad.", kind="pivot")
+    document = documents.add(alice, "/people/mary", "The document of Mary who lives by the sea.", "user", Origin())
+    tree.set_tags(document, ["letters"])
+    embed_waiting()
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({}, {"fact", "episode", "document", "walk"}),
+        ({"source": ["fact", "episode"]}, {"fact", "episode"}),
+        ({"source": "message"}, {"walk"}),
+        ({"kind": "pivot"}, {"episode"}),
+        ({"kind": "place"}, {"fact"}),
+        ({"folder": "people"}, {"document"}),
+        ({"folder": "/elsewhere"}, set()),
+        ({"tag": "family, letters"}, {"fact", "document"}),
+        ({"tag": "#Letters"}, {"document"}),
+        ({"until": "2026-03-04"}, {"walk"}),
+        ({"until": "2026-03-03"}, set()),
+        ({"since": "2026-03-04", "until": "2026-03-04"}, {"walk"}),
+        ({"since": "2026-03-05"}, {"fact", "episode", "document"}),
+    ],
+)
+def test_a_search_is_narrowed_down(
+    alice: User, sign_in: SignIn, marys: None, query: dict[str, Any], found: set[str]
+) -> None:
+    page = results_of(sign_in(alice), q="Where lives Mary?", **query)
+
+    words = {"fact": "The fact is", "episode": "The episode of", "document": "The document of", "walk": "on a walk"}
+    assert {name for name, text in words.items() if text in page} == found
+
+
+def test_time_travel_finds_what_was_known_then(alice: User, sign_in: SignIn) -> None:
+    long_ago = datetime(2026, 1, 10, 12, tzinfo=UTC)
+    know(
+        alice,
+        "The user's sister Mary lives in Porto.",
+        status="superseded",
+        recorded_at=long_ago,
+        superseded_at=long_ago + timedelta(days=30),
+    )
+    know(alice, "The user's sister Mary lives in Lisbon.", recorded_at=long_ago + timedelta(days=30))
+    client = sign_in(alice)
+
+    then, now = results_of(client, as_of="2026-01-10"), results_of(client)
+
+    assert "lives in Porto" in then
+    assert "lives in Lisbon" not in then
+    assert "as it was known on 10 January 2026" in then
+    assert '<span class="badge badge-warn">Superseded</span>' in then
+    assert "lives in Lisbon" in now
+    assert "lives in Porto" not in now
+
+
+def test_a_day_ends_where_the_user_is(alice: User, sign_in: SignIn) -> None:
+    alice.time_zone = "Pacific/Auckland"
+    alice.save()
+    say(alice, "Mary lives in Faro.", at=datetime(2026, 3, 4, 20, tzinfo=UTC))  # the 5th in Auckland
+    client = sign_in(alice)
+
+    assert "in Faro" not in results_of(client, until="2026-03-04")
+    assert "in Faro" in results_of(client, since="2026-03-05", until="2026-03-05")
+
+
+# Its cost, and whose it is ---------------------------------------------------------------------------------------
+
+
+def test_many_results_take_as_many_queries_as_one(
+    alice: User, sign_in: SignIn, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(12):
+        say(alice, f"Mary lived in house number {number}, with a garden of {number} trees.")
+        know(alice, f"Mary lives in town number {number}.")
+        documents.add(alice, f"/people/{number}", f"Mary lives at number {number}.", Revision.Author.USER, Origin())
+    client = sign_in(alice)
+
+    with django_assert_max_num_queries(9):
+        page = results_of(client)
+
+    assert page.count('class="card result"') >= 30
+
+
+def test_bob_finds_nothing_of_alices(alice: User, bob: User, sign_in: SignIn) -> None:
+    say(alice, "My sister Mary lives in Lisbon.")
+    know(alice, "The user's sister Mary lives in Lisbon.", tags=["sisterly"])
+    documents.add(alice, "/people/Mary", "My sister Mary lives in Lisbon.", "user", Origin())
+
+    assert "Nothing found for" in results_of(sign_in(bob))
+    assert "Lisbon" not in results_of(sign_in(bob))
+    assert "sisterly" not in sign_in(bob).get("/memory/").content.decode()
+
+
+def test_a_fact_is_led_to_on_its_page_of_the_profile(alice: User, sign_in: SignIn) -> None:
+    Fact.objects.bulk_create(
+        Fact(user=alice, statement=f"Fact {n}.", status="active", importance=0.9) for n in range(100)
+    )
+    last, past = know(alice, "The last.", importance=0.1), know(alice, "Gone.", status="expired")
+    client = sign_in(alice)
+
+    assert client.get(f"/memory/facts/{last.pk}")["Location"] == f"/memory/profile?show=active&page=2#fact-{last.pk}"
+    assert client.get(f"/memory/facts/{past.pk}")["Location"] == f"/memory/profile?show=past&page=1#fact-{past.pk}"
+    assert f'id="fact-{last.pk}"' in client.get(f"/memory/facts/{last.pk}", follow=True).content.decode()
+
+
+# The words, pure -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "found"),
+    [
+        (
+            "Where does Mary live?",
+            "Mary lives, Mary lived, Mary is living.",
+            ["Mary", "lives", "Mary", "lived", "Mary", "living"],
+        ),
+        ("my cities", "A city of cities", ["city", "cities"]),
+        ("What is it?", "It is what it is.", []),
+        ("C++ (2026)", "c++ in 2026", ["c", "2026"]),
+    ],
+)
+def test_words_are_found_in_their_usual_forms(question: str, text: str, found: list[str]) -> None:
+    assert [piece.text for piece in marked(text, asked_for(question)) if piece.is_asked] == found
+
+
+@pytest.mark.parametrize(("word", "begin"), [("lives", "liv"), ("running", "runn"), ("bed", "bed"), ("is", "is")])
+def test_a_stem_is_never_shorter_than_three_letters(word: str, begin: str) -> None:
+    assert stem(word) == begin
+
+
+@given(st.text(max_size=600), st.text(max_size=80))
+def test_the_pieces_are_the_whole_text(text: str, question: str) -> None:
+    assert "".join(piece.text for piece in marked(text, asked_for(question))) == text
+
+
+def test_of_a_long_text_the_fullest_stretch_is_shown() -> None:
+    text = f"{'filler ' * 200}Mary was here. {'filler ' * 200}Mary lives by the sea, and Mary sings. {'filler ' * 200}"
+
+    shown = excerpt(text, asked_for("Mary"))
+
+    assert "Mary lives by the sea, and Mary sings." in shown
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert len(shown) <= EXCERPT + 4
+
+
+@given(st.text(max_size=2_000), st.text(max_size=30))
+def test_an_excerpt_is_never_longer_than_told(text: str, question: str) -> None:
+    assert len(excerpt(text, asked_for(question))) <= EXCERPT + 4
+
+
+def test_what_weighs_nothing_is_told_apart_from_what_made_the_score() -> None:
+    counted, uncounted = reasons({"semantic": 0.5, "keyword": 0.9, "recency": 1.0, "name_match": 0.0})
+
+    assert [reason.name for reason in counted] == ["keyword", "semantic"]
+    assert [reason.name for reason in uncounted] == ["recency"]
+    assert all(reason.weight == MEASURED.weights[reason.name] for reason in counted)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 # The default: small enough for one CPU thread (4–6 ms a question), good enough to find what is meant rather than
 # what was typed, installed with the other packages, so that it needs no network. It reads English best.
-MODEL_NAME: Final = "all-MiniLM-L6-v2"
+MODEL_NAME: Final = "all-MiniLM-L6-v2-int8"
 
 # The width of its vectors, and so of every vector column. Another model means another name on every row.
 DIMENSION: Final = 384
@@ -24,9 +24,6 @@ PIECES: Final = 256
 # A text is cut here before it is split into pieces: 64 characters a piece is far beyond any language, and a pasted
 # megabyte must not cost a second of splitting to read its first page.
 CHARACTERS: Final = 64 * PIECES
-
-# More texts at once fill up with padding and leave the processor's cache: 8 gave 137 texts a second, 32 gave 105.
-BATCH: Final = 8
 
 # With a second thread on two shared cores the slowest question took 484 ms (p99, measured with PyTorch). Many questions
 # at once run side by side instead, each in its caller's thread.

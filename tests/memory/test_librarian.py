@@ -173,7 +173,7 @@ def test_a_fact_carries_its_evidence(alice: User) -> None:
     assert fact.quote in message.text
     assert (fact.run, fact.extracted_by, fact.source, fact.reason) == (run, "rules/1", "stated", "you said so")
     assert fact.vector is not None
-    assert fact.embedded_by == "all-MiniLM-L6-v2"
+    assert fact.embedded_by == "all-MiniLM-L6-v2-int8"
 
 
 def test_what_the_assistant_says_is_never_learned(alice: User) -> None:

@@ -22,11 +22,15 @@ from chat.opening import Opened, Refused
 from chat.person import clock_lines
 from chat.request import FRAME, Contents, Recalled, Settings, build, digest
 from chat.tools import TOOLS
+from memory.retrieval import MemoryItem
 from memory.source import source
 from recall.tokens import count
 
 IN_THE_WINDOW: Final = "already in the window"
 """Rule: what was said in a turn that stands in this very prompt is not recalled again (DESIGN §4)."""
+CANDIDATES_KEPT: Final = 40
+"""Of the candidates that retrieval left out, the receipt lists so many, the best: the legs bring up four times as many,
+most of them far below the floor, and each costs half a kilobyte of every receipt."""
 LABEL_CHARS: Final = 200
 ALWAYS: Final = 1.0
 """Score of a profile update: it corrects what the model would else believe."""
@@ -126,7 +130,7 @@ def _memories(known: Known, scale: _Scale) -> Iterator[Weighed]:
     for number, line in enumerate(known.profile_update):
         yield scale.put(Section.MEMORIES, f"update:{number}", line, score=ALWAYS, guarded=True)
     for item in _recalled(known):
-        shown = json.dumps([item.ref, item.source, item.when.date().isoformat(), item.text], ensure_ascii=False)
+        shown = json.dumps(_as_told(item).as_json(), ensure_ascii=False)
         parts = {str(name): value for name, value in item.parts.items()}
         yield scale.put(
             Section.MEMORIES,
@@ -170,23 +174,28 @@ TOOLS_JSON: Final = json.dumps(TOOLS, sort_keys=True)
 # What becomes of the pieces --------------------------------------------------------------------------------------
 
 
-def _recalled(known: Known) -> list[Any]:
+def _recalled(known: Known) -> list[MemoryItem]:
     """The memories to be told: those whose words stand in the history anyway are left out."""
-    cut = known.already_cut
-    shown = {turn.question.pk for turn in known.turns if cut is None or turn.number not in cut}
+    shown = {turn.question.pk for turn in known.turns_shown}
     return [item for item in known.recollection.kept if item.message_id not in shown]
+
+
+def _as_told(item: MemoryItem) -> Recalled:
+    return Recalled(item.ref, item.source, item.when.date().isoformat(), item.text, item.said_by, item.title)
 
 
 def _not_taken(known: Known) -> Iterator[Cut]:
     """What retrieval, or the window, left out before anything had to fit: each with the rule that says so."""
     told = {item.ref for item in _recalled(known)}
-    left_out = [(one.item, str(one.rule)) for one in known.recollection.cut]
+    left_out = [(one.item, str(one.rule)) for one in known.recollection.cut[:CANDIDATES_KEPT]]
     left_out += [(item, IN_THE_WINDOW) for item in known.recollection.kept if item.ref not in told]
     scale = _Scale(known.ratios)
     for item, rule in left_out:
         parts = {str(name): value for name, value in item.parts.items()}
         url = _link(item.message_id)
-        weighed = scale.put(Section.MEMORIES, item.ref, item.text, score=item.score, parts=parts, url=url)
+        weighed = scale.put(
+            Section.MEMORIES, item.ref, item.text, base=item.tokens, score=item.score, parts=parts, url=url
+        )
         yield Cut(weighed.piece, rule)
 
 
@@ -200,11 +209,7 @@ def _contents(known: Known, kept: set[str], fitted: Fitted) -> Contents:
         profile=[line.text for line in known.profile if line.ref in kept],
         turns=[turn for turn in known.turns if fitted.cut_turns is None or turn.number not in fitted.cut_turns],
         cut_turns=fitted.cut_turns,
-        recalled=[
-            Recalled(item.ref, item.source, item.when.date().isoformat(), item.text)
-            for item in _recalled(known)
-            if item.ref in kept
-        ],
+        recalled=[_as_told(item) for item in _recalled(known) if item.ref in kept],
         profile_update=[line for n, line in enumerate(known.profile_update) if f"update:{n}" in kept],
         clock=_clock(known),
         message=known.question.text,

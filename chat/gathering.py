@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -20,11 +20,15 @@ from chat.history import Turn, active_path, finished_turns
 from chat.models import Conversation, Message, Role
 from chat.opening import Opened
 from chat.person import Acquaintance, acquaintance
+from memory.first_turn import where_we_left
 from memory.models import Boundary, Fact
 from memory.profile import ProfileLine, profile_lines
 from memory.retrieval import Recollection, fact_ids, recall
 from recall.provider import Capabilities, capabilities
 from recall.tokens import count
+
+CONTEXT_TURNS = 2
+"""Earlier turns whose names and content words the retrieval may need: “And where does she work?” (DESIGN §5)."""
 
 CACHE_LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
 
@@ -56,6 +60,11 @@ class Known:
     timings: dict[str, float]
     """Milliseconds: history, profile, retrieve."""
 
+    @property
+    def turns_shown(self) -> list[Turn]:
+        """The turns that stand in the prompt, as far as the last cut decides."""
+        return _shown(self.turns, self.already_cut)
+
 
 def gather(opened: Opened) -> Known:
     """Read it all, on the thread and the connection of the caller."""
@@ -71,7 +80,16 @@ def gather(opened: Opened) -> Known:
     pinned = snapshots.pinned_lines(snapshot)
     boundaries = Boundary.objects.for_prompt(user)
     timed.lap("profile")
-    recollection = recall(user, opened.question.text, now=now)
+    already_cut = TurnRange(conversation.cut_from, conversation.cut_until) if conversation.cut_from else None
+    recollection = recall(
+        user,
+        opened.question.text,
+        now=now,
+        exclude_refs=_in_the_window(opened, _shown(turns, already_cut)),
+        context=[message.text for turn in turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
+    )
+    if not turns:
+        recollection = _with_where_we_left(user, recollection, now)
     timed.lap("retrieve")
     return Known(
         now=now,
@@ -88,7 +106,7 @@ def gather(opened: Opened) -> Known:
         importance={line.ref: line for line in lines},
         profile_update=snapshots.changes_since(pinned, current),
         turns=turns,
-        already_cut=TurnRange(conversation.cut_from, conversation.cut_until) if conversation.cut_from else None,
+        already_cut=already_cut,
         recollection=recollection,
         acquaintance=acquaintance(conversation),
         question=opened.question,
@@ -102,6 +120,27 @@ def _turns_before(opened: Opened) -> list[Turn]:
         return []
     turns = finished_turns(active_path(opened.conversation))
     return [turn for turn in turns if turn.question.pk != opened.question.pk]
+
+
+def _shown(turns: Sequence[Turn], cut: TurnRange | None) -> list[Turn]:
+    return [turn for turn in turns if cut is None or turn.number not in cut]
+
+
+def _in_the_window(opened: Opened, shown: Sequence[Turn]) -> list[str]:
+    """What was said in the turns that stand in the prompt; and this very question, with the answers it had before."""
+    messages = [message.pk for turn in shown for message in (turn.question, turn.answer)]
+    if opened.answer.seq != opened.question.seq + 1:
+        messages += [opened.question.pk, *opened.question.children.values_list("pk", flat=True)]
+    return [f"message:{pk}" for pk in messages]
+
+
+def _with_where_we_left(user: User, recollection: Recollection, now: datetime) -> Recollection:
+    """A conversation's first turn is also told what was going on before, behind what was asked for."""
+    begun = where_we_left(user, now, [item.ref for item in recollection.kept])
+    if begun is None:
+        return recollection
+    cut = tuple(one for one in recollection.cut if one.item.ref != begun.ref)
+    return replace(recollection, kept=(*recollection.kept, begun), cut=cut)
 
 
 def _snapshot(

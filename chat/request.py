@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from budget.history import TurnRange
@@ -41,6 +41,14 @@ class Recalled:
     source: str
     date: str
     text: str
+    said_by: str = ""
+    """Of a past message: `user`, `assistant`, or a name."""
+    title: str = ""
+    """Of an episode; of a document its path."""
+
+    def as_json(self) -> dict[str, str]:
+        """Its fields; those that say nothing are left out."""
+        return {name: value for name, value in sorted(asdict(self).items()) if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,7 @@ def digest(request: dict[str, Any]) -> str:
 
 def memory_json(recalled: Iterable[Recalled], profile_update: Sequence[str]) -> str:
     """The recalled memories as one JSON object with sorted keys; empty where there is nothing to tell."""
-    items = [{"date": r.date, "id": r.id, "source": r.source, "text": r.text} for r in recalled]
+    items = [one.as_json() for one in recalled]
     if not items and not profile_update:
         return ""
     body: dict[str, Any] = {"note": MEMORY_NOTE, "recalled_memories": items}

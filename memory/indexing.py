@@ -39,7 +39,7 @@ EMBED_SECONDS: Final = 60.0
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
 EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
-    Chunk: ("author", "heading", "text"),
+    Chunk: ("heading", "text"),  # not who speaks: a small model sets all of one person's lines close together
     Fact: ("statement",),
     Episode: ("title", "summary"),
 }
@@ -47,7 +47,7 @@ EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
 
 
 def embedded_text(row: Indexed) -> str:
-    """What is embedded of a row: its words, behind who said them or what they stand below."""
+    """What is embedded of a row: its words, behind the headings or the title they stand below."""
     return ": ".join(text for column in EMBEDDED_COLUMNS[type(row)] if (text := getattr(row, column)))
 
 

@@ -99,7 +99,7 @@ def _recalled(text: str) -> list[Memory]:
     return updates + [
         Memory(str(item.get("text") or ""), str(item.get("id") or ""), str(item.get("date") or ""))
         for item in data.get("recalled_memories") or []
-        if isinstance(item, dict)
+        if isinstance(item, dict) and item.get("said_by") != "assistant"  # its own answers are no source
     ]
 
 

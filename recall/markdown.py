@@ -1,4 +1,4 @@
-"""How does an answer, or a document, become HTML? Markdown without raw HTML or images, code highlighted, then an allow-list.
+"""How does an answer, or a document, become HTML? Markdown without raw HTML or images, highlighted, then an allow-list.
 
 Two walls: markdown-it escapes all HTML and refuses every address but web and mail; nh3 then lets through only the
 tags, attributes and classes below, so that a fault in the first wall shows as missing decoration and not as a script.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from accounts.models import User
     from memory.embedding import Embedder
 
-RANKED: Final = 50
+RANKED: Final = 200
 """Items of an answer that are written down, as many as the two legs of a search bring up between them."""
 
 

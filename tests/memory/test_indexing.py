@@ -19,7 +19,7 @@ from memory.models import Chunk, Episode, Fact
 from memory.source import Speaker, Utterance
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
-TALK = (
+TALK: tuple[tuple[Speaker, str], ...] = (
     ("user", "I bought a cello in Cremona."),
     ("assistant", "What a find. Who built it?"),
     ("user", "A man called Bertolotti."),
@@ -49,14 +49,9 @@ def passages(conversation: UUID) -> list[Chunk]:
 
 def weights(chunk: Chunk, lexeme: str) -> str:
     """The weights with which a lexeme stands in a passage's words, such as "AB"; empty: it does not."""
-    found = [entry for entry in chunk.search.split(" ") if entry.startswith(f"'{lexeme}':")]
-    return (
-        "".join(
-            sorted({position[-1] if position[-1].isalpha() else "D" for position in found[0].split(":")[1].split(",")})
-        )
-        if found
-        else ""
-    )
+    entries = dict(entry.split(":") for entry in str(chunk.search).replace("'", "").split(" "))
+    positions = entries[lexeme].split(",") if lexeme in entries else []
+    return "".join(sorted({position[-1] if position[-1].isalpha() else "D" for position in positions}))
 
 
 def test_what_was_said_is_found_by_its_words_at_once(alice: User) -> None:

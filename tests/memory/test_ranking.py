@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.decay import decay
+from memory.question import read
 from memory.ranking import (
+    ARCHIVED_FLOOR,
     CALIBRATIONS,
     MEASURED,
     PROFILES,
@@ -22,12 +26,13 @@ from memory.ranking import (
     Candidate,
     Profile,
     Ranked,
+    explain,
     rank,
     says_the_same,
 )
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-MINILM = CALIBRATIONS["all-MiniLM-L6-v2"]
+MINILM = CALIBRATIONS["all-MiniLM-L6-v2-int8"]
 LONG_AGO = NOW - timedelta(days=400)
 
 
@@ -42,10 +47,20 @@ def candidate(ref: str = "fact:1", text: str = "The user keeps bees.", **fields:
     return Candidate(ref=ref, text=text, **{**defaults, **fields})
 
 
+def passage(ref: str = "message:1", text: str = "We went to the lake.", **fields: Any) -> Candidate:
+    return candidate(ref, text, **{"source": "message", "thread": "talk", "place": 1, **fields})
+
+
 def ranked(
-    *candidates: Candidate, question: str = "?", profile: Profile = MEASURED, top_k: int = TOP_K
+    *candidates: Candidate,
+    question: str = "?",
+    profile: Profile = MEASURED,
+    top_k: int = TOP_K,
+    authors: tuple[str, ...] = (),
+    token_budget: int | None = None,
 ) -> list[Ranked]:
-    return rank(question, candidates, profile, NOW, calibration=MINILM, top_k=top_k)
+    asked = read(question, authors, NOW)
+    return rank(asked, candidates, profile, NOW, calibration=MINILM, top_k=top_k, token_budget=token_budget)
 
 
 def refs(rows: list[Ranked]) -> list[str]:
@@ -124,6 +139,108 @@ def test_the_seed_profile_lifts_the_last_week_by_a_fifth() -> None:
     assert row.total == pytest.approx(1.2 * plain)
 
 
+def parts_of(rows: list[Ranked], ref: str) -> Any:
+    return next(row.parts for row in rows if row.candidate.ref == ref)
+
+
+def test_what_the_person_named_said_comes_before_what_was_said_to_them() -> None:
+    by_her = passage("message:1", "I was at the lake.", author="Caroline", place=1)
+    to_her = passage("message:2", "Caroline, the lake is lovely.", author="Melanie", place=2, distance=0.58)
+
+    rows = ranked(to_her, by_her, question="When was Caroline at the lake?", authors=("Caroline", "Melanie"))
+
+    assert refs(rows) == ["message:1", "message:2"]
+    assert [row.parts["name_match"] for row in rows] == [1, 0]
+
+
+def test_who_is_named_does_not_count_where_both_are() -> None:
+    rows = ranked(passage(author="Caroline"), question="What do Caroline and Mel do?", authors=("Caroline", "Mel"))
+
+    assert rows[0].parts["name_match"] == 0.5
+
+
+def test_what_was_said_at_the_time_asked_about_comes_first() -> None:
+    in_may = passage("message:1", "First.", when=datetime(2026, 5, 20, tzinfo=UTC))
+    in_july = passage("message:2", "Second.", when=datetime(2026, 7, 20, tzinfo=UTC), place=5, distance=0.55)
+
+    assert refs(ranked(in_july, in_may, question="What did I do in May 2026?")) == ["message:1", "message:2"]
+    assert refs(ranked(in_july, in_may, question="What did I do?")) == ["message:2", "message:1"]
+
+
+def test_what_follows_a_question_that_fits_is_its_answer() -> None:
+    asked = passage("message:1", "Where did you two meet?", place=1, distance=0.3, words=0.6)
+    answer = passage("message:2", "At a bakery in Leeds, years ago.", place=2, distance=0.85)
+    elsewhere = passage("message:9", "In a garden near Bath, last week.", place=9, distance=0.85)
+
+    rows = ranked(asked, elsewhere, answer, question="Where did they meet?")
+
+    assert parts_of(rows, "message:2")["answer"] > 0.5
+    assert parts_of(rows, "message:9")["answer"] == 0
+    assert refs(rows).index("message:2") < refs(rows).index("message:9")
+
+
+def test_a_sitting_that_is_about_it_lifts_all_that_was_said_there() -> None:
+    best = passage("message:1", "First.", distance=0.3)
+    beside = passage("message:5", "Second.", place=5, distance=0.7)
+    another_day = passage("message:6", "Third.", place=6, distance=0.7, when=LONG_AGO - timedelta(days=3))
+
+    rows = ranked(best, another_day, beside)
+
+    assert parts_of(rows, "message:5")["session"] == parts_of(rows, "message:1")["session"]
+    assert parts_of(rows, "message:5")["session"] > parts_of(rows, "message:6")["session"]
+
+
+def test_own_words_come_before_the_assistants() -> None:
+    mine = passage("message:1", "First.", distance=0.6)
+    theirs = passage("message:2", "Second.", distance=0.5, own_words=False)
+
+    assert refs(ranked(theirs, mine)) == ["message:1", "message:2"]
+
+
+def test_a_question_when_lifts_what_names_a_time() -> None:
+    rows = ranked(
+        passage("message:1", "We moved house.", distance=0.59),
+        passage("message:2", "We moved last week.", place=4),
+        question="When did we move?",
+    )
+
+    assert [(row.candidate.ref, row.parts["time_match"]) for row in rows] == [("message:2", 1), ("message:1", 0)]
+
+
+def test_a_short_question_tells_nothing() -> None:
+    told = passage("message:1", "We moved last week.", place=3, distance=0.6)
+    asked = passage("message:2", "Have you moved?", place=6, distance=0.6)
+    told_and_asked = passage("message:3", "We moved last week. " * 6 + "Have you?", place=9, distance=0.6)
+
+    rows = ranked(asked, told, told_and_asked)
+
+    assert [parts_of(rows, ref)["question"] for ref in ("message:1", "message:2", "message:3")] == [0, 1, 0]
+    assert refs(rows)[-1] == "message:2"
+    assert explain(rows[-1], MEASURED)["question"] < 0
+
+
+def test_of_several_passages_of_a_message_the_best_stands_for_it() -> None:
+    rows = ranked(passage(number=0, distance=0.7), passage(number=1, text="The best.", distance=0.3))
+
+    assert [(row.candidate.ref, row.candidate.text) for row in rows] == [("message:1", "The best.")]
+
+
+def test_the_explanation_adds_up_to_the_score() -> None:
+    for profile in PROFILES.values():
+        (row,) = ranked(candidate(importance=0.0, distance=0.3, words=0.4), profile=profile)
+
+        assert sum(explain(row, profile).values()) == pytest.approx(row.total)
+        assert set(explain(row, profile)) == set(profile.weights)
+
+
+def test_all_that_has_no_weight_by_default_is_noted_all_the_same() -> None:
+    unused = LONG_AGO + timedelta(days=370)
+    (row,) = ranked(candidate(times_used=2, last_used_at=unused))
+
+    assert row.parts["access"] == pytest.approx(0.2)
+    assert row.parts["decay"] == pytest.approx(decay(NOW - unused, 2))
+
+
 # What is cut, and why --------------------------------------------------------------------------------------------
 
 
@@ -149,10 +266,44 @@ def test_either_meaning_or_words_must_reach_their_floor(distance: float | None, 
     assert (row.rule is None) is kept
 
 
+def test_passages_are_recalled_only_where_one_of_them_has_much_to_do_with_the_question() -> None:
+    weak = passage("message:1", "First.", distance=0.7)
+    strong = passage("message:2", "Second.", place=2, distance=0.3)
+
+    assert rule_of(ranked(weak), "message:1") == "below the floor"
+    assert rule_of(ranked(weak, strong), "message:1") is None
+
+
+@pytest.mark.parametrize(
+    ("closeness", "rule"), [(ARCHIVED_FLOOR + 0.01, None), (ARCHIVED_FLOOR - 0.01, "archived")], ids=["strong", "weak"]
+)
+def test_an_archived_memory_comes_back_by_a_strong_match_only(closeness: float, rule: str | None) -> None:
+    distance = 1 - MINILM.unrelated - closeness * (MINILM.close - MINILM.unrelated)
+
+    (row,) = ranked(candidate(distance=distance, is_archived=True))
+
+    assert row.rule == rule
+
+
+def test_what_no_longer_fits_the_token_budget_leaves_its_place_to_what_does() -> None:
+    rows = ranked(
+        candidate("fact:1", "First.", distance=0.3, tokens=60),
+        candidate("fact:2", "Second.", distance=0.4, tokens=60),
+        candidate("fact:3", "Third.", distance=0.5, tokens=30),
+        token_budget=100,
+    )
+
+    assert [(row.candidate.ref, row.rule) for row in rows] == [
+        ("fact:1", None),
+        ("fact:3", None),
+        ("fact:2", "over the token budget"),
+    ]
+
+
 def test_a_model_nobody_has_measured_has_a_careful_floor() -> None:
     similar = candidate(distance=0.65)
 
-    (row,) = rank("?", [similar], MEASURED, NOW, calibration=UNKNOWN_MODEL)
+    (row,) = rank(read("?", (), NOW), [similar], MEASURED, NOW, calibration=UNKNOWN_MODEL)
 
     assert row.rule == "below the floor"
 
@@ -233,6 +384,21 @@ any_candidate = st.builds(
     importance=shares,
     times_used=st.integers(0, 50),
 )
+any_passage = st.builds(
+    passage,
+    text=texts,
+    when=st.integers(0, 3).map(lambda days: NOW - timedelta(days=days)),
+    distance=st.none() | st.floats(0, 2),
+    words=shares,
+    place=st.integers(0, 5),
+    number=st.integers(0, 2),
+    author=st.sampled_from(["", "Mary", "Tom"]),
+    own_words=st.booleans(),
+    tokens=st.integers(0, 200),
+)
+any_memories = st.lists(any_candidate | any_passage, min_size=1, max_size=12).map(
+    lambda rows: [replace(row, ref=f"{row.source}:{number}") for number, row in enumerate(rows)]
+)
 any_candidates = st.lists(any_candidate, min_size=1, max_size=12).map(
     lambda rows: [replace(row, ref=f"fact:{number}") for number, row in enumerate(rows)]
 )
@@ -240,7 +406,7 @@ questions = st.sampled_from(["Where does my sister live?", "What is new with Mar
 profiles = st.sampled_from(list(PROFILES.values()))
 
 
-@given(any_candidates, questions, profiles, st.randoms(use_true_random=False))
+@given(any_memories, questions, profiles, st.randoms(use_true_random=False))
 def test_the_order_candidates_arrive_in_changes_nothing(
     candidates: list[Candidate], question: str, profile: Profile, random: Any
 ) -> None:
@@ -252,7 +418,7 @@ def test_the_order_candidates_arrive_in_changes_nothing(
     )
 
 
-@given(any_candidates, questions, profiles)
+@given(any_memories, questions, profiles)
 def test_every_candidate_comes_back_once_with_all_scores_between_0_and_1(
     candidates: list[Candidate], question: str, profile: Profile
 ) -> None:
@@ -286,6 +452,39 @@ def test_a_candidate_never_loses_by_getting_better_in_one_part(
     assert refs(after).index(ref) <= refs(before).index(ref)
     assert rule_of(before, ref) is not None or rule_of(after, ref) is None
     assert score_of(after, ref) >= score_of(before, ref)
+
+
+@given(any_memories, questions, profiles, st.data())
+def test_no_score_falls_when_a_memory_gets_better_in_one_part(
+    candidates: list[Candidate], question: str, profile: Profile, data: st.DataObject
+) -> None:
+    chosen = data.draw(st.integers(0, len(candidates) - 1))
+    improve, by = data.draw(st.sampled_from(IMPROVEMENTS[:4])), data.draw(shares)
+    better = [improve(row, by) if number == chosen else row for number, row in enumerate(candidates)]
+
+    before = ranked(*candidates, question=question, profile=profile)
+    after = ranked(*better, question=question, profile=profile)
+
+    assert all(score_of(after, row.ref) >= score_of(before, row.ref) - 1e-9 for row in candidates)
+
+
+@given(any_memories, questions, profiles, st.none() | st.integers(0, 600))
+def test_a_tighter_top_k_never_keeps_more(
+    candidates: list[Candidate], question: str, profile: Profile, token_budget: int | None
+) -> None:
+    kept = [
+        [
+            row.candidate
+            for row in ranked(*candidates, question=question, profile=profile, top_k=top_k, token_budget=token_budget)
+            if row.rule is None
+        ]
+        for top_k in range(8)
+    ]
+
+    assert all(wider[: len(tighter)] == tighter for tighter, wider in pairwise(kept))
+    tokens = [sum(one.tokens for one in row) for row in kept]
+    assert tokens == sorted(tokens)
+    assert token_budget is None or max(tokens) <= token_budget
 
 
 def score_of(rows: list[Ranked], ref: str) -> float:

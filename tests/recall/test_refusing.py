@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from recall.refusing import LimitedBodies, is_same_origin
+from recall.refusing import Event, LimitedBodies, is_same_origin
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,10 @@ def test_the_public_address_is_trusted_behind_a_proxy_that_names_another_host() 
     assert is_same_origin("https://recall.example", "internal:8000")
 
 
-async def ask(body: list[bytes], announced: int | None) -> tuple[list[dict[str, Any]], bytes]:
+async def ask(body: list[bytes], announced: int | None) -> tuple[list[Event], bytes]:
     """What is sent back, and what the application behind the door was given."""
-    given, sent = bytearray(), []
+    given = bytearray()
+    sent: list[Event] = []
 
     async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
         while (event := await receive())["type"] == "http.request":
@@ -48,7 +49,7 @@ async def ask(body: list[bytes], announced: int | None) -> tuple[list[dict[str, 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": body.pop(0), "more_body": bool(body)}
 
-    async def send(event: dict[str, Any]) -> None:
+    async def send(event: Event) -> None:
         sent.append(event)
 
     headers = [(b"content-length", str(announced).encode())] if announced is not None else []

@@ -1,0 +1,178 @@
+"""What a turn is told of what was said before, and what its tools find."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from accounts.models import User
+from chat.answering import ToolUse
+from chat.models import Conversation, Message
+from chat.opening import Opened
+from chat.tools import run_tool
+from chat.utterances import Conversations
+from memory import documents
+from memory.indexing import embed_waiting, index_document
+from memory.models import Episode
+from tests.chat.conftest import Frame, Provider, Tabs
+from tests.memory.test_indexing import said
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CELLO = "I bought a cello in Cremona from a man called Bertolotti."
+
+
+def recalled(provider: Provider) -> list[Frame]:
+    """The memories of the latest request."""
+    content = provider.requests()[-1]["body"]["messages"][-1]["content"]
+    blocks = [block["text"] for block in content if block["text"].startswith("{")]
+    memories: list[Frame] = json.loads(blocks[0])["recalled_memories"] if blocks else []
+    return memories
+
+
+@sync_to_async
+def earlier(user: User, *lines: tuple[Any, str]) -> list[int]:
+    messages = Conversations().store(user, "Instruments", said(*lines))
+    embed_waiting()
+    return messages
+
+
+async def test_what_was_said_in_another_conversation_is_recalled_with_who_said_it(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    question, answer = await earlier(alice, ("user", CELLO), ("assistant", "Bertolotti of Cremona built fine cellos."))
+    tab = await tabs.open(alice)
+
+    await tab.talk("Who sold me the cello from Cremona?")
+
+    by_id = {memory["id"]: memory for memory in recalled(provider)}
+    assert by_id[f"message:{question}"]["said_by"] == "user"
+    assert by_id[f"message:{question}"]["text"] == CELLO
+    assert by_id.get(f"message:{answer}", {"said_by": "assistant"})["said_by"] == "assistant"
+
+
+async def test_what_stands_in_the_window_is_not_recalled_again(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    tab = await tabs.open(alice)
+    done = await tab.talk(CELLO)
+
+    await tab.talk("Who sold me the cello from Cremona?", done["conversation"])
+
+    assert recalled(provider) == []
+
+
+async def test_another_try_does_not_recall_the_answer_it_replaces(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "Bertolotti sold the cello of Cremona."}, {"text": "It was Bertolotti."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Who sold me the cello from Cremona?")
+
+    await tab.tell("retry", client_id=str(done["client_id"])[:-4] + "0000", message=done["message"])
+    await tab.hear("done")
+
+    assert recalled(provider) == []
+
+
+async def test_a_follow_up_finds_whom_the_turn_before_named(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    (wanted,) = await earlier(alice, ("user", "Bertolotti works in a workshop behind the cathedral."))
+    await earlier(alice, ("user", "My sister works for the post office."), ("assistant", "Noted."))
+    await earlier(alice, ("user", "Our plumber works on Sundays only."), ("assistant", "Good to know."))
+    provider.script({"text": "He is known for his cellos."}, {"text": "Behind the cathedral."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Do you remember Bertolotti?")
+
+    await tab.talk("And where does he work?", done["conversation"])
+
+    assert recalled(provider)[0]["id"] == f"message:{wanted}"
+
+
+async def test_a_first_turn_is_told_what_was_going_on(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    episode = await Episode.objects.acreate(
+        user=alice, title="A cello", summary="The user looks for a bow.", significance=0.9
+    )
+    tab = await tabs.open(alice)
+
+    done = await tab.talk("Please check my English in this sentence.")
+    first = recalled(provider)
+    await tab.talk("And in this one, too.", done["conversation"])
+
+    assert [(memory["id"], memory["title"]) for memory in first] == [(f"episode:{episode.pk}", "A cello")]
+    assert recalled(provider) == []
+
+
+# Tools -----------------------------------------------------------------------------------------------------------
+
+
+def use(user: User, name: str, **given: Any) -> ToolUse:
+    """A tool's answer in a new conversation."""
+    conversation = Conversation.objects.create(user=user)
+    common: dict[str, Any] = {"user": user, "conversation": conversation, "turn": 1}
+    question = Message.objects.create(seq=1, role="user", event_type="user_message", text="Hm?", **common)
+    answer = Message.objects.create(seq=2, role="assistant", event_type="assistant_response", **common)
+    call = ToolUse("toolu_1", name, given)
+    run_tool(Opened(conversation, question, answer, created=True, duplicate=False), call)
+    return call
+
+
+def results(call: ToolUse) -> list[Frame]:
+    found: list[Frame] = json.loads(call.result)["results"]
+    return found
+
+
+@pytest.fixture
+def library(alice: User) -> None:
+    for path, text in (
+        ("/projects/garden/plan", "# Beds\n\nThe garlic goes into the bed by the wall."),
+        ("/reference/kitchen", "# Sauces\n\nGarlic burns easily, so add it late to the pan."),
+    ):
+        index_document(documents.save(alice, path, text, started_from=0))
+    embed_waiting()
+
+
+def test_search_conversation_finds_passages_and_says_who_said_them(alice: User) -> None:
+    Conversations().store(alice, "Instruments", said(("user", CELLO), ("assistant", "What a find.")))
+
+    found = results(use(alice, "search_conversation", query="cello from Cremona"))
+
+    assert (found[0]["text"], found[0]["said_by"]) == (CELLO, "user")
+
+
+def test_search_conversation_finds_no_documents(alice: User, library: None) -> None:
+    assert results(use(alice, "search_conversation", query="garlic")) == []
+
+
+def test_search_knowledge_finds_documents_by_path(alice: User, library: None) -> None:
+    everywhere = results(use(alice, "search_knowledge", query="where does the garlic go?"))
+    in_the_garden = results(use(alice, "search_knowledge", query="where does the garlic go?", path="/projects"))
+
+    assert {item["title"].split(" ")[0] for item in everywhere} == {"/projects/garden/plan", "/reference/kitchen"}
+    assert [item["title"].split(" ")[0] for item in in_the_garden] == ["/projects/garden/plan"]
+
+
+def test_search_knowledge_returns_no_more_than_asked_for(alice: User, library: None) -> None:
+    assert len(results(use(alice, "search_knowledge", query="garlic", top_k=1))) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"top_k": 0}, "“top_k” must be a number from 1 to 20."),
+        ({"top_k": True}, "“top_k” must be a number from 1 to 20."),
+        ({"top_k": "many"}, "“top_k” must be a number from 1 to 20."),
+        ({"path": "garden"}, "A path starts with “/”, as in /projects/garden."),
+        ({"tags": "herbs"}, "“tags” must be a list of texts."),
+        ({"query": " "}, "“query” must be a text."),
+    ],
+)
+def test_a_wrong_search_is_answered_with_a_sentence(alice: User, given: Frame, sentence: str) -> None:
+    call = use(alice, "search_knowledge", **{"query": "garlic", **given})
+
+    assert (call.is_error, call.result) == (True, sentence)
+
+
+def test_bobs_tools_find_nothing_that_alice_said_or_wrote(alice: User, bob: User, library: None) -> None:
+    Conversations().store(alice, "Instruments", said(("user", CELLO)))
+
+    assert results(use(bob, "search_conversation", query="cello from Cremona")) == []
+    assert results(use(bob, "search_knowledge", query="garlic")) == []

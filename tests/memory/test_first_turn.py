@@ -1,0 +1,79 @@
+"""A conversation begins where the last one left."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from memory.first_turn import STILL_GOING_ON, where_we_left
+from memory.models import Episode, Fact
+
+NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
+
+pytestmark = pytest.mark.django_db
+
+
+def episode(user: User, title: str, days_ago: float = 1, **fields: Any) -> Episode:
+    given = {"significance": 0.8, "summary": f"{title}.", "happened_at": NOW - timedelta(days=days_ago), **fields}
+    return Episode.objects.create(user=user, title=title, **given)
+
+
+def goal(user: User, statement: str, **fields: Any) -> Fact:
+    given = {"kind": "goal", "status": "active", "importance": 0.8, **fields}
+    return Fact.objects.create(user=user, statement=statement, **given)
+
+
+def begun(user: User, *known: str) -> str | None:
+    found = where_we_left(user, NOW, known)
+    return found.ref if found else None
+
+
+def test_the_latest_significant_episode_comes_first(alice: User) -> None:
+    episode(alice, "Chose a cello", days_ago=5)
+    latest = episode(alice, "The cello arrived", days_ago=1)
+    episode(alice, "Talked of the weather", days_ago=0.5, significance=0.3)
+    goal(alice, "The user wants to play in a quartet.")
+
+    assert begun(alice) == latest.ref
+
+
+@pytest.mark.parametrize(
+    "fields", [{"days_ago": STILL_GOING_ON.days + 1}, {"status": "merged"}, {"status": "archived"}, {"days_ago": -1}]
+)
+def test_an_episode_that_is_over_gives_way_to_an_open_goal(alice: User, fields: dict[str, Any]) -> None:
+    episode(alice, "Chose a cello", **fields)
+    open_goal = goal(alice, "The user wants to play in a quartet.")
+
+    assert begun(alice) == open_goal.ref
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": "proposed"},
+        {"status": "rejected"},
+        {"valid_until": NOW - timedelta(days=1)},
+        {"kind": "preference"},
+        {"key": "goal", "importance": 0.8},  # stands in every prompt anyway
+    ],
+)
+def test_what_is_no_open_goal_is_not_told(alice: User, fields: dict[str, Any]) -> None:
+    goal(alice, "The user wants to play in a quartet.", **fields)
+
+    assert begun(alice) is None
+
+
+def test_what_was_recalled_anyway_is_not_told_twice(alice: User) -> None:
+    told = episode(alice, "The cello arrived")
+
+    assert begun(alice, told.ref) is None
+
+
+def test_bob_does_not_begin_where_alice_left(alice: User, bob: User) -> None:
+    episode(alice, "The cello arrived")
+    goal(alice, "The user wants to play in a quartet.")
+
+    assert begun(bob) is None

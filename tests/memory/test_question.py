@@ -1,0 +1,228 @@
+"""A question is read once: whom it names, which time it means, what it asks for, and in which words it is searched."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.question import (
+    CONTEXT_WORDS,
+    QUESTION_ENDS,
+    Period,
+    ends,
+    in_third_person,
+    is_small_talk,
+    periods,
+    read,
+    without_names,
+)
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+TODAY = NOW.date()
+SPEAKERS = ("Caroline", "Jo", "Mary Ann Smith")
+
+
+# Names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers", "searched"),
+    [
+        ("When did Caroline paint?", {"Caroline"}, "When did paint?"),
+        ("what is caroline's plan", {"Caroline"}, "what is plan"),
+        ("Does Jo like Joanna’s cat?", {"Jo"}, "Does like Joanna’s cat?"),
+        ("Where is Mary Ann Smith?", {"Mary Ann Smith"}, "Where is ?"),
+        ("Where is Mary now?", {"Mary Ann Smith"}, "Where is now?"),
+        ("Where is my sister Eve?", set(), "Where is my sister Eve?"),
+    ],
+)
+def test_the_names_of_speakers_are_noted_and_not_searched_for(question: str, speakers: set[str], searched: str) -> None:
+    asked = read(question, SPEAKERS, NOW)
+
+    assert asked.speakers == speakers
+    assert asked.by_words == searched
+
+
+def test_a_name_is_a_word_and_no_pattern() -> None:
+    assert without_names("C++ (Jo) said a.b", ["C++ (Jo)", "a.b"]) == "said"
+
+
+# Persons ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "put"),
+    [
+        ("Where does my sister live?", "Where does the user's sister live?"),
+        ("What am I allergic to?", "What is the user allergic to?"),
+        ("I'm hungry", "the user is hungry"),
+        ("Tell me about us", "Tell the user about the user"),
+        ("What is a monad?", "What is a monad?"),
+    ],
+)
+def test_a_question_is_put_in_the_third_person_as_facts_are(question: str, put: str) -> None:
+    assert in_third_person(question) == put
+    assert read(question, (), NOW).by_meaning == put
+
+
+# Times -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("What happened on 7 May 2023?", date(2023, 5, 7), date(2023, 5, 7)),
+        ("And on May 7th, 2023?", date(2023, 5, 7), date(2023, 5, 7)),
+        ("the 3rd of June 2023", date(2023, 6, 3), date(2023, 6, 3)),
+        ("Sept. 9, 2023", date(2023, 9, 9), date(2023, 9, 9)),
+        ("on 2023-02-28", date(2023, 2, 28), date(2023, 2, 28)),
+        ("in 2023-02", date(2023, 2, 1), date(2023, 2, 28)),
+        ("in December 2023", date(2023, 12, 1), date(2023, 12, 31)),
+        ("31 February 2023", date(2023, 2, 28), date(2023, 2, 28)),
+        ("back in 2022", date(2022, 1, 1), date(2022, 12, 31)),
+        ("what did I say yesterday", TODAY - timedelta(days=1), TODAY - timedelta(days=1)),
+        ("three weeks ago", TODAY - timedelta(days=24), TODAY - timedelta(days=18)),
+        ("December 9999", date(9999, 12, 1), date(9999, 12, 30)),
+    ],
+)
+def test_a_time_in_the_question_is_understood(question: str, first: date, last: date) -> None:
+    (period,) = periods(question, TODAY)
+
+    assert (period.first, period.last, period.yearly) == (first, last, False)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "May I ask something?",
+        "the march of time",
+        "a decent meal",
+        "room 4711",
+        "in 0000-00",
+        "marching on",
+    ],
+)
+def test_what_only_looks_like_a_date_is_none(question: str) -> None:
+    assert list(periods(question, TODAY)) == []
+
+
+@pytest.mark.parametrize("year", [1999, 2023, 2024])
+def test_a_month_without_a_year_is_that_month_of_any_year(year: int) -> None:
+    (period,) = periods("What did we do in May?", TODAY)
+
+    assert period.match(date(year, 5, 1)) == period.match(date(year, 5, 31)) == 1
+    assert period.match(date(year, 6, 10)) > period.match(date(year, 7, 10)) > period.match(date(year, 9, 10))
+
+
+def test_new_years_eve_is_told_in_january() -> None:
+    (period,) = periods("On 31 December?", TODAY)
+
+    assert period.match(date(2024, 1, 1)) > 0.8
+
+
+days = st.dates(date(1970, 1, 1), date(2100, 1, 1))
+
+
+@given(days, st.integers(0, 400), days, st.integers(0, 400), st.booleans())
+def test_the_further_a_day_lies_after_a_period_the_less_it_matches(
+    first: date, length: int, when: date, later: int, yearly: bool
+) -> None:
+    period = Period(first, first + timedelta(days=length), yearly)
+
+    assert 0 <= period.match(when) <= 1
+    if not yearly and when >= period.last:
+        assert period.match(when + timedelta(days=later)) <= period.match(when)
+
+
+@pytest.mark.parametrize(
+    ("question", "latest", "time"),
+    [
+        ("Where do I work now?", True, False),
+        ("When did I start?", False, True),
+        ("What year was that?", False, True),
+        ("Do I know when to stop?", False, False),
+    ],
+)
+def test_what_is_asked_for_is_noted(question: str, latest: bool, time: bool) -> None:
+    asked = read(question, (), NOW)
+
+    assert (asked.wants_latest, asked.wants_time) == (latest, time)
+
+
+# Small talk ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi there!",
+        "Good morning, how are you today?",
+        "Thanks, that helps a lot.",
+        "Ok, great.",
+        "haha nice",
+        "yes please",
+    ],
+)
+def test_small_talk_is_no_question(text: str) -> None:
+    assert is_small_talk(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "?",
+        "What is my job?",
+        "How am I?",
+        "What do I love?",
+        "Good morning Mary",
+        "Thanks, and my flight?",
+        "おはよう",
+    ],
+)
+def test_what_may_be_answered_from_memory_is_no_small_talk(text: str) -> None:
+    assert not is_small_talk(text)
+
+
+# What was said before --------------------------------------------------------------------------------------------
+
+
+def test_a_question_that_refers_to_what_was_said_takes_its_names_and_words_along() -> None:
+    asked = read("And where does she work?", (), NOW, ["I met my sister Mary yesterday.", "How nice, in Lisbon?"])
+
+    assert asked.context.split()[:2] == ["Lisbon", "Mary"]
+    assert "sister" in asked.context
+    assert asked.by_words == "And where does she work?"
+    assert asked.by_meaning == f"And where does she work? ({asked.context})"
+
+
+def test_a_question_that_stands_on_its_own_takes_nothing_along() -> None:
+    assert read("Where does Mary work?", (), NOW, ["I like tea."]).context == ""
+
+
+def test_no_more_than_some_words_are_taken_along() -> None:
+    said = " ".join(f"word{letter}x" for letter in "abcdefghijklmnopqrstuvw")
+
+    assert len(read("What about it?", (), NOW, [said]).context.split()) == CONTEXT_WORDS
+
+
+# Any text --------------------------------------------------------------------------------------------------------
+
+
+def test_of_a_long_message_its_beginning_and_its_end_are_the_question() -> None:
+    long = "Please translate: " + "x" * 50_000 + " Where does my sister live?"
+
+    assert ends(long).startswith("Please translate: x")
+    assert ends(long).endswith("Where does my sister live?")
+    assert len(ends(long)) <= 2 * QUESTION_ENDS + 1
+
+
+@given(st.text(), st.lists(st.text(min_size=1, max_size=20), max_size=3), st.lists(st.text(), max_size=3))
+def test_any_text_can_be_read(text: str, authors: list[str], context: list[str]) -> None:
+    asked = read(text, authors, NOW, context)
+
+    assert "\x00" not in asked.by_words + asked.context + asked.by_meaning
+    assert asked.speakers <= set(authors)

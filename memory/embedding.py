@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
@@ -11,11 +11,13 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# The default: small enough for one CPU thread (4–6 ms a question), good enough to find what is meant rather than
-# what was typed, installed with the other packages, so that it needs no network. It reads English best.
-MODEL_NAME: Final = "all-MiniLM-L6-v2-int8"
+# Small enough for one CPU thread, good enough to find what is meant rather than what was typed, installed with the
+# other packages, so that it needs no network. It reads English best.
+MINILM: Final = "all-MiniLM-L6-v2"
+# The same with weights of eight bits, the default: half the time, within half a point of recall.
+MINILM_INT8: Final = "all-MiniLM-L6-v2-int8"
 
-# The width of its vectors, and so of every vector column. Another model means another name on every row.
+# The width of their vectors.
 DIMENSION: Final = 384
 
 # It was trained on 128 word pieces and published with this limit. The words after it do not count.
@@ -50,19 +52,32 @@ class Embedder(Protocol):
         """
 
 
+MODELS: Final[Mapping[str, Callable[[Path], Embedder]]] = {
+    MINILM_INT8: lambda cache_dir: _minilm(cache_dir, MINILM_INT8),
+    MINILM: lambda cache_dir: _minilm(cache_dir, MINILM),
+}
+"""The models that `EMBEDDING_MODEL` may name, and how each is loaded. Another one is a line here, a class with the
+port's three names, and a line in `memory/ranking.py: CALIBRATIONS` that says what its cosines mean."""
+
 _loading = threading.Lock()
 
 
-def embedder() -> Embedder:
-    """The embedder of this process, loaded at the first call (about half a second)."""
+def embedder(name: str = "") -> Embedder:
+    """The embedder of this process, or another one by its name; loaded at the first call (about half a second)."""
+    from django.conf import settings
+
     with _loading:
-        return _load()
+        return _load(name or settings.ENVIRONMENT.embedding_model)
 
 
 @cache
-def _load() -> Embedder:
+def _load(name: str) -> Embedder:
     from django.conf import settings
 
-    from memory.minilm import MiniLM
+    return MODELS[name](Path(settings.MODEL_CACHE_DIR))
 
-    return MiniLM(Path(settings.MODEL_CACHE_DIR))
+
+def _minilm(cache_dir: Path, name: str) -> Embedder:
+    from memory.minilm import MiniLM  # late: ONNX Runtime is for those who embed
+
+    return MiniLM(cache_dir, name)

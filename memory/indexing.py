@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -18,13 +19,13 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from memory import splitting
-from memory.embedding import embedder
+from memory.embedding import MODELS, embedder
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.source import Utterance, source
 from recall.celery import queue
 
 if TYPE_CHECKING:
-    from memory.embedding import Vectors
+    from memory.embedding import Embedder, Vectors
 
 NEIGHBOURS: Final = 3
 """Places on either side whose words are indexed with a passage, with weights B, C and D. Without them the words leg
@@ -35,6 +36,9 @@ EMBED_AT_ONCE: Final = 32
 
 EMBED_SECONDS: Final = 60.0
 """Longest stretch of one task; what is left is queued again, so that other tasks have their turn."""
+
+LOOK_AGAIN_SECONDS: Final = 30
+"""How long a process takes for granted which models serve: a few statements, and not for every question."""
 
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
@@ -220,6 +224,18 @@ def embed_waiting(seconds: float = EMBED_SECONDS) -> bool:
 def models_in_use() -> set[str]:
     """Names of the embedding models whose vectors serve now: more than one while a change of the model lasts."""
     return {name for model in EMBEDDED_COLUMNS for name in _models_of(model) if name}
+
+
+def serving() -> list[Embedder]:
+    """The models that questions are put to: the current one, then those whose vectors are not all replaced yet."""
+    current = embedder()
+    older = _in_use(int(time.monotonic() / LOOK_AGAIN_SECONDS)) - {current.name}
+    return [current, *(embedder(name) for name in sorted(older & MODELS.keys()))]
+
+
+@lru_cache(maxsize=1)
+def _in_use(_moment: int) -> frozenset[str]:
+    return frozenset(models_in_use())
 
 
 def _embed_some(model: type[Indexed]) -> int:

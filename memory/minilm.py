@@ -25,7 +25,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from memory.embedding import CHARACTERS, DIMENSION, MODEL_NAME, PIECES, THREADS, Vectors
+from memory.embedding import CHARACTERS, DIMENSION, MINILM, MINILM_INT8, PIECES, THREADS, Vectors
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -51,15 +51,18 @@ logger = logging.getLogger(__name__)
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 on the CPU. ``cache_dir`` keeps its graph; if it cannot be written, the graph is built anew."""
+    """all-MiniLM-L6-v2 on the CPU, with rounded weights or with those published, as ``name`` says.
 
-    name = MODEL_NAME
+    ``cache_dir`` keeps its graph; if it cannot be written, the graph is built anew.
+    """
+
     dimension = DIMENSION
 
-    def __init__(self, cache_dir: Path) -> None:
+    def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:
         model = _model_folder()
+        self.name = name
         self._tokenizer = _tokenizer(model / "tokenizer.json")
-        self._session = _session(_graph(model / "model.safetensors", cache_dir))
+        self._session = _session(_graph(model / "model.safetensors", cache_dir, name))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the order given: shape (texts, 384).
@@ -112,20 +115,21 @@ def _session(graph: bytes) -> onnxruntime.InferenceSession:
 # The graph, and the file that keeps it.
 
 
-def _graph_file(weights_file: Path, cache_dir: Path) -> Path:
+def _graph_file(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8) -> Path:
     """Where the graph is kept. The name changes with this module's text and with the weights' names and shapes."""
     size = weights_file.stat().st_size
     with weights_file.open("rb") as file:
         header = file.read(min(size, 8 + int.from_bytes(file.read(8), "little")))
     recipe = Path(__file__).read_bytes() + header + str(size).encode()
-    return cache_dir / f"{MODEL_NAME}-{hashlib.sha256(recipe).hexdigest()[:16]}.graph"
+    return cache_dir / f"{name}-{hashlib.sha256(recipe).hexdigest()[:16]}.graph"
 
 
-def _graph(weights_file: Path, cache_dir: Path) -> bytes:
-    path = _graph_file(weights_file, cache_dir)
+def _graph(weights_file: Path, cache_dir: Path, name: str) -> bytes:
+    path = _graph_file(weights_file, cache_dir, name)
     graph = _kept(path)
     if graph is None:
-        graph = _quantised(_drawn(_weights(weights_file)))
+        drawn = _drawn(_weights(weights_file))
+        graph = _quantised(drawn) if name == MINILM_INT8 else bytes(drawn.SerializeToString())
         _keep(path, graph)
     return graph
 
@@ -244,7 +248,7 @@ class _Draft:
 
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, (1, "pieces"))
         vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, (1, DIMENSION))
-        graph = helper.make_graph(self._nodes, MODEL_NAME, [ids], [vector], list(self._tensors.values()))
+        graph = helper.make_graph(self._nodes, MINILM, [ids], [vector], list(self._tensors.values()))
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
 
 

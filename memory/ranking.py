@@ -113,6 +113,7 @@ CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     # The floor keeps 95 of 100 right statements, and lets small talk recall nothing nearly always. The seeds' 0.7
     # belongs to another model: here it would lose nine of ten.
     "all-MiniLM-L6-v2-int8": Calibration(unrelated=0.10, close=0.70, floor=0.28),
+    "all-MiniLM-L6-v2": Calibration(unrelated=0.10, close=0.70, floor=0.28),
 }
 UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=0.4)
 """For a model nobody has measured: the plain cosine, and a floor that rather leaves out than adds noise."""
@@ -304,6 +305,12 @@ def _parts(candidate: Candidate, question: Question, around: _Surroundings, now:
         "access": min(1.0, candidate.times_used / USES_THAT_COUNT),
         "decay": decay(unused, candidate.times_used),
     }
+
+
+def on_scale_of(distance: float, own: Calibration, other: Calibration) -> float:
+    """The distance at which the model of `other` would find the same closeness: while a change of the model lasts."""
+    closeness = (1.0 - distance - own.unrelated) / (own.close - own.unrelated)
+    return 1.0 - other.unrelated - closeness * (other.close - other.unrelated)
 
 
 def semantic(distance: float | None, calibration: Calibration) -> float:

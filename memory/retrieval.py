@@ -21,6 +21,7 @@ from django.db import connection
 from django.db.models import Case, F, Value, When
 
 from memory.embedding import DIMENSION, embedder
+from memory.indexing import serving
 from memory.models import GUARANTEED_IMPORTANCE, Chunk, Episode, Fact, PersonalIndex
 from memory.paths import decode, encode
 from memory.question import CONTEXT_WEIGHT, Question, read
@@ -29,6 +30,7 @@ from memory.ranking import (
     MEASURED,
     TOP_K,
     UNKNOWN_MODEL,
+    Calibration,
     Candidate,
     Part,
     Profile,
@@ -149,11 +151,10 @@ def recall(
     watch.lap("read")
     if question.is_small_talk:
         return Recollection(timings=watch.laps)
-    model = embedder()
-    vector = model.embed([question.by_meaning])[0].tolist()
+    meanings = [(model.name, model.embed([question.by_meaning])[0].tolist()) for model in serving()]
     watch.lap("embed")
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
-    search = _Search(user.pk, question, vector, model.name, moment, then, filters, exclude_refs, collection)
+    search = _Search(user.pk, question, meanings, moment, then, filters, exclude_refs, collection)
     found = search.run()
     watch.lap("search")
     ranked = rank(
@@ -161,7 +162,7 @@ def recall(
         [row.candidate for row in found],
         profile,
         moment,
-        calibration=CALIBRATIONS.get(model.name, UNKNOWN_MODEL),
+        calibration=_calibration(meanings[0][0]),
         top_k=top_k,
         token_budget=token_budget,
     )
@@ -258,7 +259,8 @@ def _collection(user: User) -> _Collection:
 # the query, never syntax. The names in braces are put in from the constants below, never from what a person wrote.
 _ASKED: Final[LiteralString] = r"""
 WITH meant AS MATERIALIZED (
-    SELECT %(vector)s::halfvec AS meaning, set_config('hnsw.ef_search', %(nearby)s, true)
+    SELECT model, meaning::halfvec AS meaning, set_config('hnsw.ef_search', %(nearby)s, true)
+    FROM unnest(%(models)s::text[], %(vectors)s::text[]) AS put (model, meaning)
 ), asked AS MATERIALIZED (
     SELECT row_number() OVER () AS word, max(share) AS share,
         ('''' || replace(replace(said, '\', '\\'), '''', '''''') || '''')::tsquery AS query,
@@ -290,11 +292,11 @@ _ONE_PASS: Final[LiteralString] = f"""{_ASKED}, any_word AS MATERIALIZED (
 SELECT * FROM ({{rows_found}}) AS found
 """  # noqa: S608 - put together from constants
 _SCAN: Final[LiteralString] = """
-    SELECT '{kind}' AS origin, own.id, CASE WHEN embedded_by = %(model)s THEN vector <=> meaning END AS distance,
+    SELECT '{kind}' AS origin, own.id, vector <=> meaning AS distance,
         CASE WHEN search @@ any_word.query
             THEN ARRAY(SELECT ts_rank(ARRAY[{weights}]::float4[], search, asked.query) FROM asked ORDER BY word)
         END AS ranks
-    FROM meant, any_word, {table} AS own WHERE {own}
+    FROM any_word, {table} AS own LEFT JOIN meant ON meant.model = own.embedded_by WHERE {own}
 """
 _LEG_OF_SCAN: Final[LiteralString] = """
 {kind}_words AS MATERIALIZED (
@@ -405,8 +407,8 @@ class _Search:
 
     user_id: int
     question: Question
-    vector: list[float]
-    model: str
+    meanings: Sequence[tuple[str, list[float]]]
+    """The question's vector by each model that serves, the current one first."""
     moment: datetime
     known_then: list[int] | None
     """Ids of the facts that were known at a past moment; None: the moment is now."""
@@ -422,7 +424,7 @@ class _Search:
         with connection.cursor() as cursor:
             # psycopg keeps what it found in a statement of up to 4,096 characters: without the blanks this is one.
             cursor.execute(" ".join(statement.split()), self._parameters())
-            return [_row(*row) for row in cursor.fetchall()]
+            return [_row(self.meanings[0][0], *row) for row in cursor.fetchall()]
 
     def _one_pass(self, tables: Sequence[tuple[_Table, str]]) -> str:
         return _ONE_PASS.format(
@@ -460,7 +462,7 @@ class _Search:
 
     def _rows(self, table: _Table) -> str:
         return (
-            f"SELECT CASE WHEN own.embedded_by = %(model)s THEN own.vector <=> (SELECT meaning FROM meant) END,"  # noqa: S608
+            f"SELECT (SELECT own.vector <=> meaning FROM meant WHERE model = own.embedded_by), own.embedded_by,"  # noqa: S608
             f" coalesce(share, 0), {table.columns}"
             f" FROM {table.kind}_meaning FULL OUTER JOIN {table.kind}_words USING (id)"
             f" JOIN {table.table} AS own USING (id) {table.joins}"
@@ -567,8 +569,9 @@ class _Search:
             "large": PersonalIndex.LARGE,
             "nearby": str(2 * PASSAGE_LIMIT),
             "look": FIRST_LOOK,
-            "vector": "[" + ",".join(f"{one:.4f}" for one in self.vector) + "]",
-            "model": self.model,
+            "models": [model for model, _ in self.meanings],
+            "vectors": ["[" + ",".join(f"{one:.4f}" for one in vector) + "]" for _, vector in self.meanings],
+            "model": self.meanings[0][0],
             "moment": self.moment,
             "known_then": self.known_then,
             "guaranteed": GUARANTEED_IMPORTANCE,
@@ -589,14 +592,20 @@ class _Search:
 
 # The exact one is ordered by the identifier as well; an approximate index serves an order by the distance alone, by the
 # very expression it is made of. It looks at no more than `hnsw.ef_search` rows, 40 if nobody says otherwise.
-_EXACT_DISTANCE: Final = "vector <=> (SELECT meaning FROM meant), id"
+_EXACT_DISTANCE: Final = "vector <=> (SELECT meaning FROM meant WHERE model = %(model)s), id"
 _INDEXED: Final = f"halfvec({DIMENSION})"
-_INDEXED_DISTANCE: Final = f"(vector::{_INDEXED}) <=> (SELECT meaning::{_INDEXED} FROM meant)"  # noqa: S608
+_INDEXED_DISTANCE: Final = f"(vector::{_INDEXED}) <=> (SELECT meaning::{_INDEXED} FROM meant WHERE model = %(model)s)"  # noqa: S608
 _OF_SCOPE: Final = "SELECT id FROM chat_conversation WHERE user_id = %(user)s AND scope = %(scope)s"
 
 
+def _calibration(model: str) -> Calibration:
+    return CALIBRATIONS.get(model, UNKNOWN_MODEL)
+
+
 def _row(
+    current: str,
     distance: float | None,
+    embedded_by: str,
     words: float,
     source: Source,
     pk: int,

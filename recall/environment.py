@@ -85,7 +85,10 @@ class Environment(BaseSettings):
         0, ge=0, description="Days after which kept tool results are removed; 0: never"
     )
 
-    # How texts are cut for the index
+    # How texts are found
+    embedding_model: Literal["all-MiniLM-L6-v2-int8", "all-MiniLM-L6-v2"] = Field(
+        "all-MiniLM-L6-v2-int8", description="Model of the index; after a change, rows are embedded anew by and by"
+    )
     rag_chunk_size: int = Field(300, ge=40, le=2_000, description="Longest passage of a document, in base tokens")
     rag_chunk_overlap: int = Field(50, ge=0, description="Base tokens a passage repeats of the one before")
     story_chunk_size: int = Field(500, ge=40, le=2_000, description="Longest passage of a story, in base tokens")

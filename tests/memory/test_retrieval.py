@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.embedding import embedder
+from memory import indexing
+from memory.embedding import MINILM, MINILM_INT8, embedder
 from memory.indexing import embed_waiting, index_document
 from memory.models import Chunk, Document, Episode, Fact, PersonalIndex
 from memory.ranking import SEED
@@ -478,3 +480,50 @@ def test_a_scan_of_a_thousand_facts_leaves_none_out(alice: User) -> None:
     remember(alice, SISTER)
 
     assert texts(recall(alice, "Do I have family in Portugal?", now=NOW)) == [SISTER]
+
+
+# A change of the model --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def changed_model(settings: Any) -> Iterator[None]:
+    """From the published weights to the rounded ones: rows of both are there."""
+    indexing._in_use.cache_clear()
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"embedding_model": MINILM_INT8})
+    yield
+    indexing._in_use.cache_clear()
+
+
+def by_older_model(user: User, statement: str) -> Fact:
+    older = embedder(MINILM)
+    vector = older.embed([statement])[0].tolist()
+    fact: Fact = Fact.objects.create(
+        user=user, statement=statement, status="active", vector=vector, embedded_by=older.name
+    )
+    return fact
+
+
+def test_old_vectors_serve_while_rows_are_embedded_anew(alice: User, changed_model: None) -> None:
+    fact = by_older_model(alice, "The user's sibling resides in Lisbon.")
+    by_older_model(alice, "The user fears spiders.")
+
+    before = recall(alice, "Where does my sister live?", now=NOW).kept[0]
+    indexing.embed_waiting()
+    indexing._in_use.cache_clear()
+    after = recall(alice, "Where does my sister live?", now=NOW).kept[0]
+
+    assert before.ref == after.ref == fact.ref
+    assert before.parts["semantic"] == pytest.approx(after.parts["semantic"], abs=0.05)
+    assert indexing.serving() == [embedder()]
+
+
+def test_vectors_of_a_model_that_is_no_longer_here_are_not_compared(alice: User, changed_model: None) -> None:
+    Fact.objects.create(
+        user=alice, statement="The user's sibling resides in Lisbon.", status="active", vector=[1.0, 0.0],
+        embedded_by="a model that was removed",
+    )  # fmt: skip
+
+    found = recall(alice, "Where does my sister live?", now=NOW)
+
+    assert [model.name for model in indexing.serving()] == [MINILM_INT8]
+    assert all(item.parts["semantic"] == 0 for item in (*found.kept, *(one.item for one in found.cut)))

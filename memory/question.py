@@ -28,13 +28,19 @@ ASKS_WHEN: Final = re.compile(
 )
 """How a question for a time begins."""
 
-NAMES_A_TIME: Final = re.compile(
-    r"\b(yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|year|this morning|recently|just|soon"
-    r"|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
-    r"|november|december|(19|20)\d\d|\d{1,2}(st|nd|rd|th))\b",
-    re.IGNORECASE,
+TIME_WORDS: Final = frozenset(
+    [
+        *("yesterday", "today", "tonight", "tomorrow", "morning", "last", "next", "ago", "recently", "just", "soon"),
+        *("week", "weekend", "month", "year"),
+        *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+        *("january", "february", "march", "april", "june", "july", "august", "september", "october", "november"),
+        "december",
+    ]
 )
-"""A passage with one of these words may answer such a question."""
+"""A passage with one of these words, a year, or a day of the month (“the 3rd”) may answer such a question. A set: asked
+of each of two hundred candidates, a pattern of them took as long as the rest of the ranking."""
+_NUMBER: Final = re.compile(r"\d+\w*")
+_YEAR_OR_DAY: Final = re.compile(r"(19|20)\d\d|\d{1,2}(st|nd|rd|th)", re.IGNORECASE)
 
 FOLLOWS_UP: Final = re.compile(
     r"^\W*(and|but|so|what about|how about|why|really)\b"
@@ -152,6 +158,11 @@ def ends(text: str) -> str:
 def words_of(text: str) -> list[str]:
     """Its words in lower case."""
     return _WORD.findall(text.lower())
+
+
+def names_a_time(text: str, words: frozenset[str]) -> bool:
+    """Whether a passage, `words` being its words in lower case, says when."""
+    return not words.isdisjoint(TIME_WORDS) or any(map(_YEAR_OR_DAY.fullmatch, _NUMBER.findall(text)))
 
 
 def is_small_talk(text: str) -> bool:

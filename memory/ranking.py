@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from memory.decay import decay
-from memory.question import NAMES_A_TIME, Question, words_of
+from memory.question import Question, names_a_time, words_of
 
 Part = Literal[
     "semantic",
@@ -288,14 +288,14 @@ def _parts(candidate: Candidate, question: Question, around: _Surroundings, now:
     """Each part of the score, 0–1, whatever its weight."""
     age = now - candidate.when
     unused = now - candidate.last_used_at if candidate.last_used_at else age
-    names_a_time = question.wants_time and NAMES_A_TIME.search(candidate.text)
+    says_when = question.wants_time and names_a_time(candidate.text, candidate.said)
     asks = candidate.asks and len(candidate.text.split()) <= SHORT_QUESTION_WORDS
     return {
         "semantic": semantic(candidate.distance, around.calibration),
         "keyword": _clamp(candidate.words),
         "name_match": _name_match(candidate, question, around),
         "date_match": max([period.match(candidate.when.date()) for period in question.periods], default=0.0),
-        "time_match": 1.0 if names_a_time else 0.0,
+        "time_match": 1.0 if says_when else 0.0,
         "session": around.session(candidate),
         "answer": around.answer(candidate),
         "own_words": 1.0 if candidate.own_words else 0.0,

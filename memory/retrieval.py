@@ -18,8 +18,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from django.db import connection
-from django.db.models import Case, F, Value, When
+from django.db.models import F
 
+from memory.consolidation import revive
 from memory.embedding import DIMENSION, embedder
 from memory.indexing import serving
 from memory.models import GUARANTEED_IMPORTANCE, Chunk, Episode, Fact, PersonalIndex
@@ -176,24 +177,18 @@ def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
 
     A use revives an archived one.
     """
+    refs = list(refs)
     named = ids_by_kind(refs)
     used: dict[str, Any] = {"times_used": F("times_used") + 1, "last_used_at": at}
-    if named["fact"]:
-        Fact.objects.for_user(user).filter(pk__in=named["fact"]).update(
-            status=_revived(Fact.Status.ARCHIVED, Fact.Status.ACTIVE), **used
-        )
-    if named["episode"]:
-        Episode.objects.for_user(user).filter(pk__in=named["episode"]).update(
-            status=_revived(Episode.Status.ARCHIVED, Episode.Status.LIVE), **used
-        )
+    facts = Fact.objects.for_user(user).filter(pk__in=named["fact"])
+    episodes = Episode.objects.for_user(user).filter(pk__in=named["episode"])
+    for rows, archived in ((facts, Fact.Status.ARCHIVED), (episodes, Episode.Status.ARCHIVED)):
+        if rows.update(**used) and rows.filter(status=archived).exists():
+            revive(user, refs)
     for column in ("message", "segment", "chunk"):
         if named[column]:
             where = {"pk__in" if column == "chunk" else f"{column}_id__in": named[column]}
             Chunk.objects.for_user(user).filter(**where).update(**used)
-
-
-def _revived(archived: str, live: str) -> Case:
-    return Case(When(status=archived, then=Value(live)), default=F("status"))
 
 
 def fact_ids(refs: Iterable[str]) -> list[int]:

@@ -406,11 +406,14 @@ def elsewhere(transactional_db: None) -> Iterator[Any]:
         thread.start()
         assert done.wait(20)
 
-    start.release = release  # type: ignore[attr-defined]
+    def end() -> None:
+        release.set()
+        for thread in threads:
+            thread.join(20)
+
+    start.end = end  # type: ignore[attr-defined]
     yield start
-    release.set()
-    for thread in threads:
-        thread.join(20)
+    end()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -421,10 +424,7 @@ def test_a_fact_that_is_being_used_at_that_moment_is_left_alone(alice: User, els
     elsewhere(lambda: mark_used(alice, [used.ref], NOW))
     assert consolidate(alice, NOW).archived == 1
     assert row(left)[0] == "archived"
-    elsewhere.release.set()
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join(20)
+    elsewhere.end()
     used.refresh_from_db()
     assert (used.status, used.times_used) == ("active", 1)
 
@@ -443,7 +443,7 @@ def test_it_waits_for_a_librarian_at_the_same_persons_memory(alice: User, elsewh
     thread = threading.Thread(target=tidy_up)
     thread.start()
     assert not finished.wait(0.5)
-    elsewhere.release.set()
+    elsewhere.end()
     thread.join(20)
     assert finished.is_set()
     assert Fact.objects.for_user(alice).archived().count() == 1

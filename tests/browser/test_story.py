@@ -13,6 +13,7 @@ from tests.browser.people import Person, ask, last_answer, says_offline
 pytestmark = pytest.mark.browser
 
 TOLD = "My sister Mary lives in Lisbon and I'm allergic to peanuts"
+LEARNED = "The user's sister Mary lives in Lisbon"
 QUESTION = "Where does my sister live?"
 
 NOTE_LENGTHS = """() => {
@@ -98,13 +99,16 @@ def remembers(page: Page) -> None:
     expect(page.locator(".message-user")).to_have_count(1)
     expect(page.locator(".message-user")).to_contain_text(QUESTION)
     expect(last_answer(page)).to_contain_text("Your sister Mary lives in Lisbon.")
-    recalled = page.get_by_role("region", name="Recalled").get_by_role("listitem").filter(has_text="Lisbon")
-    expect(recalled).to_have_count(1)
-    expect(recalled).to_contain_text(re.compile(r"\b[1-9]\d* tokens"))
+    recalled = page.get_by_role("region", name="Recalled").get_by_role("listitem")
+    learned, said = recalled.filter(has_text=LEARNED), recalled.filter(has_text=TOLD)
+    for item in (learned, said):
+        expect(item).to_have_count(1)
+        expect(item).to_contain_text(re.compile(r"\b[1-9]\d* tokens"))
 
 
 def source_leads_to_what_was_said(page: Page) -> None:
-    page.get_by_role("region", name="Recalled").get_by_role("link", name="Lisbon").click()
+    recalled = page.get_by_role("region", name="Recalled").get_by_role("listitem")
+    recalled.filter(has_text=LEARNED).get_by_role("link", name="Lisbon").click()
     expect(page).to_have_url(re.compile(r"/c/[-0-9a-f]+#m-\d+$"))
     said = page.locator(":target")
     expect(said).to_contain_text(TOLD)

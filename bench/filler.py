@@ -9,6 +9,7 @@ as they are when a thousand people talk in the same weeks. Messages behind the p
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ NOISE: Final = 0.8
 BLOCK: Final = 400
 """Conversations made at once."""
 YEARS: Final = timedelta(days=730)
+PACE: Final = timedelta(seconds=30)
+"""Between two messages."""
 
 EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 VARCHAR_OID: Final = 1043
@@ -284,43 +287,15 @@ class Filler:
         vectors = near(self._random, self._centres, chosen)
         first = _reserve(Message, len(conversation))
         chunk = _reserve(Chunk, len(conversation))
-        heads = [(number(talk.user), talk.id.bytes, talk.began) for talk in talks]
-
-        def messages() -> Iterator[Row]:
-            for row, (talk, place) in enumerate(zip(conversation.tolist(), places.tolist(), strict=True)):
-                user, identity, began = heads[talk]
-                yield {
-                    "id": number(first + row),
-                    "user_id": user,
-                    "conversation_id": identity,
-                    "seq": struct.pack(">i", place),
-                    "turn": struct.pack(">i", (place + 1) // 2),
-                    "role": b"user" if place % 2 else b"assistant",
-                    "event_type": b"user_message" if place % 2 else b"assistant_response",
-                    "created_at": moment(began + timedelta(seconds=30 * place)),
-                }
-
-        def chunks() -> Iterator[Row]:
-            for row, (talk, place) in enumerate(zip(conversation.tolist(), places.tolist(), strict=True)):
-                user, identity, began = heads[talk]
-                yield {
-                    "id": number(chunk + row),
-                    "user_id": user,
-                    "kind": b"message",
-                    "message_id": number(first + row),
-                    "conversation_id": identity,
-                    "place": struct.pack(">i", place),
-                    "text": texts[row],
-                    "own_words": bytes([place % 2]),
-                    "said_at": moment(began + timedelta(seconds=30 * place)),
-                    "tokens": struct.pack(">i", len(texts[row]) // 4),
-                    "search": searches[row],
-                    "vector": vectors[row],
-                    "embedded_by": self._model,
-                }
-
-        copy_in(Message, messages())
-        return copy_in(Chunk, chunks())
+        said = [
+            _Said(number(first + row), number(talk.user), talk.id.bytes, place, moment(talk.began + PACE * place))
+            for row, (talk, place) in enumerate(
+                zip((talks[one] for one in conversation.tolist()), places.tolist(), strict=True)
+            )
+        ]
+        copy_in(Message, map(_message, said))
+        passages = zip(itertools.count(chunk), said, texts, searches, vectors, strict=False)
+        return copy_in(Chunk, ({**_chunk(*passage), "embedded_by": self._model} for passage in passages))
 
     def _facts(self, owners: list[int]) -> int:
         from memory.models import Fact
@@ -355,6 +330,48 @@ class Filler:
     def _episode(said: str, when: datetime) -> Row:
         summary = f"They spoke about {said}, and then about {said[::-1]}.".encode()
         return {"title": said[:60].encode(), "summary": summary, "happened_at": moment(when)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A message that is to be made, as PostgreSQL keeps its parts."""
+
+    id: bytes
+    user: bytes
+    conversation: bytes
+    place: int
+    when: bytes
+
+
+def _message(said: _Said) -> Row:
+    by_user = said.place % 2
+    return {
+        "id": said.id,
+        "user_id": said.user,
+        "conversation_id": said.conversation,
+        "seq": struct.pack(">i", said.place),
+        "turn": struct.pack(">i", (said.place + 1) // 2),
+        "role": b"user" if by_user else b"assistant",
+        "event_type": b"user_message" if by_user else b"assistant_response",
+        "created_at": said.when,
+    }
+
+
+def _chunk(identity: int, said: _Said, text: bytes, search: bytes, vector: bytes) -> dict[str, bytes]:
+    return {
+        "id": number(identity),
+        "user_id": said.user,
+        "kind": b"message",
+        "message_id": said.id,
+        "conversation_id": said.conversation,
+        "place": struct.pack(">i", said.place),
+        "text": text,
+        "own_words": bytes([said.place % 2]),
+        "said_at": said.when,
+        "tokens": struct.pack(">i", len(text) // 4),
+        "search": search,
+        "vector": vector,
+    }
 
 
 def _repeated(counts: Mapping[int, int]) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -23,8 +22,10 @@ from chat.person import Acquaintance, acquaintance
 from memory.first_turn import where_we_left
 from memory.models import Boundary, Fact
 from memory.profile import ProfileLine, profile_lines
-from memory.retrieval import Recollection, fact_ids, recall
+from memory.refs import fact_ids
+from memory.retrieval import Recollection, recall
 from recall.provider import Capabilities, capabilities
+from recall.stopwatch import Stopwatch
 from recall.tokens import count
 
 CONTEXT_TURNS = 2
@@ -68,7 +69,7 @@ class Known:
 
 def gather(opened: Opened) -> Known:
     """Read it all, on the thread and the connection of the caller."""
-    conversation, now, timed = opened.conversation, timezone.now(), _Stopwatch()
+    conversation, now, timed = opened.conversation, timezone.now(), Stopwatch()
     user = conversation.user
     model = conversation.model or settings.ENVIRONMENT.chat_model
     able = capabilities(model)
@@ -81,15 +82,7 @@ def gather(opened: Opened) -> Known:
     boundaries = Boundary.objects.for_prompt(user)
     timed.lap("profile")
     already_cut = TurnRange(conversation.cut_from, conversation.cut_until) if conversation.cut_from else None
-    recollection = recall(
-        user,
-        opened.question.text,
-        now=now,
-        exclude_refs=_in_the_window(opened, _shown(turns, already_cut)),
-        context=[message.text for turn in turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
-    )
-    if not turns:
-        recollection = _with_where_we_left(user, recollection, now)
+    recollection = _recalled(opened, turns, _shown(turns, already_cut), now)
     timed.lap("retrieve")
     return Known(
         now=now,
@@ -124,6 +117,19 @@ def _turns_before(opened: Opened) -> list[Turn]:
 
 def _shown(turns: Sequence[Turn], cut: TurnRange | None) -> list[Turn]:
     return [turn for turn in turns if cut is None or turn.number not in cut]
+
+
+def _recalled(opened: Opened, turns: Sequence[Turn], shown: Sequence[Turn], now: datetime) -> Recollection:
+    """What bears on the question; in a first turn, also what was going on before."""
+    user = opened.conversation.user
+    recollection = recall(
+        user,
+        opened.question.text,
+        now=now,
+        exclude_refs=_in_the_window(opened, shown),
+        context=[message.text for turn in turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
+    )
+    return recollection if turns else _with_where_we_left(user, recollection, now)
 
 
 def _in_the_window(opened: Opened, shown: Sequence[Turn]) -> list[str]:
@@ -166,17 +172,3 @@ def _holds_rejected(user: User, pinned: ProfileSnapshot | None, current: Sequenc
     gone = [line.ref for line in snapshots.pinned_lines(pinned) if line.ref not in today]
     rejected = Fact.objects.for_user(user).filter(pk__in=fact_ids(gone), status=Fact.Status.REJECTED)
     return bool(fact_ids(gone)) and rejected.exists()
-
-
-class _Stopwatch:
-    """Milliseconds between laps."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, name: str) -> None:
-        """The time since the last lap is this step's."""
-        now = time.perf_counter()
-        self.laps[name] = round((now - self._last) * 1000, 2)
-        self._last = now

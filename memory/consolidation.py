@@ -10,7 +10,6 @@ told in numbers and sentences; doing it again at the same moment does nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +23,7 @@ from django.db.models.functions import Cast, Coalesce, Extract, Greatest, Least,
 from accounts.models import User
 from memory import decay, episodes
 from memory.models import Chunk, Episode, Fact, PersonalIndex
+from memory.refs import ids_by_kind
 from recall.celery import queue
 from recall.nudges import nudge
 
@@ -41,8 +41,6 @@ BACK: Final = "used again after it had faded"
 CLOSED_WHEN_OVER: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
 """A proposal is left to the person who was asked, whatever its date."""
 SEARCHABLE_FACTS: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
-
-_REF = re.compile(r"(fact|episode):(\d{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +124,8 @@ def revive(user: User, refs: Iterable[str]) -> int:
 
     How many came back. One statement a kind of memory where none was archived; within the caller's transaction.
     """
-    named = [found for ref in refs if (found := _REF.fullmatch(ref))]
-    facts = [int(found[2]) for found in named if found[1] == "fact"]
-    told = [int(found[2]) for found in named if found[1] == "episode"]
+    named = ids_by_kind(refs)
+    facts, told = named["fact"], named["episode"]
     return (_revive_facts(user, facts) if facts else 0) + (_revive_episodes(user, told) if told else 0)
 
 

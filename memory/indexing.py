@@ -35,7 +35,7 @@ EMBED_AT_ONCE: Final = 32
 """Rows between two commits: a killed worker loses less than a second's work."""
 
 EMBED_SECONDS: Final = 60.0
-"""Longest stretch of one task; what is left is queued again, so that other tasks have their turn."""
+"""Longest stretch of one task, so that other tasks have their turn: the clock comes again for what is left."""
 
 LOOK_AGAIN_SECONDS: Final = 30
 """How long a process takes for granted which models serve: a few statements, and not for every question."""

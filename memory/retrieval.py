@@ -10,11 +10,9 @@ guaranteed in the profile section is not recalled again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from django.db import connection
@@ -40,6 +38,8 @@ from memory.ranking import (
     Source,
     rank,
 )
+from memory.refs import ids_by_kind
+from recall.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -146,7 +146,7 @@ def recall(
     count where the question refers to them (“And where does she work?”). `token_budget`: base tokens.
     """
     moment = as_of or now
-    watch = _Stopwatch()
+    watch = Stopwatch()
     collection = _collection(user)
     question = read(query, collection.authors, moment, context)
     watch.lap("read")
@@ -189,22 +189,6 @@ def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
         if named[column]:
             where = {"pk__in" if column == "chunk" else f"{column}_id__in": named[column]}
             Chunk.objects.for_user(user).filter(**where).update(**used)
-
-
-def fact_ids(refs: Iterable[str]) -> list[int]:
-    """The ids of those references that name facts."""
-    return ids_by_kind(refs)["fact"]
-
-
-_REF: Final = re.compile(r"(fact|episode|message|segment|chunk):(\d{1,18})")
-
-
-def ids_by_kind(refs: Iterable[str]) -> dict[str, list[int]]:
-    """Kind → ids of the references that name something retrieval brings up; others name nothing here."""
-    found: dict[str, list[int]] = {kind: [] for kind in ("fact", "episode", "message", "segment", "chunk")}
-    for match in filter(None, map(_REF.fullmatch, refs)):
-        found[match[1]].append(int(match[2]))
-    return found
 
 
 # The collection --------------------------------------------------------------------------------------------------
@@ -678,17 +662,3 @@ def _item(one: Ranked, row: _Row) -> MemoryItem:
         conversation_id=row.conversation_id,
         tokens=candidate.tokens,
     )
-
-
-class _Stopwatch:
-    """Milliseconds between laps."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = perf_counter()
-
-    def lap(self, name: str) -> None:
-        """The time since the last lap is this step's."""
-        now = perf_counter()
-        self.laps[name] = round(1000 * (now - self._last), 2)
-        self._last = now

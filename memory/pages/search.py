@@ -24,7 +24,8 @@ from memory.models import Chunk, Document, Episode, Fact
 from memory.pages.knowledge import address
 from memory.question import is_small_talk, words_of
 from memory.ranking import MEASURED, Part, Rule, Source
-from memory.retrieval import CutItem, Filters, MemoryItem, ids_by_kind, recall
+from memory.refs import ids_by_kind
+from memory.retrieval import CutItem, Filters, MemoryItem, recall
 
 RESULTS: Final = 20
 """Results that a page shows: four times what a prompt gets."""

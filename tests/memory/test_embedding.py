@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 from memory import embedding, minilm
 from memory.embedding import DIMENSION, PIECES, Embedder
 from memory.minilm import MiniLM
+from recall.environment import Environment
 
 MODEL = minilm._model_folder()
 
@@ -272,3 +273,10 @@ def test_a_process_loads_one_embedder_however_many_threads_ask(tmp_path: Path, m
     assert len({id(one) for one in asked}) == 1
     assert (asked[0].name, asked[0].dimension) == ("all-MiniLM-L6-v2-int8", 384)
     assert kept(tmp_path).exists()
+
+
+def test_every_model_that_may_be_chosen_can_be_loaded_and_is_calibrated() -> None:
+    from memory.ranking import CALIBRATIONS
+
+    choices = set(get_args(Environment.model_fields["embedding_model"].annotation))
+    assert choices == embedding.MODELS.keys() == CALIBRATIONS.keys()

@@ -23,12 +23,15 @@ from memory.ranking import (
     TOP_K,
     UNKNOWN_MODEL,
     WORDS_FLOOR,
+    Calibration,
     Candidate,
     Profile,
     Ranked,
     explain,
+    on_scale_of,
     rank,
     says_the_same,
+    semantic,
 )
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -223,6 +226,14 @@ def test_of_several_passages_of_a_message_the_best_stands_for_it() -> None:
     rows = ranked(passage(number=0, distance=0.7), passage(number=1, text="The best.", distance=0.3))
 
     assert [(row.candidate.ref, row.candidate.text) for row in rows] == [("message:1", "The best.")]
+
+
+def test_an_older_models_distance_tells_the_same_closeness_on_the_current_ones_scale() -> None:
+    older, current = Calibration(unrelated=0.5, close=0.9, floor=0.6), Calibration(unrelated=0.1, close=0.7, floor=0.3)
+
+    assert on_scale_of(0.1, older, current) == pytest.approx(0.3)
+    assert on_scale_of(0.5, older, current) == pytest.approx(0.9)
+    assert semantic(on_scale_of(0.3, older, current), current) == pytest.approx(semantic(0.3, older)) == 0.5
 
 
 def test_the_explanation_adds_up_to_the_score() -> None:

@@ -16,12 +16,11 @@ from memory.embedding import MINILM, MINILM_INT8, embedder
 from memory.indexing import embed_waiting, index_document
 from memory.models import Chunk, Document, Episode, Fact, PersonalIndex
 from memory.ranking import SEED
+from memory.refs import fact_ids, ids_by_kind
 from memory.retrieval import (
     STATEMENT_LIMIT,
     Filters,
     Recollection,
-    fact_ids,
-    ids_by_kind,
     mark_used,
     recall,
 )

@@ -1,0 +1,24 @@
+"""What does a reference such as `fact:12` name? Prompts, receipts and pages know memories by these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+KINDS: Final = ("fact", "episode", "message", "segment", "chunk")
+"""What retrieval brings up; `chunk` is a passage of a document."""
+_REF: Final = re.compile(rf"({'|'.join(KINDS)}):(\d{{1,18}})")
+
+
+def ids_by_kind(refs: Iterable[str]) -> dict[str, list[int]]:
+    """Kind → ids of the references that name something retrieval brings up; others name nothing here."""
+    found: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    for match in filter(None, map(_REF.fullmatch, refs)):
+        found[match[1]].append(int(match[2]))
+    return found
+
+
+def fact_ids(refs: Iterable[str]) -> list[int]:
+    """The ids of those references that name facts."""
+    return ids_by_kind(refs)["fact"]

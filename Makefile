@@ -5,12 +5,16 @@ fingerprint = $(shell cksum < $(1) | tr ' ' '-')
 RUNNING := .venv/installed-$(call fingerprint,requirements.txt)
 DEVELOPING := .venv/installed-$(call fingerprint,requirements-dev.txt)
 VOCABULARY = $${VAR_DIR:-var}/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790
+PROCESSES ?= 3
 PACKAGES := recall accounts memory budget chat offline tests bench
+
+# Dozens of processes are started, by the application and by its tests: each would compile Recall anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: run pid test lint types lock ci migrations clean help
+.PHONY: run pid test lint types screenshots lock ci migrations clean help
 
 run: $(RUNNING)  ## start everything, until Ctrl-C
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
@@ -21,7 +25,7 @@ pid:  ## the process that `make run` started: kill $(make pid)
 
 test: $(DEVELOPING)  ## the whole suite, on a throw-away database
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
-	.venv/bin/python -m pytest $(ARGS)
+	.venv/bin/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 lint: $(DEVELOPING)  ## style, imports, templates
 	.venv/bin/ruff check .
@@ -31,6 +35,10 @@ lint: $(DEVELOPING)  ## style, imports, templates
 
 types: $(DEVELOPING)  ## mypy, strict
 	.venv/bin/mypy $(PACKAGES)
+
+screenshots: $(DEVELOPING)  ## every page, both themes, three widths, below var/screenshots
+	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
+	.venv/bin/python -m tests.browser.screenshots $(PAGES)
 
 migrations: $(DEVELOPING)  ## do the models and the migrations agree?
 	.venv/bin/python -m pytest -q tests/recall/test_migrations.py

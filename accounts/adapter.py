@@ -1,10 +1,19 @@
-"""Where allauth asks Recall: nothing is stored in a user name, which Recall does not have."""
+"""Where allauth asks Recall: no user names, sign-up that may be closed, and sockets that end with a session."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.adapter import DefaultUserSessionsAdapter
+
+from accounts import joining
+from accounts.models import User
+from accounts.sessions import SESSIONS_CHANGED
+from recall.nudges import nudge
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -12,3 +21,31 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def populate_username(self, request: Any, user: Any) -> None:
         """There is no user name to fill in."""
+
+    def is_open_for_signup(self, request: Any) -> bool:
+        """As the operator chose."""
+        return joining.is_open()
+
+
+class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """Passkeys are Recall's, whatever the address it is reached at."""
+
+    def generate_authenticator_name(self, user: User, kind: str) -> str:
+        """What the form for a new passkey begins with."""
+        count = Authenticator.objects.filter(user=user, type=kind).count()
+        return f"Passkey {count + 1}" if count else "Passkey"
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Whom the browser names when it asks for the passkey."""
+        return {**super().get_public_key_credential_rp_entity(), "name": "Recall"}
+
+
+class UserSessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
+    """Ends sessions, and with them what they let in."""
+
+    def end_sessions(self, sessions: Iterable[Any]) -> None:
+        """Sockets are opened anew, which only sessions that still are may do."""
+        ending = list(sessions)
+        super().end_sessions(ending)
+        for person in {one.user_id for one in ending}:
+            nudge(f"user-{person}", SESSIONS_CHANGED)

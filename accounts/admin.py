@@ -1,24 +1,177 @@
-"""People in the admin."""
+"""People in the admin: who they are, what they used, which keys they have; and who of the staff looked at what.
+
+A password is nobody's to see, not even its hash; a key is shown by its first characters, never by its digest.
+"""
 
 from __future__ import annotations
 
-from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from typing import Any, Final
 
-from accounts.models import User
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.apps import apps
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts import keys, leaving
+from accounts.logged_admin import RecordAdmin
+from accounts.long_lists import LongList, people
+from accounts.models import AccessLog, ApiKey, User
+
+USED: Final = {
+    "turns": F("turns"),
+    "tokens": F("input_tokens") + F("cache_read_tokens") + F("cache_write_tokens") + F("output_tokens"),
+    "cost": F("cost"),
+}
+"""What a person used this month: the columns of `budget.UsageDay` that are added up."""
+RIGHTS: Final = ("is_staff", "is_superuser", "groups", "user_permissions")
+"""Who sets these could give themselves everything: only superusers may."""
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin[User]):
-    """Django's user pages, by e-mail address."""
+class UserAdmin(LongList, DjangoUserAdmin[User]):
+    """Django's user pages, by e-mail address, with what each person used this month."""
 
-    ordering = ("email",)
-    list_display = ("email", "preferred_name", "time_zone", "is_staff", "last_login")
-    search_fields = ("email", "preferred_name")
+    list_display = ("email", "preferred_name", "is_active", "is_staff", "last_login", "turns", "tokens", "cost")
+    list_filter = ("is_staff", "is_superuser", "is_active", "groups")
+    readonly_fields = ("last_login", "date_joined", "turns", "tokens", "cost")
     fieldsets = (
         (None, {"fields": ("email", "password")}),
-        ("Person", {"fields": ("preferred_name", "time_zone")}),
-        ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
+        ("Person", {"fields": ("preferred_name", "time_zone", "chat_model", "effort")}),
+        ("Used this month", {"fields": ("turns", "tokens", "cost")}),
+        ("Permissions", {"fields": ("is_active", *RIGHTS)}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = ((None, {"classes": ("wide",), "fields": ("email", "usable_password", "password1", "password2")}),)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """With this month's sums, which the database makes only for the rows of a page."""
+        day = apps.get_model("budget", "UsageDay")  # above this app; it points back here, and so do we, by name
+        month = day._default_manager.filter(user=OuterRef("pk"), day__gte=timezone.localdate().replace(day=1))
+        sums = {
+            f"used_{name}": Subquery(month.order_by().values("user").annotate(sum=Sum(column)).values("sum"))
+            for name, column in USED.items()
+        }
+        rows: QuerySet[User] = super().get_queryset(request).annotate(**sums)
+        return rows
+
+    @admin.display(description="Turns this month")
+    def turns(self, user: Any) -> int:
+        """Exchanges, of all models."""
+        return user.used_turns or 0
+
+    @admin.display(description="Tokens this month")
+    def tokens(self, user: Any) -> str:
+        """All tokens, in and out."""
+        return f"{user.used_tokens or 0:,}"
+
+    @admin.display(description="Cost this month")
+    def cost(self, user: Any) -> str:
+        """US dollars, as far as prices are known."""
+        return f"${user.used_cost or 0:,.2f}"
+
+    def wanted(self, term: str) -> Q:
+        """By number, or by how the address begins."""
+        return Q(pk=int(term)) if term.isdecimal() else Q(pk__in=people(term))
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Only who may set any password sees that there is a hash."""
+        shown = super().get_fieldsets(request, obj)
+        if request.user.is_superuser:
+            return shown
+        return [
+            (name, {**options, "fields": [one for one in options["fields"] if one != "password"]})
+            for name, options in shown
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Nobody makes themselves a superuser."""
+        fixed = super().get_readonly_fields(request, obj)
+        return fixed if request.user.is_superuser else (*fixed, *RIGHTS)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """A superuser's account, with its password and its address, is changed by superusers only."""
+        above = obj is not None and obj.is_superuser and not request.user.is_superuser
+        return super().has_change_permission(request, obj) and not above
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """How much goes with an account, by number: the texts of a person's memories are listed for nobody."""
+        numbers = {what: str(count) for user in objs for what, count in leaving.what_goes(user)}
+        perms_needed = set() if self.has_delete_permission(request) else {"user"}
+        return [str(user) for user in objs], numbers, perms_needed, []
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        """As if they had left themselves: nothing stays."""
+        leaving.leave(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        """The same for several."""
+        for user in queryset:
+            leaving.leave(user)
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> Any:
+        """The message that it is done waits in a session, and names nobody either."""
+        return super().response_delete(request, "The account", obj_id)
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        """That somebody was deleted is logged; who it was would be a trace of them."""
+        nameless = [User(pk=user.pk, email="(deleted)") for user in queryset]
+        return super().log_deletions(request, nameless)  # type: ignore[arg-type]
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(RecordAdmin):
+    """Which programs may come in as whom. A key that leaked is revoked here; only its owner makes one."""
+
+    list_display = ("prefix", "name", "user", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at")
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
+    list_select_related = ("user",)
+    fields = ("prefix", "name", "user", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at")
+    actions = ("revoke",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        """Without the digest, which no page has."""
+        return super().get_queryset(request).defer("digest")
+
+    @admin.action(description="Revoke", permissions=["action"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        """They open nothing from now on."""
+        rows = list(queryset.select_related("user"))
+        done = [key for key in rows if keys.revoke(key.user, key.pk)]
+        for key in done:
+            self.log_change(request, key, "Revoked.")
+        told = f"{len(done)} revoked; {len(rows) - len(done)} had been before."
+        self.message_user(request, told, messages.SUCCESS if done else messages.INFO)
+
+
+@admin.register(AccessLog)
+class AccessLogAdmin(LongList):
+    """Who looked at what of whom. Nobody writes here, and nobody removes a line."""
+
+    list_display = ("at", "reader", "user", "what")
+    list_filter = ("at",)
+    list_select_related = ("reader", "user")
+
+    def wanted(self, term: str) -> Q:
+        """By number, by whose it was, or by who looked."""
+        return super().wanted(term) | Q(reader__in=people(term))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Lines are written by looking."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They say what was."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They go with the account they are about."""
+        return False
+
+
+for secret in (Authenticator, UserSession):  # allauth's pages would show what a second factor is made of, and sessions
+    if admin.site.is_registered(secret):
+        admin.site.unregister(secret)

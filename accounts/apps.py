@@ -1,9 +1,15 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        """Listen for sign-outs."""
-        from accounts import sessions  # noqa: F401 (connects its receiver)
+        """Listen for sign-outs; keep the groups of staff as the table says."""
+        from accounts import (
+            groups,
+            sessions,  # noqa: F401 (connects its receiver)
+        )
+
+        post_migrate.connect(groups.refresh, dispatch_uid="groups of staff")

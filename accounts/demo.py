@@ -9,20 +9,26 @@ import secrets
 
 from django.conf import settings
 
+from accounts.joining import DEMO_EMAIL as DEMO_EMAIL
+from accounts.joining import is_open
 from accounts.models import User
 
-DEMO_EMAIL = "demo@recall.local"
-ANYONE = "sign in there, or sign up"
+ANYONE = "sign in there"
+JOINING = ", or sign up"
 
 
 def how_to_sign_in() -> str:
     """The end of the sentence that tells the address; makes the demo user where there is no user at all."""
+    return _who() + (JOINING if is_open() else "")
+
+
+def _who() -> str:
     if settings.ENVIRONMENT.database_url:
         return ANYONE
     if not User.objects.exists():
         password = secrets.token_urlsafe(12)
         User.objects.create_user(DEMO_EMAIL, password, preferred_name="Demo")
-        return f"sign in as {DEMO_EMAIL} with the password {password} (it is not shown again), or sign up"
+        return f"sign in as {DEMO_EMAIL} with the password {password} (it is not shown again)"
     if User.objects.filter(email=DEMO_EMAIL).exists():
-        return f"sign in as {DEMO_EMAIL} (password lost: python manage.py changepassword {DEMO_EMAIL}), or sign up"
+        return f"sign in as {DEMO_EMAIL} (password lost: python manage.py changepassword {DEMO_EMAIL})"
     return ANYONE

@@ -1,11 +1,16 @@
-"""What a new person is asked: how to call them, and (filled in by the browser) their time zone."""
+"""What a person is asked: how to call them, their time zone (which the browser fills in first), a passkey."""
 
 from __future__ import annotations
 
 from allauth.account.forms import SignupForm as AllauthSignupForm
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
+from django.db import transaction
 from django.http import HttpRequest
+from django.shortcuts import redirect
 
+from accounts import joining
 from accounts.models import User, validate_time_zone
 
 
@@ -29,9 +34,47 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
             return "UTC"
         return name
 
+    @transaction.atomic
     def save(self, request: HttpRequest) -> User:
+        """The new person; asked once more whether they may join: another may have been the first meanwhile."""
+        joining.wait_for_turn()
+        if not joining.is_open():
+            raise ImmediateHttpResponse(redirect("account_signup"))
         user: User = super().save(request)
         user.preferred_name = self.cleaned_data["preferred_name"]
         user.time_zone = self.cleaned_data["time_zone"]
         user.save(update_fields=["preferred_name", "time_zone"])
         return user
+
+
+class ProfileForm(forms.ModelForm[User]):
+    """How to call somebody, and in which time zone their days begin."""
+
+    class Meta:
+        model = User
+        fields = ("preferred_name", "time_zone")
+        labels = {"preferred_name": "What shall Recall call you?", "time_zone": "Time zone"}
+        help_texts = {
+            "preferred_name": "Empty: Recall uses the beginning of your e-mail address on its pages.",
+            "time_zone": "Type a city to search. Dates on every page are told in it, and “tomorrow” is resolved in it.",
+        }
+        widgets = {
+            "preferred_name": forms.TextInput({"autocomplete": "nickname"}),
+            "time_zone": forms.TextInput({"list": "time-zones", "autocomplete": "off", "spellcheck": "false"}),
+        }
+
+    def clean_time_zone(self) -> str:
+        """Cities of two words are typed with a space, and written with none."""
+        typed: str = self.cleaned_data["time_zone"]
+        return typed.strip().replace(" ", "_")
+
+
+class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    """A passkey signs in by itself, unless one wants it beside the password only."""
+
+    passwordless = forms.BooleanField(
+        label="Sign in with it alone, without the password",
+        initial=True,
+        required=False,
+        help_text="Without this it is asked for after the password.",
+    )

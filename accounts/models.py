@@ -6,9 +6,11 @@ from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.contrib.auth.models import AbstractUser, BaseUserManager
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 
 class UserManager(BaseUserManager["User"]):
@@ -43,6 +45,11 @@ class User(AbstractUser):
     email = models.EmailField("e-mail address", unique=True)
     preferred_name = models.CharField(max_length=80, blank=True, help_text="What Recall calls you")
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
+    chat_model = models.CharField(
+        max_length=80, blank=True, help_text="For new conversations; empty: the installation's"
+    )
+    effort = models.CharField(max_length=6, blank=True, help_text="For new conversations; empty: the model's default")
+    welcomed_at = models.DateTimeField(null=True, blank=True, help_text="When the first words were read, or closed")
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS = []
@@ -64,3 +71,71 @@ class User(AbstractUser):
 
     def get_short_name(self) -> str:
         return self.preferred_name or self.email.partition("@")[0]
+
+
+class ApiKey(models.Model):
+    """Lets a program in as its owner, within its scopes. Only its hash is kept: the key itself is shown once."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=80, help_text="What it is for, in the owner's words")
+    prefix = models.CharField(max_length=16, help_text="Its first characters, to tell it from others")
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the key, which is 256 random bits")
+    scopes = ArrayField(models.CharField(max_length=40), help_text="What it opens: see accounts/scopes.py")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["user", "-created_at"], name="api_keys_of_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}… of {self.user_id}"
+
+
+class IdempotentRequest(models.Model):
+    """What a write of the API was answered, for whoever sends it again with the same Idempotency-Key."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64, help_text="SHA-256 of method, address and body")
+    status = models.PositiveSmallIntegerField(default=0, help_text="0: it is being carried out")
+    content_type = models.CharField(max_length=100, blank=True)
+    body = models.BinaryField(default=bytes)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "key"], name="one_request_a_key")]
+        indexes = [models.Index(fields=["created_at"], name="idempotent_requests_by_age")]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.user_id}"
+
+
+class ApiRate(models.Model):
+    """How many requests a key, or a person's sessions, may make just now: see accounts/rates.py. An unlogged table."""
+
+    holder = models.CharField(max_length=40, primary_key=True, help_text="Such as key:12 or user:3")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    tokens = models.FloatField(help_text="Left in the bucket at that moment")
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.holder
+
+
+class AccessLog(models.Model):
+    """Staff looked at what is another's: who, at whose, at what and when. Never its text."""
+
+    reader = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", help_text="Whose it is")
+    what = models.CharField(max_length=120, help_text="Such as “fact 12” or “a list of facts”")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-at"]
+        indexes = [models.Index(fields=["user", "-at"], name="access_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.what} of {self.user_id}"

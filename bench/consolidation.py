@@ -9,18 +9,12 @@ first run does the work, the second finds nothing to do; both are printed, with 
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import secrets
-import shutil
-import tempfile
 import time
-from contextlib import ExitStack
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-from bench.turn import database
+from bench.own_database import own_database
 
 
 def main() -> None:
@@ -28,17 +22,7 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=10_000)
     parser.add_argument("--episodes", type=int, default=400)
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="recall-bench-"))
-    folder.chmod(0o711)  # as root, PostgreSQL's own account must pass through
-    os.environ |= {
-        "VAR_DIR": str(folder),
-        "DJANGO_SETTINGS_MODULE": "recall.settings",
-        "SECRET_KEY": secrets.token_hex(),
-        "LOG_LEVEL": "WARNING",
-    }
-    with ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        stack.enter_context(database(folder))
+    with own_database():
         measure(options.facts, options.episodes)
 
 

@@ -220,7 +220,7 @@ class Timings:
     """Seconds of all, in this process and the server's: says what a query costs however busy the machine is."""
 
     def row(self, name: str, target: str) -> str:
-        steps = (self.step("embed"), self.step("search") + self.step("read"), self.step("rank"))
+        steps = (self.step("embed"), sum(map(self.step, ("read", "words", "fetch"))), self.step("rank"))
         figures = (*percentiles(self.whole), *steps, 1_000 * self.processor / len(self.whole))
         return f"{name:<24} " + " ".join(f"{figure:>9.1f}" for figure in figures) + f"   {target}"
 

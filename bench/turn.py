@@ -1,12 +1,16 @@
 """How long until the first token, and how many answers a second does one core carry?
 
     .venv/bin/python -m bench.turn [--turns 100] [--facts 1000]
+    .venv/bin/python -m bench.turn --compiles 1000 [--facts 1000]
 
 The web process is pinned to the first core; PostgreSQL, the model (the offline server, without a pause) and the load
 share the second. 1, 10 and 50 people ask at once; each has `--facts` facts, so retrieval is in every turn; answers have
 25 words. A bare relay of the SDK's stream (`bench/relay.py`) is measured in the same run, pinned the same way, and the
 ratio is printed. "First token" is from sending the question to the first delta, seen by the client; "cpu ms" is the web
 process's processor time a turn, which says what a turn costs on a busy machine, too.
+
+With `--compiles` no server is loaded: one conversation grows by so many turns of real text (`bench/reals.py`), kept,
+indexed and folded as for real, and each prompt's compilation, the retrieval included, is timed.
 """
 
 from __future__ import annotations
@@ -15,13 +19,10 @@ import argparse
 import asyncio
 import json
 import os
-import secrets
-import shutil
 import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -33,11 +34,13 @@ from uuid import uuid4
 
 import psutil
 
+from bench.own_database import OTHER_CORE, own_database
+
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
 NEW_CONVERSATION_AFTER: Final = 5  # turns: a mixture of first and later turns
 WARM_UP: Final = 3  # turns of each client that are not counted
-WEB_CORE, OTHER_CORE = 0, max(0, (os.cpu_count() or 1) - 1)
+WEB_CORE: Final = 0
 QUESTION: Final = "Where does my sister live? ({number})"
 
 
@@ -75,36 +78,6 @@ def wait_for(port: int) -> None:
                 return
         time.sleep(0.05)
     raise SystemExit(f"Nothing answers on port {port}.")
-
-
-@contextmanager
-def database(var_dir: Path) -> Iterator[None]:
-    """A throw-away server that counts its statements, pinned to the other core; Django is set up on it."""
-    from recall import embedded
-
-    cluster = embedded.open_cluster(var_dir, durable=False)
-    process = cluster.start({**embedded.THROW_AWAY, "shared_preload_libraries": "pg_stat_statements"})
-    os.sched_setaffinity(process.pid, {OTHER_CORE})
-    try:
-        embedded.wait_until_ready(cluster, lambda: process.poll() is None)
-        embedded.ensure_database(var_dir)
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        from recall.celery import install_broker
-
-        call_command("migrate", verbosity=0)
-        install_broker()
-        call_command("collectstatic", interactive=False, verbosity=0)
-        yield
-        from django.db import connections
-
-        connections.close_all()
-    finally:
-        embedded.stop(process)
-        embedded.discard(cluster)
 
 
 # The people ------------------------------------------------------------------------------------------------------
@@ -272,6 +245,60 @@ def resident_megabytes(pid: int) -> float:
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
+# One conversation ------------------------------------------------------------------------------------------------
+
+
+def compile_times(turns: int) -> list[float]:
+    """Milliseconds that each prompt of a conversation of so many turns takes to compile."""
+    from accounts.models import User
+    from bench.reals import corpus
+    from chat.context import compile_context
+    from chat.opening import send
+
+    user = User.objects.get(email="bench0@example.org")
+    said = [item.text for _, items in corpus().sessions for item in items if item.text.strip()]
+    took: list[float] = []
+    conversation = None
+    for number in range(turns):
+        question, answer = said[2 * number % len(said)], said[(2 * number + 1) % len(said)]
+        opened = send(user, uuid4(), conversation, question)
+        conversation = opened.conversation.pk
+        began = time.perf_counter()
+        compiled = compile_context(opened)
+        took.append((time.perf_counter() - began) * 1000)
+        keep(opened, compiled, answer)
+    return took
+
+
+def keep(opened: Any, compiled: Any, answer: str) -> None:
+    """Close the turn, embed what was said and fold what is due: what the worker does, at once and untimed."""
+    from chat.answering import Answered
+    from chat.closing import close_turn
+    from chat.compaction import carry_out
+    from chat.models import Compaction
+    from memory.indexing import embed_waiting
+
+    close_turn(opened, answer, compiled, Answered(stop_reason="end_turn"), time.monotonic())
+    for work in Compaction.objects.open().values_list("pk", flat=True):
+        carry_out(work)
+    embed_waiting()
+
+
+def tell_compile_times(turns: int) -> None:
+    """Print them for the whole conversation, and for each quarter of it."""
+    took = compile_times(turns)
+    print(f"{'compilation, ms':<20} {'p50':>9} {'p95':>9} {'longest':>9}")
+    quarter = max(1, len(took) // 4)
+    for first in range(0, len(took), quarter):
+        part = took[first : first + quarter]
+        print(f"{f'turns {first + 1}–{first + len(part)}':<20} " + " ".join(f"{f:>9.1f}" for f in figures(part)))
+    print(f"{f'all {len(took)}':<20} " + " ".join(f"{figure:>9.1f}" for figure in figures(took)))
+
+
+def figures(took: list[float]) -> tuple[float, float, float]:
+    return (*percentiles(took), max(took))
+
+
 # The run ---------------------------------------------------------------------------------------------------------
 
 
@@ -291,29 +318,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=200, help="counted turns of each load")
     parser.add_argument("--facts", type=int, default=1000, help="facts of each person")
+    parser.add_argument("--compiles", type=int, default=0, help="only time so many compilations of one conversation")
     options = parser.parse_args()
     os.sched_setaffinity(0, {OTHER_CORE})
-    folder = Path(tempfile.mkdtemp(prefix="recall-bench-"))
-    folder.chmod(0o711)
     model_port, web_port, relay_port = free_port(), free_port(), free_port()
-    os.environ |= {
-        "VAR_DIR": str(folder),
-        "OFFLINE_URL": f"http://127.0.0.1:{model_port}",
-        "DJANGO_SETTINGS_MODULE": "recall.settings",
-        "SECRET_KEY": secrets.token_hex(),
-        "LOG_LEVEL": "WARNING",
-    }
-    keep = Path(__file__).resolve().parent.parent / "var"
-    for cache in ("models", "tiktoken"):
-        if (keep / cache).exists():
-            shutil.copytree(keep / cache, folder / cache)
     with ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        stack.enter_context(database(folder))
-        people = make_people(max(AT_ONCE), options.facts)
+        stack.enter_context(own_database(OFFLINE_URL=f"http://127.0.0.1:{model_port}", LOG_LEVEL="WARNING"))
+        people = make_people(1 if options.compiles else max(AT_ONCE), options.facts)
         stack.enter_context(
             server("offline.app:app", model_port, OTHER_CORE, OFFLINE_ADMIN="1", OFFLINE_DELTA_DELAY="0")
         )
+        if options.compiles:
+            tell_compile_times(options.compiles)
+            return
         print(f"{'':<14} {'first p50':>9} {'p95':>9} {'whole p50':>9} {'p95':>9} {'turns/s':>9} {'cpu ms':>9}")
         with server("bench.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]) as pid:
             relay = measure("bare relay", relay_port, "/", people, options.turns, model_port, pid)

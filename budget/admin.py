@@ -1,14 +1,27 @@
-"""Receipts and snapshots to read, prices to keep up to date, and what was learned about counting."""
+"""Receipts, snapshots and usage to read, prices and limits to set, and what was learned about counting."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 
+from accounts.logged_admin import LoggedAdmin
 from budget import calibration, prices
-from budget.models import Calibration, Price, ProfileSnapshot, Receipt
+from budget.choosing import NotValid, validated
+from budget.limits import NotAllowed, What, allowed
+from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
+
+LONG = ("items", "sections", "rounds", "ingredients", "prefix", "base_by_class", "timings")
+"""Columns of a receipt that lists do not show."""
+
+
+def _is_list(request: HttpRequest) -> bool:
+    match = request.resolver_match
+    return match is not None and str(match.url_name).endswith("_changelist")
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
@@ -25,28 +38,28 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 
 
 @admin.register(Receipt)
-class ReceiptAdmin(ReadOnlyAdmin):
+class ReceiptAdmin(LoggedAdmin, ReadOnlyAdmin):
     """What each turn was given, and what it cost."""
 
     list_display = ["created_at", "user", "turn", "model", "plan", "state", "total_input", "output_tokens", "cost"]
-    list_filter = ["state", "model", "plan", "usage_is_estimated", "created_at"]
-    search_fields = ["user__email", "=conversation__id", "=message__id", "request_digest"]
+    list_filter = ["state", "usage_is_estimated", "created_at"]
+    found_by = ["pk", "message", "conversation"]
     list_select_related = ["user"]
-    date_hierarchy = "created_at"
-    ordering = ["-created_at"]
-    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Without what only the row's own page shows: a receipt may hold 100 kB."""
+        rows = super().get_queryset(request)
+        return rows.defer(*LONG) if _is_list(request) else rows
 
 
 @admin.register(ProfileSnapshot)
-class ProfileSnapshotAdmin(ReadOnlyAdmin):
+class ProfileSnapshotAdmin(LoggedAdmin, ReadOnlyAdmin):
     """The profile texts that conversations are, or were, pinned to."""
 
     list_display = ["created_at", "user", "conversation", "reason"]
-    list_filter = ["reason", "created_at"]
-    search_fields = ["user__email", "=conversation__id"]
+    list_filter = ["created_at"]
+    found_by = ["pk", "conversation"]
     list_select_related = ["user", "conversation"]
-    ordering = ["-id"]
-    show_full_result_count = False
 
 
 @admin.register(Price)
@@ -56,6 +69,7 @@ class PriceAdmin(admin.ModelAdmin[Price]):
     list_display = [
         "model",
         "valid_from",
+        "until",
         "from_input_tokens",
         "input",
         "output",
@@ -65,6 +79,19 @@ class PriceAdmin(admin.ModelAdmin[Price]):
     ]
     list_filter = ["valid_from"]
     search_fields = ["model"]
+    save_as = True
+    """“Save as new” with another date is how a price changes."""
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Each with the date from which the next one of its model and tier holds."""
+        same = Price.objects.filter(model=OuterRef("model"), from_input_tokens=OuterRef("from_input_tokens"))
+        later = same.filter(valid_from__gt=OuterRef("valid_from")).order_by("valid_from").values("valid_from")[:1]
+        return super().get_queryset(request).annotate(replaced_on=Subquery(later))
+
+    @admin.display(description="Replaced on", empty_value="holds")
+    def until(self, price: Any) -> Any:
+        """The date of the next price; none: this one holds."""
+        return price.replaced_on
 
     def save_model(self, request: HttpRequest, obj: Price, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -90,3 +117,82 @@ class CalibrationAdmin(ReadOnlyAdmin):
     def delete_model(self, request: HttpRequest, obj: Calibration) -> None:
         super().delete_model(request, obj)
         calibration.forget_known_ratios()
+
+
+class BudgetPlanForm(forms.ModelForm[BudgetPlan]):
+    """Refuses what the person's own page would refuse, in the same words."""
+
+    class Meta:
+        model = BudgetPlan
+        fields = ["user", "preset", "total", "output_reserve", "ceilings"]
+
+    def clean(self) -> dict[str, Any]:
+        chosen: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return chosen
+        try:
+            validated(chosen["preset"], chosen["total"], chosen["output_reserve"], chosen["ceilings"] or {})
+        except NotValid as wrong:
+            for name, sentence in wrong.errors.items():
+                self.add_error(name if name in self.fields else "ceilings", sentence)
+        return chosen
+
+
+@admin.register(BudgetPlan)
+class BudgetPlanAdmin(LoggedAdmin):
+    """What people made of the presets. Deleting a row gives its person the default preset."""
+
+    form = BudgetPlanForm
+    list_display = ["user", "preset", "total", "output_reserve", "updated_at"]
+    list_select_related = ["user"]
+    autocomplete_fields = ["user"]
+
+
+class LimitForm(forms.ModelForm[Limit]):
+    """A limit that staff set."""
+
+    class Meta:
+        model = Limit
+        fields = ["user", "what", "per", "amount"]
+
+    def clean(self) -> dict[str, Any]:
+        chosen: dict[str, Any] = super().clean() or self.cleaned_data
+        if {"what", "amount"} <= chosen.keys():
+            try:
+                allowed(What(chosen["what"]), chosen["amount"])
+            except NotAllowed as wrong:
+                self.add_error("amount", str(wrong))
+        same = Limit.objects.filter(**{name: chosen.get(name) for name in ("user", "what", "per")}, set_by_staff=True)
+        if same.exclude(pk=self.instance.pk).exists():
+            self.add_error(None, "Staff have set this limit already: change that one.")
+        return chosen
+
+
+@admin.register(Limit)
+class LimitAdmin(LoggedAdmin):
+    """What a person may use. The limits people set themselves are shown, and are theirs to change."""
+
+    form = LimitForm
+    list_display = ["user", "what", "per", "amount", "set_by_staff"]
+    list_filter = ["set_by_staff", "what", "per"]
+    list_select_related = ["user"]
+    autocomplete_fields = ["user"]
+
+    def save_model(self, request: HttpRequest, obj: Limit, form: Any, change: bool) -> None:
+        obj.set_by_staff = True
+        super().save_model(request, obj, form, change)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_change_permission(request, obj) and (obj is None or obj.set_by_staff)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return super().has_delete_permission(request, obj) and (obj is None or obj.set_by_staff)
+
+
+@admin.register(UsageDay)
+class UsageDayAdmin(LoggedAdmin, ReadOnlyAdmin):
+    """What each person used, by day of their time zone and by model."""
+
+    list_display = ["day", "user", "model", "turns", "tokens", "cost", "unpriced"]
+    list_filter = ["day"]
+    list_select_related = ["user"]

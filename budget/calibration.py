@@ -1,15 +1,19 @@
-"""How many of a model's own tokens is one base token? Ratios per model and text class, learned from every turn."""
+"""How many of a model's own tokens is one base token? Ratios per model and text class, learned from every turn.
+
+Here they are kept; `budget/learning.py` says how they are learned.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from django.db import transaction
 
-from budget.counting import STARTING_RATIO, TextClass, estimate, learn_from_turn
+from budget.counting import STARTING_RATIO, TextClass, estimate
+from budget.learning import KINDS, Belief, Figure, learn, unknown
 from budget.models import Calibration
 from recall.tokens import exact
 
@@ -32,9 +36,21 @@ class Learned:
     """Mean of |estimate − actual| ÷ actual."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    belief: Belief
+    classes: Mapping[TextClass, Learned]
+    """Those that were seen."""
+
+
 def ratios(model: str) -> dict[TextClass, float]:
     """Tokens of `model` per base token; classes that were never seen are missing (`estimate` knows where to start)."""
-    return {kind: learned.ratio for kind, learned in _learned(_name(model)).items()}
+    return {kind: learned.ratio for kind, learned in _known_of(_name(model)).classes.items()}
+
+
+def belief(model: str) -> Belief:
+    """All ratios of `model`, and how sure they are."""
+    return _known_of(_name(model)).belief
 
 
 def estimate_for(model: str, base_by_class: Mapping[TextClass, int]) -> int:
@@ -42,54 +58,93 @@ def estimate_for(model: str, base_by_class: Mapping[TextClass, int]) -> int:
     return estimate(base_by_class, ratios(model))
 
 
-def observe(model: str, base_by_class: Mapping[TextClass, int], actual_input: int) -> None:
-    """Learn from one request: what was counted here, and all input tokens the provider reports (0: nothing to learn).
+def observe(model: str, figures: Sequence[Figure], missed: float | None = None) -> None:
+    """Learn from what the provider reported of one request's parts (a figure of 0 teaches nothing).
+
+    `missed`: the prediction's error, as a share; else that of an estimate from the ratios alone.
 
     One statement, to be the last of the closing transaction: every turn with the model writes the same few rows, in
     the same order. Two turns that end at once may each learn from the same ratio; the later one's is kept.
     """
-    name, seen = _name(model), {kind: base for kind, base in base_by_class.items() if base > 0}
-    if not seen or actual_input <= 0:
+    told = [one for one in figures if one.tokens > 0 and any(one.base_by_class.values())]
+    if not told:
         return
-    known = _learned(name)
-    before = {kind: one.ratio for kind, one in known.items()}
-    missed = abs(estimate(seen, before) - actual_input) / actual_input
-    after = learn_from_turn(before, seen, actual_input)
-    now_known = {kind: _next(known.get(kind, Learned()), after[kind], missed) for kind in sorted(seen)}
-    Calibration.objects.bulk_create(
-        [
-            Calibration(model=name, text_class=kind, ratio=one.ratio, samples=one.samples, error=one.error)
-            for kind, one in now_known.items()
-        ],
-        update_conflicts=True,
-        unique_fields=["model", "text_class"],
-        update_fields=["ratio", "samples", "error", "updated_at"],
-    )
-    transaction.on_commit(lambda: _remember(name, {**known, **now_known}))
+    name = _name(model)
+    before = _known_of(name)
+    now = before.belief
+    for one in told:
+        now = learn(now, one)
+    missed = _missed(before, told) if missed is None else missed
+    seen = {kind for one in told for kind, base in one.base_by_class.items() if base > 0}
+    classes = {
+        kind: _next(before.classes.get(kind, Learned()), now.ratios[kind], missed if kind in seen else None)
+        for kind in KINDS
+        if kind in seen or kind in before.classes
+    }
+    _store(name, now, classes)
+    transaction.on_commit(lambda: _remember(name, _Known(now, classes)))
 
 
 def forget_known_ratios() -> None:
     """Read the table again at the next question."""
-    _known.clear()
+    _kept.clear()
 
 
-_known: dict[str, tuple[float, dict[TextClass, Learned]]] = {}
+_kept: dict[str, tuple[float, _Known]] = {}
 
 
-def _learned(name: str) -> dict[TextClass, Learned]:
-    until, known = _known.get(name, (0.0, {}))
-    if time.monotonic() < until:
+def _known_of(name: str) -> _Known:
+    until, known = _kept.get(name, (0.0, None))
+    if known is not None and time.monotonic() < until:
         return known
-    rows = Calibration.objects.filter(model=name)
-    return _remember(name, {TextClass(r.text_class): Learned(r.ratio, r.samples, r.error) for r in rows})
+    return _remember(name, _read(Calibration.objects.filter(model=name)))
 
 
-def _remember(name: str, learned: dict[TextClass, Learned]) -> dict[TextClass, Learned]:
-    _known[name] = (time.monotonic() + KEEP_RATIOS, learned)
-    return learned
+def _read(rows: Iterable[Calibration]) -> _Known:
+    ratios, covariance = dict(unknown().ratios), {one: dict(row) for one, row in unknown().covariance.items()}
+    classes: dict[TextClass, Learned] = {}
+    for row in rows:
+        kind = TextClass(row.text_class)
+        ratios[kind] = row.ratio
+        covariance[kind] |= {TextClass(other): value for other, value in row.covariance.items()}
+        classes[kind] = Learned(row.ratio, row.samples, row.error)
+    return _Known(Belief(ratios, covariance), classes)
 
 
-def _next(one: Learned, ratio: float, missed: float) -> Learned:
+def _store(name: str, now: Belief, classes: Mapping[TextClass, Learned]) -> None:
+    Calibration.objects.bulk_create(
+        [
+            Calibration(
+                model=name,
+                text_class=kind,
+                ratio=one.ratio,
+                covariance={other: now.covariance[kind][other] for other in classes},
+                samples=one.samples,
+                error=one.error,
+            )
+            for kind, one in sorted(classes.items())
+        ],
+        update_conflicts=True,
+        unique_fields=["model", "text_class"],
+        update_fields=["ratio", "covariance", "samples", "error", "updated_at"],
+    )
+
+
+def _remember(name: str, known: _Known) -> _Known:
+    _kept[name] = (time.monotonic() + KEEP_RATIOS, known)
+    return known
+
+
+def _missed(known: _Known, figures: Sequence[Figure]) -> float:
+    believed = {kind: one.ratio for kind, one in known.classes.items()}
+    actual = sum(one.tokens for one in figures)
+    return abs(sum(estimate(one.base_by_class, believed) for one in figures) - actual) / actual
+
+
+def _next(one: Learned, ratio: float, missed: float | None) -> Learned:
+    """`missed` None: the class was not in the request."""
+    if missed is None:
+        return Learned(ratio, one.samples, one.error)
     turns = min(one.samples + 1, ERROR_OVER_TURNS)
     return Learned(ratio, one.samples + 1, one.error + (missed - one.error) / turns)
 

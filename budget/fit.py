@@ -42,8 +42,12 @@ PRUNING_ORDER: Final = (
 """Which section gives way first. It is walked three times: for what sections borrowed beyond their ceilings, for what
 they hold within them, and for guarded pieces, the last resort before a message is refused."""
 
+QUESTION_TOKENS: Final = 200
+"""What a question about a document takes at most; with less room, keeping the text as one would be of no help."""
 PLACEHOLDER_REF: Final = "left-out"
 """Begins the ref of the piece that stands in place of the cut turns."""
+SEGMENT_REF: Final = "segment:"
+"""Begins the ref of a summary that stands in history as one turn, numbered as the first of those it was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,21 @@ class SectionTotal:
 
 
 @dataclass(frozen=True, slots=True)
+class TooLong:
+    """What a page needs to offer a way out for a message that does not fit."""
+
+    tokens: int
+    """Of the message and what is attached to it, estimated."""
+    room: int
+    """What a message may take beside what is never cut."""
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether the text may be offered to be kept as a document: a question about it would fit."""
+        return self.room >= QUESTION_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
 class Fitted:
     """A prompt that fits its plan, or the sentence that says why there is none."""
 
@@ -115,6 +134,8 @@ class Fitted:
     cut_turns: TurnRange | None = None
     """Turns behind the placeholder: to be stored, and given to the next `fit`."""
     refused: str | None = None
+    too_long: TooLong | None = None
+    """Set where it is the message that does not fit, and not the instructions alone."""
 
     @property
     def tokens(self) -> int:
@@ -127,7 +148,7 @@ def fit(pieces: Iterable[Piece], plan: ResolvedPlan, already_cut: TurnRange | No
     sections = _by_section(pieces)
     fixed = sum(_tokens(sections[section]) for section in NEVER_CUT)
     if fixed > plan.available:
-        return Fitted(refused=_refusal(fixed, _tokens(sections[Section.MESSAGE]), plan))
+        return _refused(fixed, _tokens(sections[Section.MESSAGE]), plan)
     history = History(_turn_tokens(sections[Section.HISTORY]), already_cut)
     dealt = share([_want(step.section, sections, history, plan) for step in PRUNING_ORDER], plan.available - fixed)
     cut_turns = history.cut(plan.ceilings[Section.HISTORY], dealt[Section.HISTORY])
@@ -194,8 +215,7 @@ def _want(section: Section, sections: Mapping[Section, Sequence[Piece]], history
     guarded = _tokens(piece for piece in sections[section] if _is_guarded(piece))
     unguarded = _tokens(sections[section]) - guarded
     if section is Section.MEMORIES and plan.memory_cap is not None:
-        guarded = min(guarded, plan.memory_cap)
-        unguarded = min(unguarded, plan.memory_cap - guarded)
+        unguarded = min(unguarded, plan.memory_cap)  # what is guarded was not recalled: a profile that changed since
     return Want(section, plan.ceilings[section], unguarded, guarded)
 
 
@@ -287,14 +307,17 @@ def _tokens(pieces: Iterable[Piece]) -> int:
     return sum(piece.tokens for piece in pieces)
 
 
-def _refusal(fixed: int, message: int, plan: ResolvedPlan) -> str:
+def _refused(fixed: int, message: int, plan: ResolvedPlan) -> Fitted:
     room = plan.available - (fixed - message)
     if room <= 0:
-        return (
-            f"The instructions alone need about {fixed - message:,} tokens, and the plan “{plan.name}” holds "
+        return Fitted(
+            refused=f"The instructions alone need about {fixed - message:,} tokens, and the plan “{plan.name}” holds "
             f"{plan.available:,} with this model. Choose a larger plan or a model with a larger window."
         )
-    return (
+    too_long = TooLong(message, room)
+    way_out = "keep it as a document and ask about it" if too_long.can_be_kept else "choose a larger plan"
+    sentence = (
         f"Your message is too long: about {message:,} tokens, and at most {room:,} fit into the plan “{plan.name}” "
-        "with this model. Shorten it, or send it in parts."
+        f"with this model. Shorten it, or {way_out}."
     )
+    return Fitted(refused=sentence, too_long=too_long)

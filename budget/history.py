@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
 
-FIRST_TURNS: Final = 2
+from recall.environment import setting
+
+FIRST_TURNS: Final = setting("history_first_turns", 2)
 """Turns at the start that are kept: what the conversation is about."""
-LAST_TURNS: Final = 3
+LAST_TURNS: Final = setting("history_last_turns", 3)
 """Turns at the end that are kept: what is being talked about."""
 CUT_DOWN_TO_PERCENT: Final = 50
 """Of its ceiling: what history is cut down to, so that the cut point, and with it the cached bytes, stays for many

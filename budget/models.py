@@ -1,8 +1,9 @@
-"""What a turn's prompt was made of and what it cost: receipts, pinned profile snapshots, prices, calibration."""
+"""What a turn's prompt was made of and what it cost: receipts, snapshots, prices; plans, limits, what was used."""
 
 from __future__ import annotations
 
 from django.contrib.postgres.indexes import GinIndex
+from django.core.validators import MinValueValidator
 from django.db import models
 
 from recall.ownership import Owned, OwnedManager
@@ -47,6 +48,9 @@ class Receipt(Owned):
     estimated_input = models.PositiveIntegerField(default=0, help_text="Calibrated estimate of the first request")
     base_by_class = models.JSONField(default=dict, help_text="Base count of the first request: text class → tokens")
     request_digest = models.CharField(max_length=64, help_text="SHA-256 of the first request as sent")
+    prefix = models.JSONField(
+        default=dict, help_text="Parts the next request may share, and their tokens: budget/prefix.py"
+    )
     snapshot = models.ForeignKey(ProfileSnapshot, null=True, on_delete=models.SET_NULL, related_name="receipts")
 
     rounds = models.JSONField(default=list, help_text="The provider's own figures, one object a request")
@@ -61,6 +65,9 @@ class Receipt(Owned):
     cost_uncached = models.DecimalField(max_digits=12, decimal_places=6, null=True)
     stop_reason = models.CharField(max_length=40, blank=True)
     timings = models.JSONField(default=dict, help_text="Milliseconds: retrieve, compile, first_token, total")
+    ingredients = models.JSONField(
+        default=dict, help_text="What the request was built from and no other row keeps: `manage.py replay` reads it"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = OwnedManager["Receipt"]()
@@ -79,6 +86,88 @@ class Receipt(Owned):
     def total_input(self) -> int:
         """All input tokens of all rounds, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+class BudgetPlan(Owned):
+    """A person's own plan: a preset, and the ceilings they moved. No row: the default preset."""
+
+    preset = models.CharField(max_length=20, help_text="Name of a plan in budget/plan.py")
+    total = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty: the preset's")
+    output_reserve = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty: the preset's")
+    ceilings = models.JSONField(default=dict, blank=True, help_text="Section → tokens, where moved")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = OwnedManager["BudgetPlan"]()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user"], name="one_plan_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.preset} of {self.user_id}"
+
+
+class Limit(Owned):
+    """What a person may use in a day or a month of their own time zone."""
+
+    class What(models.TextChoices):
+        TURNS = "turns", "Turns"
+        TOKENS = "tokens", "Tokens"
+        MONEY = "money", "US dollars"
+
+    class Per(models.TextChoices):
+        DAY = "day", "Day"
+        MONTH = "month", "Month"
+
+    what = models.CharField(max_length=6, choices=What)
+    per = models.CharField(max_length=5, choices=Per)
+    amount = models.DecimalField(max_digits=14, decimal_places=4)
+    set_by_staff = models.BooleanField(default=False, help_text="The person may lower it, not raise or remove it")
+
+    objects = OwnedManager["Limit"]()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "what", "per", "set_by_staff"], name="one_limit_of_a_kind"),
+            models.CheckConstraint(condition=models.Q(amount__gte=0), name="limit_not_below_zero"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount} {self.what} a {self.per}"
+
+
+class UsageDay(Owned):
+    """What a person used of one model on one day of their time zone. It outlives the conversations it was used in."""
+
+    day = models.DateField()
+    model = models.CharField(max_length=80)
+    turns = models.PositiveIntegerField(default=0)
+    input_tokens = models.PositiveBigIntegerField(default=0, help_text="Fresh input")
+    cache_read_tokens = models.PositiveBigIntegerField(default=0)
+    cache_write_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    # Never below 0: an archive that said so would lift the limits that staff set.
+    cost = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        default=0,
+        validators=[MinValueValidator(0)],
+        help_text="US dollars, as far as known",
+    )
+    cost_uncached = models.DecimalField(max_digits=14, decimal_places=6, default=0, validators=[MinValueValidator(0)])
+    unpriced = models.PositiveIntegerField(default=0, help_text="Turns and background calls whose cost is not known")
+
+    objects = OwnedManager["UsageDay"]()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "day", "model"], name="one_usage_a_day_and_model")]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.model} of {self.user_id}"
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, in and out."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens + self.output_tokens
 
 
 class Price(models.Model):
@@ -111,6 +200,7 @@ class Calibration(models.Model):
     model = models.CharField(max_length=80)
     text_class = models.CharField(max_length=10)
     ratio = models.FloatField()
+    covariance = models.JSONField(default=dict, help_text="Of this ratio with those of all classes: class → value")
     samples = models.PositiveIntegerField(default=0)
     error = models.FloatField(default=0.0, help_text="Running mean of |estimate − actual| ÷ actual")
     updated_at = models.DateTimeField(auto_now=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -10,12 +10,17 @@ from typing import Any, Final
 from budget.fit import PRUNING_ORDER
 from budget.models import Receipt
 from budget.plan import Section
+from budget.prediction import prediction_error
+from budget.prefix import shared_out
+from budget.snapshots import HOLDS_NO_LONGER
 
 BAR_WIDTH: Final = 1000
 """Units of the bar's own coordinates: it is stretched to the panel."""
 THINNEST: Final = 4
 """Units of a section that would be too small to see."""
 KEYED_FACTS_CUT: Final = next(step.last_resort for step in PRUNING_ORDER if step.section is Section.PROFILE)
+EXPLAINED: Final = (Section.MEMORIES, Section.PROFILE)
+"""Sections whose items have a page that says why they came up; turns and tool results need none."""
 SMALLEST_SHOWN: Final = Decimal("0.0001")
 """US dollars; less is told as “less than”."""
 TIMINGS: Final = {
@@ -34,6 +39,8 @@ class Bar:
 
     section: str
     heading: str
+    tier: str
+    """The memory tier it shows; empty: none."""
     tokens: int
     ceiling: int | None
     cut: int
@@ -41,6 +48,21 @@ class Bar:
     cut_tokens: int
     x: int
     width: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRoom:
+    """What the plan keeps free for the answer, at the end of the bar."""
+
+    tokens: int
+    """What the ceilings leave of the plan."""
+    width: int
+    """Units of the bar."""
+
+    @property
+    def x(self) -> int:
+        """Where it begins."""
+        return BAR_WIDTH - self.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +76,10 @@ class Shown:
     parts: list[tuple[str, float]]
     rule: str
     url: str
+    ref: str = ""
+    """Where the answer can be had again without it."""
+    name: str = ""
+    """Its ref, if the page of reasons has something to say of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +88,12 @@ class Panel:
 
     receipt: Receipt
     bars: list[Bar]
+    answer: AnswerRoom
     recalled: list[Shown]
     profile: list[Shown]
     cut: list[Shown]
+    unlisted: int
+    """Candidates that retrieval left out and the receipt does not list: they scored lower than all that it does."""
     facts_were_cut: bool
     """Even keyed facts gave way, which the person must be told."""
     off_by: str
@@ -74,21 +103,6 @@ class Panel:
     cost_uncached: str
     timings: list[tuple[str, int]]
     """Name and milliseconds."""
-
-    @property
-    def answer_room(self) -> int:
-        """Tokens the plan keeps free for the answer: what the ceilings leave of it."""
-        return self.receipt.plan_total - sum(bar.ceiling or 0 for bar in self.bars)
-
-    @property
-    def answer_width(self) -> int:
-        """Units of the bar for that room, at its end."""
-        return round(BAR_WIDTH * self.answer_room / max(1, self.receipt.plan_total))
-
-    @property
-    def answer_x(self) -> int:
-        """Where it begins."""
-        return BAR_WIDTH - self.answer_width
 
     @property
     def shown_bars(self) -> list[Bar]:
@@ -103,9 +117,11 @@ def panel(receipt: Receipt) -> Panel:
     return Panel(
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
+        answer=answer_room(receipt.sections, receipt.plan_total),
         recalled=_of(Section.MEMORIES, kept),
         profile=_of(Section.PROFILE, kept),
         cut=[_shown(item) for item in cut],
+        unlisted=receipt.ingredients.get("unlisted", 0),
         facts_were_cut=any(item["rule"] == KEYED_FACTS_CUT for item in cut),
         off_by=off_by(receipt),
         is_demo=any(one["demo"] for one in receipt.rounds),
@@ -115,29 +131,39 @@ def panel(receipt: Receipt) -> Panel:
     )
 
 
-def bars(sections: Iterable[dict[str, Any]], plan_total: int) -> list[Bar]:
-    """The sections side by side: each as wide as its share of the plan."""
+def answer_room(sections: Iterable[dict[str, Any]], plan_total: int) -> AnswerRoom:
+    """The room that the ceilings of a receipt's sections leave."""
+    tokens = plan_total - sum(total["ceiling"] or 0 for total in sections)
+    return AnswerRoom(tokens, round(BAR_WIDTH * tokens / max(1, plan_total)))
+
+
+def bars(sections: Sequence[dict[str, Any]], plan_total: int) -> list[Bar]:
+    """The sections side by side, each as wide as its share of the plan; together they end where the answer's room
+    begins, at the latest."""
     placed: list[Bar] = []
     x = 0
-    for total in sections:
-        width = round(BAR_WIDTH * total["tokens"] / max(1, plan_total))
-        width = max(THINNEST, width) if total["tokens"] else 0
-        heading = Section(total["section"]).heading
+    for total, width in zip(sections, _widths(sections, plan_total), strict=True):
+        section = Section(total["section"])
         figures = {name: total[name] for name in ("section", "tokens", "ceiling", "cut", "cut_tokens")}
-        placed.append(Bar(heading=heading, x=x, width=width, **figures))
+        placed.append(Bar(heading=section.heading, tier=section.tier, x=x, width=width, **figures))
         x += width
     return placed
 
 
+def _widths(sections: Sequence[dict[str, Any]], plan_total: int) -> list[int]:
+    """Units of each section. What the thinnest are given beyond their share may be more than there is: all give."""
+    sizes = [total["tokens"] for total in sections]
+    widths = [max(THINNEST, round(BAR_WIDTH * size / max(1, plan_total))) if size else 0 for size in sizes]
+    has_ceilings = any(total["ceiling"] for total in sections)
+    end = answer_room(sections, plan_total).x if has_ceilings else BAR_WIDTH
+    return widths if sum(widths) <= end else shared_out(end, widths)
+
+
 def off_by(receipt: Receipt) -> str:
     """The prediction of the first request against what the provider counted, as in “2.4 % too high”."""
-    if not receipt.rounds or receipt.rounds[0]["estimated"]:
+    error = prediction_error(receipt.rounds, receipt.estimated_input)
+    if error is None:
         return ""
-    first = receipt.rounds[0]
-    actual = first["input"] + first["cache_read"] + first["cache_write_5m"] + first["cache_write_1h"]
-    if not actual:
-        return ""
-    error = (receipt.estimated_input - actual) / actual
     if abs(error) < 0.0005:
         return "exact"
     return f"{abs(error):.1%} too {'high' if error > 0 else 'low'}".replace("%", " %")
@@ -165,4 +191,6 @@ def _shown(item: dict[str, Any]) -> Shown:
         parts=[(name.replace("_", " "), value) for name, value in item["parts"].items()],
         rule=item["rule"],
         url=item["url"],
+        ref="" if item["rule"] or item["label"].startswith(HOLDS_NO_LONGER) else item["ref"],
+        name=item["ref"] if item["section"] in EXPLAINED else "",
     )

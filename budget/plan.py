@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from django.core.exceptions import ImproperlyConfigured
+
+from recall.environment import setting
 
 
 class Section(StrEnum):
@@ -93,8 +97,32 @@ LONG: Final = Plan(  # seed 004: projects of hundreds of turns
         Section.TASK: 8_000,
     },
 )
-PLANS: Final[Mapping[str, Plan]] = MappingProxyType({plan.name: plan for plan in (SMALL, STANDARD, LONG)})
-DEFAULT_PLAN: Final = STANDARD
+
+
+def with_operators_sizes(plan: Plan) -> Plan:
+    """The plan with the sizes an operator chose (BUDGET_TOTAL_TOKENS, BUDGET_HISTORY_TOKENS, …) in place of its own."""
+    ceilings: dict[Section, int | Percent] = {
+        Section.BLUEPRINT: setting("budget_system_tokens", plan.ceilings[Section.BLUEPRINT]),
+        Section.ROLE: plan.ceilings[Section.ROLE],
+        Section.PROFILE: setting("budget_profile_tokens", plan.ceilings[Section.PROFILE]),
+        Section.HISTORY: setting("budget_history_tokens", plan.ceilings[Section.HISTORY]),
+        Section.MEMORIES: setting("budget_memory_tokens", plan.ceilings[Section.MEMORIES]),
+        Section.TASK: setting("budget_task_tokens", plan.ceilings[Section.TASK]),
+    }
+    total = setting("budget_total_tokens", plan.total)
+    reserve = setting("budget_output_tokens", plan.output_reserve)
+    fixed = sum(ceiling for ceiling in ceilings.values() if isinstance(ceiling, int))
+    if fixed + reserve + plan.message_minimum > total:
+        raise ImproperlyConfigured(
+            f"The environment is not right: the sizes of the plan “{plan.name}” (BUDGET_…_TOKENS) add up to "
+            f"{fixed + reserve + plan.message_minimum:,} tokens, more than its total of {total:,}."
+        )
+    return replace(plan, total=total, output_reserve=reserve, ceilings=ceilings)
+
+
+PRESETS: Final = {plan.name: plan for plan in (SMALL, STANDARD, LONG)}
+DEFAULT_PLAN: Final = with_operators_sizes(PRESETS[setting("budget_plan", "standard")])
+PLANS: Final[Mapping[str, Plan]] = MappingProxyType({**PRESETS, DEFAULT_PLAN.name: DEFAULT_PLAN})
 
 NEVER_CUT: Final = frozenset({Section.BLUEPRINT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE})
 """Without these an answer would be unsafe, out of time, or an answer to nothing."""
@@ -140,7 +168,10 @@ class ResolvedPlan:
     ceilings: Mapping[Section, int]
     """Of each section that has its own; the message's is the rest, and all together they make up `available`."""
     memory_cap: int | None = None
-    """What recalled memories may never exceed, whatever other sections leave unused."""
+    """What recalled memories may never exceed, whatever other sections leave unused. Guarded pieces, such as what
+    changed in the profile, are no recalled memories and do not count."""
+    note: str = ""
+    """What the person should know of it: that their own plan was shrunk, or does not hold any more."""
 
     @property
     def available(self) -> int:

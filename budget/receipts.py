@@ -11,17 +11,22 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
 
-from budget import calibration, prices
+from budget import calibration, prices, usage
 from budget.counting import TextClass, classify
-from budget.fit import PLACEHOLDER_REF, Cut, Fitted, Piece, section_totals
+from budget.fit import PLACEHOLDER_REF, SEGMENT_REF, Cut, Fitted, Piece, section_totals
+from budget.learning import Figure
 from budget.models import Price, Receipt
 from budget.plan import ResolvedPlan, Section
+from budget.prefix import settle
 from recall.tokens import count
 
 State = Receipt.State
 Item = dict[str, Any]
-"""{ref, section, label, tokens, score, parts, kept, rule, url}"""
+"""{ref, section, label, tokens, score, parts, kept, rule, url}; `guarded` where it is; of a run of turns also `turns`,
+[[number, tokens], …]; of a segment `turn`, its first"""
 
 BOOKED: Final = (
     "state",
@@ -35,13 +40,25 @@ BOOKED: Final = (
     "cost_uncached",
     "stop_reason",
     "timings",
+    "prefix",
+    # The tool rounds belong to the prompt, too:
+    "sections",
+    "items",
+    "estimated_input",
 )
 """Columns that are filled in when a turn has ended."""
+SIZES_KEPT: Final = 100
+"""Turns of a run whose sizes a receipt keeps, for the what-if preview: more than ever stand in a compacted history."""
 TO_THE_CENT_OF_A_CENT: Final = Decimal("0.000001")
 
 
 class Figures(prices.Figures, Protocol):
     """One request's figures as they came from the provider."""
+
+    @property
+    def predicted(self) -> int:
+        """Input tokens that were expected; 0: nobody said."""
+        ...
 
     @property
     def final(self) -> bool:
@@ -76,6 +93,8 @@ class Round:
     """Part of it is Recall's own estimate."""
     demo: bool
     """Answered by the offline demo model: nothing is charged."""
+    predicted: int
+    """Input tokens that Recall expected."""
 
 
 def draft(
@@ -89,6 +108,7 @@ def draft(
     fitted: Fitted,
     base_by_class: Mapping[TextClass, int],
     request_digest: str,
+    prefix: Mapping[str, Any] | None = None,
     snapshot_id: int | None = None,
     not_taken: Iterable[Cut] = (),
     timings: Mapping[str, float] | None = None,
@@ -111,16 +131,34 @@ def draft(
         estimated_input=fitted.tokens,
         base_by_class=dict(base_by_class),
         request_digest=request_digest,
+        prefix=dict(prefix or {}),
         snapshot_id=snapshot_id,
         timings=dict(timings or {}),
     )
 
 
 def book(receipt: Receipt, ending: Ending) -> None:
-    """Close the receipt, save it (also if the draft never was), and learn from the figures.
+    """Close the receipt, save it (also if the draft never was), count it, and learn from the figures.
 
-    To be the last step of the transaction that saves the answer: `calibration.observe` says why. Two statements.
+    To be the last step of the transaction that saves the answer: `calibration.observe` says why. Four statements.
+    Booked again, because its process was thought dead, its last figures hold, and it is counted once.
     """
+    _close_at_todays_prices(receipt, ending)
+    figures, missed = learned_from(receipt, ending.rounds[0]) if ending.rounds else ([], None)
+    with transaction.atomic(savepoint=False):
+        _save_and_count(receipt)
+        if ending.rounds:
+            calibration.observe(receipt.model, figures, missed)
+
+
+def count_alone(receipt: Receipt, ending: Ending) -> None:
+    """Close a receipt that is never saved, a temporary chat's: the counter of use hears of it, and nothing else."""
+    _close_at_todays_prices(receipt, ending)
+    receipt.created_at = receipt.created_at or timezone.now()
+    usage.add(receipt)
+
+
+def _close_at_todays_prices(receipt: Receipt, ending: Ending) -> None:
     today = datetime.now(UTC).date()
     close(
         receipt,
@@ -129,16 +167,35 @@ def book(receipt: Receipt, ending: Ending) -> None:
         tokens_of=lambda text: calibration.estimate_for(receipt.model, {classify(text): count(text)}),
         is_demo=settings.IS_OFFLINE,
     )
+
+
+def _save_and_count(receipt: Receipt) -> None:
+    rows = Receipt.objects.select_for_update().only(*usage.COUNTED)
+    earlier = rows.filter(message_id=receipt.message_id).first()
     Receipt.objects.bulk_create([receipt], update_conflicts=True, unique_fields=["message"], update_fields=BOOKED)
-    if ending.rounds:
-        calibration.observe(receipt.model, receipt.base_by_class, prices.total_input(ending.rounds[0]))
+    if earlier is not None:
+        receipt.created_at = earlier.created_at  # a turn belongs to the day it began on
+    usage.add(receipt, before=usage.of_receipt(earlier) if earlier is not None else usage.NOTHING)
+
+
+def learned_from(receipt: Receipt, first: Figures) -> tuple[list[Figure], float | None]:
+    """What the first request's figures teach, and how far its prediction was off; notes what its parts have."""
+    total = prices.total_input(first)
+    missed = abs(first.predicted - total) / total if first.predicted and total else None
+    if not receipt.prefix.get("new") and not receipt.prefix.get("known"):
+        return [Figure(receipt.base_by_class, total)], missed
+    cached = first.cache_read + first.cache_write_5m + first.cache_write_1h
+    figures, receipt.prefix = settle(receipt.prefix, calibration.belief(receipt.model), cached, total)
+    return figures, missed
 
 
 def close_abandoned(message_id: int) -> None:
     """Book the receipt of an answer whose process died: it cost its input and what had been saved of its text."""
-    receipt = Receipt.objects.filter(message_id=message_id, state=State.OPEN).select_related("message").first()
-    if receipt is not None:
-        book(receipt, Ending(State.STOPPED, (), receipt.message.text, stop_reason="process_ended"))
+    with transaction.atomic(savepoint=False):
+        mine = Receipt.objects.select_for_update(of=("self",)).select_related("message")
+        receipt = mine.filter(message_id=message_id, state=State.OPEN).first()
+        if receipt is not None:
+            book(receipt, Ending(State.STOPPED, (), receipt.message.text, stop_reason="process_ended"))
 
 
 def close(
@@ -174,6 +231,9 @@ def items(kept: Iterable[Piece], cut: Iterable[Cut]) -> list[Item]:
 
 
 def _item(piece: Piece, rule: str) -> Item:
+    more: Item = {"guarded": True} if piece.guarded else {}
+    if piece.ref.startswith(SEGMENT_REF):
+        more |= {"turn": piece.turn}
     return {
         "ref": piece.ref,
         "section": piece.section,
@@ -184,11 +244,13 @@ def _item(piece: Piece, rule: str) -> Item:
         "kept": not rule,
         "rule": rule,
         "url": piece.url,
+        **more,
     }
 
 
 def _turns_item(pieces: Sequence[Piece], rule: str) -> Item:
-    """One item for a run of turns: a long conversation's receipt must not grow with it."""
+    """One item for a run of turns: a long conversation's receipt must not grow with it. A run that is not too long
+    keeps its turns' sizes."""
     first, last = pieces[0].turn, pieces[-1].turn
     run = Piece(
         Section.HISTORY,
@@ -198,11 +260,15 @@ def _turns_item(pieces: Sequence[Piece], rule: str) -> Item:
         turn=first,
         url=pieces[0].url,
     )
-    return _item(run, rule)
+    sizes: dict[int, int] = {}
+    for piece in pieces:
+        sizes[piece.turn or 0] = sizes.get(piece.turn or 0, 0) + piece.tokens
+    return _item(run, rule) | ({"turns": list(sizes.items())} if len(sizes) <= SIZES_KEPT else {})
 
 
 def _is_turn(piece: Piece) -> bool:
-    return piece.section is Section.HISTORY and not piece.ref.startswith(PLACEHOLDER_REF)
+    """Whether it is part of a turn as it was said, and not what stands for several."""
+    return piece.section is Section.HISTORY and not piece.ref.startswith((PLACEHOLDER_REF, SEGMENT_REF))
 
 
 def _rounds(receipt: Receipt, ending: Ending, tokens_of: Callable[[str], int], *, is_demo: bool) -> list[Round]:
@@ -216,7 +282,8 @@ def _rounds(receipt: Receipt, ending: Ending, tokens_of: Callable[[str], int], *
     unfinished = not ending.rounds or not ending.rounds[-1].final
     shown = tokens_of(ending.text) if unfinished and ending.text else 0
     if not ending.rounds:
-        return [Round(receipt.estimated_input, 0, 0, 0, shown, estimated=True, demo=is_demo)]
+        sent = receipt.estimated_input
+        return [Round(sent, 0, 0, 0, shown, estimated=True, demo=is_demo, predicted=sent)]
     before = sum(one.output for one in ending.rounds[:-1])
     rounds = [_round(one, one.output, is_demo=is_demo) for one in ending.rounds[:-1]]
     last = ending.rounds[-1]
@@ -232,6 +299,7 @@ def _round(figures: Figures, output: int, *, is_demo: bool) -> Round:
         output,
         estimated=not figures.final,
         demo=is_demo,
+        predicted=figures.predicted,
     )
 
 

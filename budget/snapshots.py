@@ -10,10 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from accounts.models import User
 from budget.models import ProfileSnapshot
+
+NEW: Final = "New: "
+HOLDS_NO_LONGER: Final = "No longer holds: "
+"""How a line of the update begins."""
 
 
 class Reason(StrEnum):
@@ -88,8 +93,8 @@ def changes_since(pinned: Iterable[Line], current: Iterable[Line]) -> list[str]:
     """
     pinned, current = list(pinned), list(current)
     return [
-        *(f"No longer holds: {line.text}" for line in _missing(pinned, current)),
-        *(f"New: {line.text}" for line in _missing(current, pinned)),
+        *(f"{HOLDS_NO_LONGER}{line.text}" for line in _missing(pinned, current)),
+        *(f"{NEW}{line.text}" for line in _missing(current, pinned)),
     ]
 
 

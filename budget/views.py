@@ -1,16 +1,39 @@
-"""The context panel of one answer."""
+"""The budget's pages: the context panel of one answer, the dashboard, and the forms on it."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
+from budget import choosing, economics
+from budget.fit import PRUNING_ORDER
 from budget.models import Receipt
+from budget.pages import limiting, live, planning
+from budget.pages.trends import trends
 from budget.panel import panel
+from chat.comparing import tried_without
+from chat.models import Conversation, Message
+from memory import review
+from memory.models import Chunk, Episode, Fact, ReviewAction
+from memory.refs import ids_by_kind
+from recall.posting import posted_from
+from recall.provider import capabilities
+
+PAGE = "budget/page.html"
+type Labels = dict[str, tuple[str, str]]
+"""By ref: what it is called, and its address."""
 
 
 @require_safe
@@ -18,6 +41,193 @@ from budget.panel import panel
 @never_cache  # it fills while the answer is being written
 def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     """What one answer was given, what was left out, and what it cost."""
+    standing = Receipt.objects.for_user(_user(request)).filter(conversation__deleted_at=None)
+    found = get_object_or_404(standing, message_id=message_id)
+    asked = {"nonce": uuid4(), "tried": tried_without(_user(request), message_id)}
+    shown = {"panel": panel(found), "receipt": found, **asked}
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "budget/receipt.html", shown)
+    question = Message.objects.standing().for_user(_user(request)).filter(children=message_id).first()
+    return render(request, "budget/receipt_page.html", {**shown, "question": question})
+
+
+@require_safe
+@login_required
+@never_cache
+def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
+    """The small bar beside the composer: the latest turn of one conversation."""
+    own = get_object_or_404(Conversation.objects.standing().for_user(_user(request)).only("user"), pk=conversation)
+    found = Receipt.objects.filter(conversation=own).defer(*live.NOT_SHOWN).order_by("-created_at").first()
+    turn = live.small(found) if found is not None else None
+    return render(request, f"{PAGE}#line", {"turn": turn})
+
+
+# The dashboard -----------------------------------------------------------------------------------------------------
+
+
+@require_safe
+@login_required
+@never_cache
+def home(request: HttpRequest) -> HttpResponse:
+    """What is used, what it costs, what it could be."""
+    return _page(request)
+
+
+@require_safe
+@login_required
+@never_cache
+def now(request: HttpRequest) -> HttpResponse:
+    """The part that follows each turn."""
+    return render(request, f"{PAGE}#live", {"now": live.now(_user(request)), "is_update": True})
+
+
+@require_safe
+@login_required
+@never_cache
+def charts(request: HttpRequest) -> HttpResponse:
+    """The charts again: a turn has ended."""
+    return render(request, f"{PAGE}#trends", {"charts": trends(_user(request))})
+
+
+@posted_from("budget", at="plan")
+@login_required
+def plan(request: HttpRequest) -> HttpResponse:
+    """Try another plan, begin from a preset, save it, or go back to the default."""
+    user, deed = _user(request), request.POST.get("do", "preview")
+    if deed == "default":
+        choosing.back_to_default(user)
+        messages.success(request, "The default plan holds again, from your next message on.")
+        return redirect(f"{reverse('budget')}#plan")
+    latest = live.latest(user)
+    window = _window(latest)
+    if deed == "preset":
+        return _plan(request, planning.of_preset(user, request.POST.get("preset", ""), latest, window), "planning")
+    found = planning.tried(user, request.POST, latest, window)
+    if deed != "save" or found.errors:
+        return _plan(request, found, "preview", status=422 if deed == "save" else 200)
+    choice, _ = planning.read(request.POST)
+    choosing.save(user, choice.preset, choice.total, choice.reserve, choice.ceilings, window)
+    messages.success(request, "Your plan is saved. It holds from your next message on.")
+    return redirect(f"{reverse('budget')}#plan")
+
+
+@posted_from("budget", at="limits")
+@login_required
+def limits(request: HttpRequest) -> HttpResponse:
+    """Set one's own limits, all at once."""
+    errors = limiting.save(_user(request), request.POST)
+    if errors:
+        fields = limiting.fields(_user(request), request.POST, errors)
+        return _page(request, status=422, limit_fields=fields)
+    messages.success(request, "Your limits are saved.")
+    return redirect(f"{reverse('budget')}#limits")
+
+
+@require_POST
+@login_required
+def retire(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop remembering a fact that costs more than it brings; it can be undone."""
+    fact = get_object_or_404(Fact.objects.for_user(_user(request)), pk=pk)
+    try:
+        action = review.reject(fact, by=_user(request))
+    except review.RefusedError as refusal:
+        messages.warning(request, str(refusal))
+        return redirect(f"{reverse('budget')}#memories")
+    return redirect(f"{reverse('budget')}?retired={action.pk}#memories")
+
+
+def _page(request: HttpRequest, status: int = 200, **instead: Any) -> HttpResponse:
+    user = _user(request)
+    latest = live.latest(user)
+    context = {
+        "now": live.now(user, latest),
+        "charts": trends(user),
+        "limit_fields": limiting.fields(user) if "limit_fields" not in instead else (),
+        "planning": planning.stored(user, latest, _window(latest)) if "planning" not in instead else None,
+        "economy": _economy(user, timezone.now()),
+        "pruning_order": PRUNING_ORDER,
+        "retired": _retired(request),
+    }
+    return render(request, PAGE, context | instead, status=status)
+
+
+def _plan(request: HttpRequest, found: planning.Planning, partial: str, status: int = 200) -> HttpResponse:
+    """For htmx the part that changed, else the whole page."""
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, f"{PAGE}#{partial}", {"planning": found, "is_update": True}, status=status)
+    return _page(request, status=status, planning=found)
+
+
+def _window(latest: Receipt | None) -> int:
+    """Tokens that the model of the latest turn, or the one a conversation begins with, may hold."""
+    return capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
+
+
+# What memories cost --------------------------------------------------------------------------------------------------
+
+
+def _economy(user: User, at: datetime) -> dict[str, Any]:
+    """The memories' economics, with what memory knows of each today. Five statements."""
+    spent, turns = economics.spent_since(user, at - economics.PERIOD)
+    facts, importance = _known(user, [one.ref for one in spent])
+    active = {ref for ref, fact in facts.items() if fact.status == Fact.Status.ACTIVE}
+    gone = {one.ref for one in spent if one.ref.startswith("fact:")} - active
+    found = economics.economy(spent, turns, importance, gone)
+    shown = [*found.worths, *found.to_retire]
+    labels = economics.labels(user, shown) if shown else {}
+    labels |= _documents(user, [worth.spent.ref for worth in shown], labels)
+    return {
+        "found": found,
+        "rows": [_row(worth, facts, labels) for worth in found.worths],
+        "to_retire": [_row(worth, facts, labels) for worth in found.to_retire],
+        "cheaper": found.memories - len(found.worths),
+        "days": economics.PERIOD.days,
+    }
+
+
+def _known(user: User, refs: list[str]) -> tuple[dict[str, Fact], dict[str, float]]:
+    """By ref: the facts that are still there, and how important facts and episodes are."""
+    ids = ids_by_kind(refs)
+    facts = Fact.objects.for_user(user).filter(pk__in=ids["fact"]).only("statement", "importance", "status", "user")
+    found = {fact.ref: fact for fact in facts}
+    episodes = Episode.objects.for_user(user).filter(pk__in=ids["episode"]).values_list("pk", "significance")
+    importance = {ref: fact.importance for ref, fact in found.items()}
+    return found, importance | {f"episode:{pk}": significance for pk, significance in episodes}
+
+
+def _documents(user: User, refs: list[str], labels: Labels) -> Labels:
+    """The passages among these, with the address of their document."""
+    ids = ids_by_kind(refs)["chunk"]
+    passages = Chunk.objects.for_user(user).filter(pk__in=ids, document__isnull=False)
+    places = passages.values_list("pk", "document__path")
+    return {
+        f"chunk:{pk}": (labels.get(f"chunk:{pk}", (path, ""))[0], reverse("memory:document", args=[path[1:]]))
+        for pk, path in places
+    }
+
+
+def _row(worth: economics.Worth, facts: dict[str, Fact], labels: Labels) -> dict[str, Any]:
+    label, url = labels.get(worth.spent.ref, (worth.spent.ref, ""))
+    fact = facts.get(worth.spent.ref)
+    return {
+        "worth": worth,
+        "fact": fact,
+        "label": fact.statement if fact is not None else label,
+        "url": reverse("memory:fact", args=[fact.pk]) if fact is not None else url,
+        "share": live.percent(worth.share),
+        "level": None if worth.importance is None else 1 + round(worth.importance * 4),
+    }
+
+
+def _retired(request: HttpRequest) -> ReviewAction | None:
+    """The decision that was just taken here, to be undone."""
+    asked = request.GET.get("retired", "")
+    if not asked.isdecimal() or len(asked) > 18:
+        return None
+    mine = ReviewAction.objects.for_user(_user(request)).filter(pk=int(asked), undone_at=None)
+    return mine.select_related("fact").first()
+
+
+def _user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)
-    found = get_object_or_404(Receipt.objects.for_user(request.user), message_id=message_id)
-    return render(request, "budget/receipt.html", {"panel": panel(found), "receipt": found})
+    return request.user

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from budget.fit import Cut, Piece
 from chat.assembling import Reply
 from chat.running import RunningTurn
+from chat.steps import OTHER, TOLD, step_of
+from chat.websearch import SEARCHES_A_TURN
 from recall.failures import Failure, classify, pause_before
 from recall.provider import client
 
@@ -21,11 +24,13 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 MAX_ROUNDS = 8
 """Tool rounds a turn may take (DESIGN §4); the request after the last one may not call a tool."""
 CALLS_OF_ANY_TOOL = 32
-CALLS_A_TURN = {"remember": 3}
+CALLS_A_TURN = {"remember": 3, "web_search": SEARCHES_A_TURN}
 """Calls of one tool in one turn; beyond, the model is told so. Proposals cost a person's time, so they are few."""
 TOO_OFTEN = "This tool was called too often in this turn. Go on without it."
-TOOL_STATES = {"remember": "Proposing a memory", "read_document": "Reading a document"}
-"""What the person is told while a tool runs."""
+GOING_ON = "Going on with what was found"
+NO_ROOM = Failure(
+    "too_long", "What the tools brought leaves no room for an answer in your plan. Ask for less, or take a larger plan."
+)
 BETWEEN_ROUNDS = "\n\n"
 
 Request = dict[str, Any]
@@ -42,6 +47,13 @@ class RoundUsage:
     cache_write_1h: int = 0
     output: int = 0
     final: bool = False
+    predicted: int = 0
+    """Input tokens that Recall expected."""
+
+    @property
+    def total_input(self) -> int:
+        """All input tokens, cached or not."""
+        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
 
 @dataclass(slots=True)
@@ -59,6 +71,8 @@ class ToolUse:
 
 UseTool = Callable[[ToolUse], Awaitable[None]]
 """Fills in a tool use's result."""
+GoOn = Callable[[Request, Reply, Sequence[ToolUse], RoundUsage], Awaitable[Request | None]]
+"""The request that carries these results; None: there is no room for it in the plan."""
 
 
 @dataclass(slots=True)
@@ -69,23 +83,35 @@ class Answered:
     tools: list[ToolUse] = field(default_factory=list)
     stop_reason: str = ""
     failure: Failure | None = None
+    expected: int = 0
+    """Input tokens that the next request is expected to have."""
+    task: Sequence[Piece | Cut] = ()
+    """What the tool rounds added to the prompt, and what was cut of it."""
     asked_at: float = 0.0
     """`time.monotonic()` of the first request."""
     first_token: float | None = None
     """Milliseconds from the first request to the first text."""
+    thought: float | None = None
+    """Seconds the model was seen thinking; None: it was not."""
 
 
-async def answer(turn: RunningTurn, request: Request, answered: Answered, use_tool: UseTool, cached: bool) -> None:
+async def answer(turn: RunningTurn, request: Request, answered: Answered, use_tool: UseTool, go_on: GoOn) -> None:
     """Talk with the model until it has answered; the text goes to `turn`, the rest into `answered`."""
     answered.asked_at = time.monotonic()
     for number in range(MAX_ROUNDS + 1):
         if number == MAX_ROUNDS:
             request = {**request, "tool_choice": {"type": "none"}}
         reply = await _ask(turn, request, answered)
+        if reply is not None:
+            await _write_down_searches(turn, reply, answered, use_tool)
         if reply is None or reply.stop_reason != "tool_use":
             return
-        results = await _use_tools(turn, reply, answered, use_tool)
-        request = _with_results(request, reply, results, cached)
+        calls = await _use_tools(turn, reply, answered, use_tool)
+        following = await go_on(request, reply, calls, answered.rounds[-1])
+        if following is None:
+            answered.failure = NO_ROOM
+            return
+        request = following
         if turn.text:
             turn.write(BETWEEN_ROUNDS)
 
@@ -96,8 +122,15 @@ async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply
 
     attempt, shown = 0, len(turn.text)
     while True:
+        begun = len(answered.rounds)
         try:
             reply = await _stream(turn, request, answered)
+        except asyncio.CancelledError:
+            if begun == len(answered.rounds) > 0:
+                # It was sent and costs its input, though the provider has said nothing of it yet. The first request
+                # of a turn has no figures to add up to: `receipts.close` estimates it as a whole.
+                answered.rounds.append(RoundUsage(input=answered.expected, predicted=answered.expected))
+            raise
         except (AnthropicError, httpx2.HTTPError) as error:
             failure, attempt = classify(error), attempt + 1
             pause = pause_before(failure, attempt, shown=len(turn.text) > shown)
@@ -112,7 +145,8 @@ async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply
 
 
 async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Reply:
-    usage, reply = RoundUsage(), Reply()
+    usage, reply = RoundUsage(predicted=answered.expected), Reply()
+    thinking_since: float | None = None
     async with await client().messages.create(**request, stream=True) as events:
         async for event in events:
             text = reply.take(event)
@@ -125,6 +159,9 @@ async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Re
                 answered.rounds.append(usage)
             elif event.type == "content_block_start":
                 _announce(turn, event.content_block.type)
+                thinking_since = time.monotonic() if event.content_block.type == "thinking" else None
+            elif event.type == "content_block_stop" and thinking_since is not None:
+                answered.thought = (answered.thought or 0.0) + time.monotonic() - thinking_since
             elif event.type == "message_delta":
                 _book(usage, event.usage)
     usage.final = True
@@ -135,7 +172,9 @@ def _announce(turn: RunningTurn, block: str) -> None:
     if block == "thinking":
         turn.say("thinking", "Thinking")
     elif block == "tool_use":
-        turn.say("tool", "Looking something up")
+        turn.say("tool", OTHER.doing)
+    elif block == "server_tool_use":
+        turn.say("tool", TOLD["web_search"].doing)
 
 
 def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
@@ -152,37 +191,25 @@ def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
     usage.output = figures.output_tokens
 
 
-async def _use_tools(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> list[dict[str, Any]]:
+async def _write_down_searches(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> None:
+    """What the provider searched for by itself is kept like any tool use; it comes with its result."""
+    for search in reply.searches:
+        call = ToolUse(search.id, search.name, search.input, search.result, search.failed)
+        answered.tools.append(call)
+        await use_tool(call)
+        turn.steps.append(step_of(call).line)
+
+
+async def _use_tools(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> list[ToolUse]:
     calls = [ToolUse(block["id"], block["name"], block["input"]) for block in reply.tool_calls]
     for call in calls:
         asked_before = sum(earlier.name == call.name for earlier in answered.tools)
         answered.tools.append(call)
-        turn.say("tool", TOOL_STATES.get(call.name, "Looking something up"))
+        turn.say("tool", step_of(call).beginning)
         if asked_before >= CALLS_A_TURN.get(call.name, CALLS_OF_ANY_TOOL):
             call.result, call.is_error = TOO_OFTEN, True
         else:
             await use_tool(call)
-    return [
-        {"type": "tool_result", "tool_use_id": call.id, "content": call.result, "is_error": call.is_error}
-        for call in calls
-    ]
-
-
-def _with_results(request: Request, reply: Reply, results: list[dict[str, Any]], cached: bool) -> Request:
-    """The next request of the loop: the model's blocks go back unchanged, then one message with all results."""
-    if cached:
-        # Breakpoint 4, short-lived: only the next round reads it.
-        results[-1]["cache_control"] = {"type": "ephemeral", "ttl": "5m"}
-    before = [_without_short_breakpoint(message) for message in request["messages"]]
-    said = {"role": "assistant", "content": reply.blocks}
-    return {**request, "messages": [*before, said, {"role": "user", "content": results}]}
-
-
-def _without_short_breakpoint(message: dict[str, Any]) -> dict[str, Any]:
-    """At most four breakpoints are allowed: the former round's gives way. Moving one changes no prefix."""
-    content = message["content"]
-    if not any(
-        block.get("cache_control", {}).get("ttl") == "5m" for block in content if block["type"] == "tool_result"
-    ):
-        return message
-    return {**message, "content": [{k: v for k, v in block.items() if k != "cache_control"} for block in content]}
+        turn.steps.append(step_of(call).line)
+        turn.say("tool", GOING_ON)
+    return calls

@@ -5,8 +5,14 @@ class ChatConfig(AppConfig):
     name = "chat"
 
     def ready(self) -> None:
-        """Give memory its source of conversations."""
+        """Give memory its source of conversations, and those that take part in forgetting."""
+        from budget.forgetting import Receipts
+        from chat import parting, projects  # noqa: F401 (connect their receivers)
+        from chat.costs import DayBook
+        from chat.forgetting import Conversations as ForgettableConversations
         from chat.utterances import Conversations
-        from memory import source
+        from memory import costs, forgettable, source
 
         source.register(Conversations())
+        costs.register(DayBook())
+        forgettable.register(ForgettableConversations(), Receipts())

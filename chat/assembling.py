@@ -11,11 +11,29 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from recall.text import storable_json
+
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import RawMessageStreamEvent
 
 GROWING: Final = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """Kind of delta → the field that it makes longer, in the delta and in its block."""
+
+CALLS: Final = ("tool_use", "server_tool_use")
+"""Blocks whose input comes in pieces: a call that Recall answers, and one that the provider answers itself."""
+SEARCHED: Final = "web_search_tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A web search by the provider's own tool. Its pages are sealed: what is readable is their title and address."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+    result: str
+    """JSON `{"results": [{"title", "url"}]}`; of one that failed, the provider's word for it."""
+    failed: bool
 
 
 @dataclass(slots=True)
@@ -32,6 +50,16 @@ class Reply:
     def tool_calls(self) -> list[dict[str, Any]]:
         """The blocks that ask for a tool."""
         return [block for block in self.blocks if block["type"] == "tool_use"]
+
+    @property
+    def searches(self) -> list[Search]:
+        """The web searches the provider ran by itself in this answer, in order."""
+        found = {block["tool_use_id"]: block["content"] for block in self.blocks if block["type"] == SEARCHED}
+        return [
+            Search(block["id"], block["name"], block["input"], *_pages(found.get(block["id"])))
+            for block in self.blocks
+            if block["type"] == "server_tool_use" and block["name"] == "web_search"
+        ]
 
     def take(self, event: RawMessageStreamEvent) -> str:
         """Take in one event; the text it adds to the answer, if any."""
@@ -60,8 +88,17 @@ class Reply:
 
     def _end_block(self) -> None:
         block = self.blocks[-1]
-        if block["type"] == "tool_use":
+        if block["type"] in CALLS:
             block["input"] = _parsed(self._input)
+        self.blocks[-1] = storable_json(block)  # half of a surrogate pair could not be sent back
+
+
+def _pages(content: Any) -> tuple[str, bool]:
+    """What a search found, and whether it failed: then its content is an error, or never came."""
+    if not isinstance(content, list):
+        return f"The search failed ({(content or {}).get('error_code', 'broken off')}).", True
+    shown = [{"title": page["title"], "url": page["url"]} for page in content]
+    return json.dumps({"results": shown}, ensure_ascii=False, sort_keys=True), False
 
 
 def _parsed(text: str) -> dict[str, Any]:

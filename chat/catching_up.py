@@ -19,7 +19,7 @@ def index_what_was_missed() -> int:
     """Queue the conversations that have a user's words and no passage; how many."""
     said = Message.objects.filter(conversation=OuterRef("pk"), event_type=Message.Event.USER_MESSAGE)
     passages = Chunk.objects.filter(conversation=OuterRef("pk"))
-    missed = Conversation.objects.filter(Exists(said), ~Exists(passages), active_leaf__isnull=False)
+    missed = Conversation.objects.standing().filter(Exists(said), ~Exists(passages), active_leaf__isnull=False)
     found = list(missed.latest_first().values_list("pk", flat=True)[:AT_ONCE])
     for conversation_id in found:
         queue(INDEX_TASK, str(conversation_id))

@@ -3,36 +3,61 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Case, Exists, F, OuterRef, Value, When
 from django.utils import timezone
 
 from budget import receipts
+from budget.counting import TextClass, estimate
+from budget.debugging import STEP
+from budget.fit import Cut, Piece
 from budget.models import Receipt
+from budget.plan import Section
+from chat import titles
 from chat.answering import Answered, ToolUse
+from chat.branches import BESIDE
+from chat.compaction import ask_if_due
 from chat.context import Compiled
-from chat.models import Conversation, Message
+from chat.folding import stretch
+from chat.forgetting import erase_answer, erase_receipt, still_stands
+from chat.history import finished_turns
+from chat.models import Conversation, Message, Segment
 from chat.opening import Opened
 from chat.outcomes import of
 from chat.pages import message_html
+from chat.replaying import ingredients
 from chat.running import Frame
+from chat.segments import sized
+from chat.steps import kept
+from chat.taskroom import with_task
+from chat.telling import turn_ended
+from chat.topic import topic_has_shifted
+from chat.triggers import Moment, reason
 from chat.utterances import is_said, utterance
-from memory.indexing import INDEX_TASK, index_utterances
+from memory.forgetting.epoch import locked_epoch
+from memory.indexing import index_utterances
 from memory.retrieval import mark_used
-from recall.celery import queue
 from recall.nudges import PROCESS_KEY, nudge
 from recall.text import storable, storable_json
 from recall.tokens import count
 
+TASK_TOOL = "update_task"
 TOOL_NAME_CHARS = 80
 """A model may invent a name as long as it likes; the column is this wide."""
 
 
 def open_receipt(opened: Opened, compiled: Compiled) -> None:
     """Save the receipt as far as it is known before the answer, so that the panel fills and a crash leaves a trace."""
-    _draft(opened, compiled).save(force_insert=True)
+    with transaction.atomic():
+        if locked_epoch(opened.answer.user_id) != compiled.known.epoch:
+            return  # what it shows may be forgotten by now: it is settled with the answer
+        _draft(opened, compiled).save(force_insert=True)
+        nudge(f"user-{opened.answer.user_id}", "budget", conversation=str(opened.conversation.pk))
 
 
 def save_partial(message_id: int, text: str) -> None:
@@ -42,40 +67,64 @@ def save_partial(message_id: int, text: str) -> None:
 
 def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: Answered, began: float) -> Frame:
     """Keep the answer; doing it again (the confirmation got lost) changes nothing. The `done` frame."""
-    answer = _ended(opened, text.strip(), answered)
+    answer = ended(opened, text.strip(), answered)
     with transaction.atomic():
+        erased = _was_forgotten(opened, compiled)
+        if erased:
+            erase_answer(answer, answered)
         if _keep(answer):
-            opened_tools = _keep_tools(opened, answered.tools)
-            Conversation.objects.filter(pk=opened.conversation.pk).update(
-                last_activity_at=timezone.now(), next_seq=F("next_seq") + opened_tools, **_cut_point(compiled)
-            )
+            taken = _keep_tools(opened, answered.tools)
+            _keep_standing(opened, compiled, taken)
             nudge(f"user-{answer.user_id}", "conversation", conversation=str(opened.conversation.pk))
-            said = [utterance(message) for message in (opened.question, answer) if is_said(message)]
-            index_utterances(answer.user_id, opened.conversation.pk, said)
-            if answer.seq != opened.question.seq + 1:  # another answer stood here, and leaves the index
-                queue(INDEX_TASK, str(opened.conversation.pk))
-            if compiled is not None:
-                mark_used(opened.conversation.user, compiled.used_refs, timezone.now())
-                receipts.book(_draft(opened, compiled), _ending(answer, answered, began))
+            if not opened.is_aside:
+                _go_on_from(opened, answer, compiled)
+            receipt = _draft(opened, compiled, answered.task) if compiled is not None else None
+            if erased and receipt is not None:
+                erase_receipt(receipt)
+            if compiled is not None and receipt is not None:
+                receipts.book(receipt, ending(answer, answered, began))
+            # What follows is no part of the answer: if it fails, it is logged, and the answer is shown all the same.
+            transaction.on_commit(partial(turn_ended, answer, receipt), robust=True)
+            if compiled is not None and not opened.is_aside:
+                transaction.on_commit(partial(_fold_if_due, opened, compiled, answer, answered), robust=True)
     html = message_html(answer, user=opened.conversation.user)
     return {"type": "done", "message": answer.pk, "outcome": answer.status, "html": html}
 
 
-def _ended(opened: Opened, text: str, answered: Answered) -> Message:
+def _was_forgotten(opened: Opened, compiled: Compiled | None) -> bool:
+    """Whether something that stood in the prompt was forgotten while the answer was written."""
+    now = locked_epoch(opened.answer.user_id)
+    return compiled is not None and now != compiled.known.epoch and not still_stands(compiled)
+
+
+def _go_on_from(opened: Opened, answer: Message, compiled: Compiled | None) -> None:
+    """What an answer means for the conversation and for memory; one that is only tried means nothing to either."""
+    conversation = opened.conversation
+    said = [utterance(message) for message in (opened.question, answer) if is_said(message)]
+    index_utterances(answer.user_id, conversation.pk, said)
+    if compiled is not None:
+        mark_used(conversation.user, compiled.used_refs, timezone.now())
+    titles.ask_if_due(conversation, answer)
+
+
+def ended(opened: Opened, text: str, answered: Answered) -> Message:
     """The answer as it will be kept."""
     answer = opened.answer
     lines = [storable(call.line) for call in answered.tools]
     answer.text, answer.process_key = text, None
     answer.tokens = count("\n".join([*lines, text]))  # all that stands in a prompt once the turn is history
+    marks = {name: answer.event_data[name] for name in ("without", BESIDE) if name in answer.event_data}
     failure = answered.failure
     if failure is not None:
         answer.status = Message.Status.INTERRUPTED if text else Message.Status.FAILED
-        answer.event_data = {"error": {"code": failure.code, "sentence": failure.sentence}}
+        answer.event_data = {**marks, "error": {"code": failure.code, "sentence": failure.sentence}}
     else:
         answer.status = of(answered.stop_reason).status
-        answer.event_data = {"stop_reason": answered.stop_reason}
+        answer.event_data = {**marks, "stop_reason": answered.stop_reason}
     if answered.tools:
-        answer.event_data["tool_lines"] = lines
+        answer.event_data |= {"tool_lines": lines, "tools": kept(answered.tools)}
+    if answered.thought is not None:
+        answer.event_data["thought"] = round(answered.thought, 1)
     return answer
 
 
@@ -126,15 +175,57 @@ def _events(opened: Opened, call: ToolUse) -> tuple[Message, Message]:
     return asked, told
 
 
-def _cut_point(compiled: Compiled | None) -> dict[str, int]:
-    """The turns behind the placeholder, so that the next request keeps the same bytes."""
-    if compiled is None:
-        return {}
-    gap = compiled.fitted.cut_turns
-    return {"cut_from": gap.first if gap else 0, "cut_until": gap.last if gap else 0}
+def _keep_standing(opened: Opened, compiled: Compiled | None, taken: int) -> None:
+    """What changes in the conversation's row. `taken`: sequence numbers that went to tools.
+
+    The turns behind the placeholder are kept, so that the next request has the same bytes. A folding that came
+    meanwhile has settled them; none can come in between, as each holds the person's row, and so does the caller.
+    """
+    row = Conversation.objects.filter(pk=opened.conversation.pk)
+    changed: dict[str, Any] = {"next_seq": F("next_seq") + taken} if taken else {}
+    if not opened.is_aside:
+        changed["last_activity_at"] = timezone.now()
+        if compiled is not None:
+            gap = compiled.fitted.cut_turns
+            folded = Exists(
+                Segment.objects.filter(conversation=OuterRef("pk"), number__gt=compiled.known.newest_segment)
+            )
+            for column, turn in (("cut_from", gap.first if gap else 0), ("cut_until", gap.last if gap else 0)):
+                changed[column] = Case(When(folded, then=F(column)), default=Value(turn))
+    if changed:
+        row.update(**changed)
 
 
-def _draft(opened: Opened, compiled: Compiled) -> Receipt:
+def _fold_if_due(opened: Opened, compiled: Compiled, answer: Message, answered: Answered) -> None:
+    """Have older turns folded, in the background, if now is the moment."""
+    known = compiled.known
+    own = finished_turns([opened.question, answer])
+    turns = [*known.past.turns, *(replace(turn, attachments=tuple(known.attachments)) for turn in own)]
+    sizes = sized(turns, known.ratios)
+    ceiling = known.plan.ceilings[Section.HISTORY]
+    now = Moment(
+        turns=len(turns),
+        history=sum(one.tokens for one in sizes),
+        ceiling=ceiling,
+        prompt=compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.ratios),
+        window=known.able.context_window,
+        task_is_done=any(call.name == TASK_TOOL and call.input.get("done") is True for call in answered.tools),
+    )
+    can_fold = stretch(sizes, ceiling) is not None
+    if can_fold and reason(now) is None:  # the one trigger that has to ask the database
+        now = replace(now, topic_has_shifted=topic_has_shifted(opened.conversation.user, turns))
+    ask_if_due(opened.conversation, now, can_fold=can_fold)
+
+
+def _draft(opened: Opened, compiled: Compiled, task: Sequence[Piece | Cut] = ()) -> Receipt:
+    """The receipt as it is kept: with what `replay` needs."""
+    receipt = draft(opened, compiled, task)
+    receipt.ingredients = ingredients(compiled)
+    return receipt
+
+
+def draft(opened: Opened, compiled: Compiled, task: Sequence[Piece | Cut] = ()) -> Receipt:
+    """What the panel shows of the prompt. `task`: what tool rounds added to it."""
     return receipts.draft(
         user_id=opened.answer.user_id,
         conversation_id=opened.conversation.pk,
@@ -142,16 +233,22 @@ def _draft(opened: Opened, compiled: Compiled) -> Receipt:
         turn=opened.answer.turn,
         model=compiled.known.model,
         plan=compiled.known.plan,
-        fitted=compiled.fitted,
+        fitted=with_task(compiled.fitted, task),
         base_by_class=compiled.base_by_class,
+        prefix=compiled.prefix.as_json(),
         request_digest=compiled.digest,
         snapshot_id=compiled.known.snapshot.pk,
         not_taken=compiled.not_taken,
-        timings=compiled.timings,
+        timings={**compiled.timings, **_steps(compiled.known.recollection.timings)},
     )
 
 
-def _ending(answer: Message, answered: Answered, began: float) -> receipts.Ending:
+def _steps(retrieval: Mapping[str, float]) -> dict[str, float]:
+    """The retrieval's own timings beside those of the turn."""
+    return {f"{STEP}{name}": milliseconds for name, milliseconds in retrieval.items()}
+
+
+def ending(answer: Message, answered: Answered, began: float) -> receipts.Ending:
     states = {
         Message.Status.COMPLETE: Receipt.State.COMPLETE,
         Message.Status.INTERRUPTED: Receipt.State.STOPPED,

@@ -14,7 +14,22 @@ from django.db import Error as DatabaseError
 
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
-from chat.frames import VERSION, BadFrame, Continue, Incoming, Open, Ping, Retry, Send, Stop, client_id_of, parse
+from chat import temporary
+from chat.frames import (
+    VERSION,
+    BadFrame,
+    Continue,
+    Edit,
+    Incoming,
+    Open,
+    Ping,
+    Retry,
+    Send,
+    Stop,
+    Temporary,
+    client_id_of,
+    parse,
+)
 from chat.models import Conversation, Message
 from chat.opening import NOT_FOUND, Refused
 from chat.running import TURNS, Frame
@@ -39,6 +54,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     user: User
     following: UUID | None = None
+    temporary: temporary.Chat | None = None
 
     async def connect(self) -> None:
         """Accept signed-in people only."""
@@ -63,6 +79,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if not hasattr(self, "sender"):
             return
         self._leave()
+        self._end_temporary()
         self.sender.cancel()
         _open_sockets[self.user.pk] -= 1
         await self.channel_layer.group_discard(f"user-{self.user.pk}", self.channel_name)
@@ -83,13 +100,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _do(self, frame: Incoming) -> None:
         match frame:
-            case Send() | Retry() | Continue():
+            case Send() | Edit() | Retry() | Continue():
                 answer = await accept(self.user.pk, frame, self.tell)
                 self._now_following(UUID(answer["conversation"]))
                 if answer["duplicate"]:
                     self.tell(answer)
+            case Temporary():
+                await self._talk_temporarily(frame)
             case Open():
                 await self._open(frame.conversation)
+            case Stop() if self.temporary is not None and frame.conversation == self.temporary.id:
+                TURNS.stop(frame.conversation)
             case Stop():
                 await in_thread(_own, self.user, frame.conversation)
                 if not TURNS.stop(frame.conversation):
@@ -106,7 +127,19 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.tell({"type": "opened", "conversation": str(conversation_id), "answer": written})
         TURNS.follow(conversation_id, self.tell)
 
+    async def _talk_temporarily(self, frame: Temporary) -> None:
+        chat = self.temporary or temporary.Chat(self.user, self.tell)
+        await temporary.accept(chat, frame)
+        self.temporary = chat
+        self._leave()
+
+    def _end_temporary(self) -> None:
+        if self.temporary is not None:
+            self.temporary.end()
+            self.temporary = None
+
     def _now_following(self, conversation_id: UUID) -> None:
+        self._end_temporary()  # the page shows another conversation now
         if self.following != conversation_id:
             self._leave()
             self.following = conversation_id
@@ -143,7 +176,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
 def _own(user: User, conversation_id: UUID) -> Frame | None:
     """Check that the conversation is the user's; the answer that some other process is writing in it, or None."""
-    conversation = Conversation.objects.for_user(user).select_related("active_leaf").filter(pk=conversation_id).first()
+    own = Conversation.objects.standing().for_user(user).select_related("active_leaf")
+    conversation = own.filter(pk=conversation_id).first()
     if conversation is None:
         raise Refused(*NOT_FOUND)
     leaf: Message | None = conversation.active_leaf

@@ -5,23 +5,34 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.conf import settings
 
 from accounts.models import User
-from budget.counting import TextClass, classify, estimate
-from budget.fit import Cut, Fitted, Piece, fit
-from budget.plan import Section
+from budget.counting import MESSAGE_FRAME, TOOLS_FRAME, TextClass, by_class, estimate
+from budget.fit import Cut, Fitted, Piece, TooLong, fit
+from budget.history import TurnRange
+from budget.images import image_tokens
+from budget.learning import spread
+from budget.plan import ResolvedPlan, Section
+from budget.prefix import Prefix, added, prefix_of, with_known_figures
+from chat import too_long
+from chat.attachments.attached import Attached
 from chat.blueprint import BLUEPRINT
 from chat.gathering import Known, gather
+from chat.history import Turn
+from chat.leaving_out import RULE
+from chat.models import Segment
 from chat.opening import Opened, Refused
 from chat.person import clock_lines
 from chat.request import FRAME, Contents, Recalled, Settings, build, digest
 from chat.tools import TOOLS
+from chat.websearch import offer
 from memory.retrieval import MemoryItem
 from memory.source import source
 from recall.tokens import count
@@ -32,18 +43,23 @@ CANDIDATES_KEPT: Final = 40
 """Of the candidates that retrieval left out, the receipt lists so many, the best: the legs bring up four times as many,
 most of them far below the floor, and each costs half a kilobyte of every receipt."""
 LABEL_CHARS: Final = 200
+SUMMARY_LABEL: Final = "Turns {first} to {last}, summarised"
+TASK_LABEL: Final = "The task at hand"
+IMAGES_TOO_LONG: Final = (
+    "The attached images are too much: about {tokens:,} tokens, and at most {room:,} fit into the plan “{plan}” with "
+    "this model. Attach fewer, or choose a larger plan."
+)
 ALWAYS: Final = 1.0
 """Score of a profile update: it corrects what the model would else believe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A piece with its text, its class and its base count."""
+    """A piece with its text and its base counts."""
 
     piece: Piece
     text: str
-    kind: TextClass
-    base: int
+    counts: Mapping[TextClass, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +69,22 @@ class Compiled:
     known: Known
     fitted: Fitted
     not_taken: tuple[Cut, ...]
+    unlisted: int
+    """Candidates beyond those of `not_taken`: they scored lower than all of them."""
+    contents: Contents
+    how: Settings
     request: dict[str, Any]
     digest: str
     base_by_class: dict[TextClass, int]
+    prefix: Prefix
+    weighed: int
+    """Tokens of the prompt by the ratios alone, which is what `fit` went by."""
     timings: dict[str, float]
+
+    @property
+    def uncertainty(self) -> float:
+        """Standard deviation of the estimate, in tokens: what the provider counted before has none."""
+        return math.hypot(spread(self.known.belief, self.prefix.unknown), math.sqrt(self.prefix.variance))
 
     @property
     def cached(self) -> bool:
@@ -76,22 +104,56 @@ def compile_context(opened: Opened) -> Compiled:
         Refused: the message is too long for the plan.
     """
     began = time.perf_counter()
-    known = gather(opened)
+    return compile_known(gather(opened), began)
+
+
+def compile_known(known: Known, began: float, plan: ResolvedPlan | None = None) -> Compiled:
+    """The pure part: what is known, weighed, fitted and rendered. `plan`: a smaller one, where that proved too long.
+
+    Raises:
+        Refused: the message is too long for the plan.
+    """
+    plan = plan or known.plan
     weighed = list(weigh(known))
-    fitted = fit([one.piece for one in weighed], known.plan, known.already_cut)
+    fitted = fit([one.piece for one in weighed], plan, known.already_cut)
     if fitted.refused is not None:
-        raise Refused("too_long", fitted.refused)
+        raise _refused(known, fitted.refused, fitted.too_long)
+    fitted = replace(fitted, cut_turns=_with_folded(fitted.cut_turns, known.past.segments))
     kept = {piece.ref for piece in fitted.kept}
-    request = build(_contents(known, kept, fitted), _settings(known))
+    contents = _contents(known, kept, fitted)
+    how = _settings(known)
+    request = build(contents, how, known.only_tools)
+    standing = [one for one in weighed if one.piece.ref in kept]
+    prefix = prefix_of(standing, fitted.kept, known.counted)
     return Compiled(
         known=known,
-        fitted=fitted,
+        fitted=with_known_figures(fitted, plan, prefix),
         not_taken=tuple(_not_taken(known)),
+        unlisted=_unlisted(known),
+        contents=contents,
+        how=how,
         request=request,
         digest=digest(request),
-        base_by_class=_by_class([one for one in weighed if one.piece.ref in kept]),
+        base_by_class=added(one.counts for one in standing),
+        prefix=prefix,
+        weighed=fitted.tokens,
         timings={**known.timings, "compile": round((time.perf_counter() - began) * 1000, 2)},
     )
+
+
+def _refused(known: Known, sentence: str, found: TooLong | None) -> Refused:
+    """Why there is no request; where the images alone are too many, keeping the text as a document would not help."""
+    scale = _Scale(known.ratios)
+    seen = sum(one.piece.tokens for one in _attached(known, scale, Section.MESSAGE, known.attachments, images=True))
+    if found is not None and seen > found.room:
+        return Refused("too_long", IMAGES_TOO_LONG.format(tokens=seen, room=max(0, found.room), plan=known.plan.name))
+    return Refused(too_long.CODE if found is not None and found.can_be_kept else "too_long", sentence)
+
+
+def _with_folded(cut: TurnRange | None, segments: Sequence[Segment]) -> TurnRange | None:
+    """The turns that are left out, with all turns of a summary that is: `fit` knows it by its first turn."""
+    last = max((one.last_turn for one in segments if cut is not None and one.first_turn in cut), default=0)
+    return cut if cut is None or last <= cut.last else TurnRange(cut.first, last)
 
 
 # Weighing: every piece that could stand in the prompt, in tokens -------------------------------------------------
@@ -100,26 +162,61 @@ def compile_context(opened: Opened) -> Compiled:
 def weigh(known: Known) -> Iterator[Weighed]:
     """Every candidate piece, section by section."""
     scale = _Scale(known.ratios)
-    yield from scale.fixed(Section.BLUEPRINT, {"blueprint": BLUEPRINT, "tools": TOOLS_JSON, "frame": FRAME})
+    fixed = {"blueprint": BLUEPRINT, "tools": _tools_json(known), "frame": FRAME}
+    yield from scale.fixed(Section.BLUEPRINT, {ref: text for ref, text in fixed.items() if text})
     for boundary in known.boundaries:
         yield scale.put(Section.BOUNDARIES, f"boundary:{boundary.pk}", boundary.text)
     if known.role is not None:
-        yield scale.put(Section.ROLE, f"role:{known.role.pk}", known.role.instructions, label=known.role.name)
+        yield scale.put(Section.ROLE, f"role:{known.role.pk}", known.role.told, label=known.role.name)
+    if known.project is not None and known.project.told:
+        yield scale.put(Section.ROLE, f"project:{known.project.pk}", known.project.told, label=known.project.name)
     yield from _profile(known, scale)
-    for turn in known.turns:
-        for message in (turn.question, turn.answer):
-            ref = f"message:{message.pk}"
-            yield scale.put(Section.HISTORY, ref, message.text, base=message.tokens, turn=turn.number)
+    for one in known.past.in_order:
+        yield from _segment(one, scale) if isinstance(one, Segment) else _turn(known, one, scale)
     yield from _memories(known, scale)
+    if known.task:
+        yield scale.put(Section.TASK, "task", known.task, label=TASK_LABEL, guarded=True)
     yield scale.put(Section.CLOCK, "clock", _clock(known), label="Time, name and how well you know each other")
-    yield scale.put(Section.MESSAGE, f"message:{known.question.pk}", known.question.text, base=known.question.tokens)
+    yield scale.put(
+        Section.MESSAGE, f"message:{known.question.pk}", known.question.text, base=known.question.tokens, framed=True
+    )
+    yield from _attached(known, scale, Section.MESSAGE, known.attachments)
+
+
+def _turn(known: Known, turn: Turn, scale: _Scale) -> Iterator[Weighed]:
+    yield from _attached(known, scale, Section.HISTORY, turn.attachments, turn=turn.number)
+    for message in (turn.question, turn.answer):
+        yield scale.put(
+            Section.HISTORY,
+            f"message:{message.pk}",
+            message.text,
+            base=message.tokens,
+            framed=True,
+            turn=turn.number,
+        )
+
+
+def _attached(
+    known: Known, scale: _Scale, section: Section, attached: Sequence[Attached], *, images: bool = False, **more: Any
+) -> Iterator[Weighed]:
+    """`images`: these alone."""
+    for one in attached:
+        seen = image_tokens(one.width, one.height, known.model) if one.is_image and not one.is_unseen else 0
+        if one.is_image or not images:
+            yield scale.put(section, one.ref, one.told, label=one.name, inside=one.text, image=seen, **more)
+
+
+def _segment(segment: Segment, scale: _Scale) -> Iterator[Weighed]:
+    label = SUMMARY_LABEL.format(first=segment.first_turn, last=segment.last_turn)
+    url = _link(segment.last_message_id)
+    yield scale.put(Section.HISTORY, segment.ref, segment.text, label=label, turn=segment.first_turn, url=url)
 
 
 def _profile(known: Known, scale: _Scale) -> Iterator[Weighed]:
     for line in known.profile:
         today = known.importance.get(line.ref)
         importance = today.importance if today else 0.0
-        is_fact = line.ref.startswith("fact:")
+        is_fact = line.ref.startswith("fact:") and (today is None or today.is_fact)
         url = _link(today.message_id) if today else ""
         yield scale.put(
             Section.PROFILE, line.ref, line.text, base=line.tokens, score=importance, guarded=is_fact, url=url
@@ -140,7 +237,14 @@ def _memories(known: Known, scale: _Scale) -> Iterator[Weighed]:
             score=item.score,
             parts=parts,
             url=_link(item.message_id),
+            inside=item.text,
         )
+
+
+def _tools_json(known: Known) -> str:
+    if known.only_tools is None:
+        return TOOLS_JSON
+    return json.dumps(known.only_tools, sort_keys=True) if known.only_tools else ""
 
 
 class _Scale:
@@ -150,17 +254,37 @@ class _Scale:
         self._ratios = ratios
 
     def put(
-        self, section: Section, ref: str, text: str, *, label: str = "", base: int | None = None, **more: Any
+        self,
+        section: Section,
+        ref: str,
+        text: str,
+        *,
+        label: str = "",
+        base: int | None = None,
+        kind: TextClass | None = None,
+        framed: bool = False,
+        inside: str = "",
+        image: int = 0,
+        **more: Any,
     ) -> Weighed:
-        kind = classify(text)
+        """`inside`: the text that stands in `text` among JSON. `image`: tokens of an image beside it."""
         base = count(text) if base is None else base
-        tokens = estimate({kind: base}, self._ratios)
-        return Weighed(Piece(section, ref, (label or text)[:LABEL_CHARS], tokens, **more), text, kind, base)
+        counts = {kind: base} if kind else by_class(text, base)
+        if inside:
+            own = min(base, count(inside))
+            counts = added([by_class(inside, own), {TextClass.JSON: base - own}])
+        if image:
+            counts = {**counts, TextClass.IMAGE: image}
+        if framed:
+            counts = {**counts, TextClass.FRAME: MESSAGE_FRAME}
+        piece = Piece(section, ref, (label or text)[:LABEL_CHARS], estimate(counts, self._ratios), **more)
+        return Weighed(piece, text, counts)
 
     def fixed(self, section: Section, texts: Mapping[str, str]) -> Iterator[Weighed]:
         """Pieces that are named by what they are."""
         for ref, text in texts.items():
-            yield self.put(section, ref, text, label=FIXED_LABELS[ref])
+            base = count(text) + (TOOLS_FRAME if ref == "tools" else 0)
+            yield self.put(section, ref, text, label=FIXED_LABELS[ref], base=base, kind=TextClass.FIXED)
 
 
 FIXED_LABELS: Final = {
@@ -169,6 +293,7 @@ FIXED_LABELS: Final = {
     "frame": "Headings between the sections",
 }
 TOOLS_JSON: Final = json.dumps(TOOLS, sort_keys=True)
+"""Of every stored turn: written once, it is long."""
 
 
 # What becomes of the pieces --------------------------------------------------------------------------------------
@@ -184,12 +309,21 @@ def _as_told(item: MemoryItem) -> Recalled:
     return Recalled(item.ref, item.source, item.when.date().isoformat(), item.text, item.said_by, item.title)
 
 
+def _unlisted(known: Known) -> int:
+    """How many candidates that retrieval left out the receipt does not list."""
+    return max(0, len(known.recollection.cut) - CANDIDATES_KEPT)
+
+
 def _not_taken(known: Known) -> Iterator[Cut]:
     """What retrieval, or the window, left out before anything had to fit: each with the rule that says so."""
     told = {item.ref for item in _recalled(known)}
     left_out = [(one.item, str(one.rule)) for one in known.recollection.cut[:CANDIDATES_KEPT]]
     left_out += [(item, IN_THE_WINDOW) for item in known.recollection.kept if item.ref not in told]
+    left_out += [(item, RULE) for item in known.struck_items]
     scale = _Scale(known.ratios)
+    yield from known.left_out
+    for line in known.struck_lines:
+        yield Cut(scale.put(Section.PROFILE, line.ref, line.text, base=line.tokens).piece, RULE)
     for item, rule in left_out:
         parts = {str(name): value for name, value in item.parts.items()}
         url = _link(item.message_id)
@@ -200,19 +334,23 @@ def _not_taken(known: Known) -> Iterator[Cut]:
 
 
 def _contents(known: Known, kept: set[str], fitted: Fitted) -> Contents:
-    role = known.role
+    role, project = known.role, known.project
     return Contents(
         blueprint=BLUEPRINT,
         global_boundaries=[b.text for b in known.boundaries if b.user_id is None],
         own_boundaries=[b.text for b in known.boundaries if b.user_id is not None],
-        role=role.instructions if role is not None and f"role:{role.pk}" in kept else "",
+        role=role.told if role is not None and f"role:{role.pk}" in kept else "",
+        project=project.told if project is not None and f"project:{project.pk}" in kept else "",
         profile=[line.text for line in known.profile if line.ref in kept],
         turns=[turn for turn in known.turns if fitted.cut_turns is None or turn.number not in fitted.cut_turns],
+        segments=[segment for segment in known.past.segments if segment.ref in kept],
         cut_turns=fitted.cut_turns,
         recalled=[_as_told(item) for item in _recalled(known) if item.ref in kept],
         profile_update=[line for n, line in enumerate(known.profile_update) if f"update:{n}" in kept],
+        task=known.task if "task" in kept else "",
         clock=_clock(known),
         message=known.question.text,
+        attachments=known.attachments,
     )
 
 
@@ -234,14 +372,9 @@ def opaque_name(user: User) -> str:
 
 
 def _clock(known: Known) -> str:
-    return clock_lines(known.user, known.acquaintance, known.now)
-
-
-def _by_class(weighed: list[Weighed]) -> dict[TextClass, int]:
-    total: dict[TextClass, int] = {}
-    for one in weighed:
-        total[one.kind] = total.get(one.kind, 0) + one.base
-    return total
+    clock = clock_lines(known.user, known.acquaintance, known.now)
+    web = offer(known.question.text) if known.only_tools is None else ""
+    return "\n".join(line for line in (clock, web) if line)
 
 
 def _link(message_id: int | None) -> str:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from chat.choices import FIELDS as CHOICES
+from chat.choices import NOTHING_CHOSEN, Choices
 
 VERSION = 1
 
 
 class BadFrame(Exception):
     """The frame is no frame of this protocol; the message is a sentence that says why."""
+
+
+Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
 class Frame(BaseModel):
@@ -36,6 +42,34 @@ class Send(Frame):
     client_id: UUID
     conversation: UUID | None
     text: str
+    attachments: list[Id] = Field(default_factory=list, max_length=50)
+    """Drafts of the person's (`POST /attachments`), in order. With them the text may be empty."""
+    role: Id | None = None
+    """This one and the next four only with a new conversation: how it begins (chat/choices.py). Null: the default."""
+    project: Id | None = None
+    model: str | None = Field(None, max_length=80)
+    effort: str | None = Field(None, max_length=6)
+    only_project: bool | None = None
+
+    @property
+    def chosen(self) -> Choices:
+        """What the new conversation begins with."""
+        return Choices(**{name: getattr(self, name) for name in CHOICES})
+
+    @model_validator(mode="after")
+    def _only_where_it_begins(self) -> Self:
+        if self.conversation is not None and self.chosen != NOTHING_CHOSEN:
+            raise ValueError(f"{', '.join(CHOICES)} go with a new conversation only")
+        return self
+
+
+class Edit(Frame):
+    """Ask this instead of an earlier message of one's own."""
+
+    type: Literal["edit"]
+    client_id: UUID
+    message: int = Field(ge=1, le=2**63 - 1)
+    text: str
 
 
 class Retry(Frame):
@@ -54,6 +88,25 @@ class Continue(Frame):
     message: int = Field(ge=1, le=2**63 - 1)
 
 
+class Without(Frame):
+    """Answer the same question without these memories. It comes over HTTP only: the socket shows one branch."""
+
+    type: Literal["without"]
+    client_id: UUID
+    message: int = Field(ge=1, le=2**63 - 1)
+    refs: list[str] = Field(min_length=1, max_length=20)
+
+
+class Temporary(Frame):
+    """One user message of this socket's temporary chat; the first one begins it."""
+
+    type: Literal["temporary"]
+    client_id: UUID
+    text: str = ""
+    memory: bool = False
+    again: Literal["", "retry", "continue"] = ""
+
+
 class Stop(Frame):
     """End the answer being written."""
 
@@ -67,7 +120,7 @@ class Ping(Frame):
     type: Literal["ping"]
 
 
-Incoming = Open | Send | Retry | Continue | Stop | Ping
+Incoming = Open | Send | Edit | Retry | Continue | Temporary | Stop | Ping
 _incoming: TypeAdapter[Incoming] = TypeAdapter(Annotated[Incoming, Field(discriminator="type")])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -10,20 +10,31 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
-from budget import calibration, snapshots
+from budget import calibration, prefix, snapshots
+from budget.choosing import plan_for
 from budget.counting import TextClass
+from budget.fit import Cut
 from budget.history import TurnRange
+from budget.learning import Belief
 from budget.models import ProfileSnapshot
-from budget.plan import DEFAULT_PLAN, ResolvedPlan, resolve
-from chat.history import Turn, active_path, finished_turns
-from chat.models import Conversation, Message, Role
+from budget.plan import ResolvedPlan
+from chat import task
+from chat.attachments.attached import Attached
+from chat.attachments.standing import with_attachments
+from chat.branches import BESIDE
+from chat.history import Past, Turn, past
+from chat.leaving_out import strike
+from chat.models import Conversation, Message, Project, Role, Segment
 from chat.opening import Opened
 from chat.person import Acquaintance, acquaintance
+from chat.scope import only_scope, project_of
+from chat.tools import Definition
 from memory.first_turn import where_we_left
+from memory.forgetting.epoch import epoch
 from memory.models import Boundary, Fact
 from memory.profile import ProfileLine, profile_lines
 from memory.refs import fact_ids
-from memory.retrieval import Recollection, recall
+from memory.retrieval import Filters, MemoryItem, Recollection, recall
 from recall.provider import Capabilities, capabilities
 from recall.stopwatch import Stopwatch
 from recall.tokens import count
@@ -45,6 +56,8 @@ class Known:
     able: Capabilities
     plan: ResolvedPlan
     ratios: dict[TextClass, float]
+    belief: Belief
+    """The ratios once more, and how sure they are."""
     boundaries: Sequence[Boundary]
     role: Role | None
     snapshot: ProfileSnapshot
@@ -53,122 +66,224 @@ class Known:
     importance: dict[str, ProfileLine]
     """What is known today of each profile line, by its ref; a pinned line may have gone since."""
     profile_update: Sequence[str]
-    turns: Sequence[Turn]
+    past: Past
+    """What came before: summaries of folded turns, and turns as they were said."""
+    newest_segment: int
+    """Number of the last one made on any branch when this was read; 0: none. A higher one later tells of a folding."""
     already_cut: TurnRange | None
+    task: str
+    """The task at hand, as the model noted it last; empty: there is none."""
+    counted: prefix.Known | None
+    """What the provider said of the parts of the last request."""
     recollection: Recollection
     acquaintance: Acquaintance
     question: Message
     timings: dict[str, float]
     """Milliseconds: history, profile, retrieve."""
+    attachments: Sequence[Attached] = ()
+    """Of the question; those of earlier turns stand with them."""
+    project: Project | None = None
+    """Its instructions stand beside the role's."""
+    epoch: int = 0
+    """The person's forget epoch when this was read (`memory/forgetting/epoch.py`)."""
+    only_tools: Sequence[Definition] | None = None
+    """What the model may call; None: all that there is."""
+    left_out: Sequence[Cut] = ()
+    """Memories that this answer is to do without, as the person asked."""
+    struck_lines: Sequence[snapshots.Line] = ()
+    struck_items: Sequence[MemoryItem] = ()
+    """What says the same, and had to go with them."""
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """The turns that came before and are not folded."""
+        return self.past.turns
 
     @property
     def turns_shown(self) -> list[Turn]:
         """The turns that stand in the prompt, as far as the last cut decides."""
-        return _shown(self.turns, self.already_cut)
+        return [turn for turn in self.past.turns if _is_shown(turn.number, self.already_cut)]
 
 
 def gather(opened: Opened) -> Known:
     """Read it all, on the thread and the connection of the caller."""
     conversation, now, timed = opened.conversation, timezone.now(), Stopwatch()
     user = conversation.user
+    began = epoch(user.pk)
     model = conversation.model or settings.ENVIRONMENT.chat_model
     able = capabilities(model)
-    turns = _turns_before(opened)
+    segments = _all_segments(conversation)
+    before, attachments = with_attachments(
+        past(conversation, opened.question.parent_id), opened.question.pk, sees=able.images
+    )
     timed.lap("history")
     lines = profile_lines(user)
     current = [snapshots.Line(line.ref, line.text, count(line.text)) for line in lines]
-    snapshot = _snapshot(conversation, turns, current, now)
+    snapshot = _snapshot_then(opened, current) or _snapshot(conversation, before, current, now)
     pinned = snapshots.pinned_lines(snapshot)
     boundaries = Boundary.objects.for_prompt(user)
     timed.lap("profile")
-    already_cut = TurnRange(conversation.cut_from, conversation.cut_until) if conversation.cut_from else None
-    recollection = _recalled(opened, turns, _shown(turns, already_cut), now)
+    already_cut = _already_cut(opened)
+    recollection = _recalled(opened, before, segments, already_cut, now)
     timed.lap("retrieve")
-    return Known(
+    known = Known(
         now=now,
         user=user,
         model=model,
         effort=conversation.effort,
         able=able,
-        plan=resolve(DEFAULT_PLAN, able.context_window),
+        plan=plan_for(user, able.context_window),
         ratios=calibration.ratios(model),
+        belief=calibration.belief(model),
         boundaries=boundaries,
         role=conversation.role,
+        project=project_of(conversation),
         snapshot=snapshot,
         profile=pinned,
         importance={line.ref: line for line in lines},
         profile_update=snapshots.changes_since(pinned, current),
-        turns=turns,
+        past=before,
+        newest_segment=max((number for *_, number in segments), default=0),
         already_cut=already_cut,
+        task=task.told(conversation),
+        counted=prefix.known_from(user, before.turns[-1].answer.pk, model) if before.turns else None,
         recollection=recollection,
         acquaintance=acquaintance(conversation),
         question=opened.question,
+        attachments=attachments,
         timings=timed.laps,
+        epoch=began,
     )
+    return strike(known, opened.left_out)
 
 
-def _turns_before(opened: Opened) -> list[Turn]:
-    """The finished turns of the branch that the question follows."""
-    if opened.question.parent_id is None:
-        return []
-    turns = finished_turns(active_path(opened.conversation))
-    return [turn for turn in turns if turn.question.pk != opened.question.pk]
+def _already_cut(opened: Opened) -> TurnRange | None:
+    """The turns behind the placeholder; of an answer that is tried beside an earlier one, as the plan cuts them."""
+    conversation = opened.conversation
+    if not conversation.cut_from or (opened.is_aside and conversation.cut_until >= opened.question.turn):
+        return None
+    return TurnRange(conversation.cut_from, conversation.cut_until)
 
 
-def _shown(turns: Sequence[Turn], cut: TurnRange | None) -> list[Turn]:
-    return [turn for turn in turns if cut is None or turn.number not in cut]
+def _is_shown(number: int, cut: TurnRange | None) -> bool:
+    return cut is None or number not in cut
 
 
-def _recalled(opened: Opened, turns: Sequence[Turn], shown: Sequence[Turn], now: datetime) -> Recollection:
+def _recalled(
+    opened: Opened, before: Past, segments: Sequence[_SegmentRow], cut: TurnRange | None, now: datetime
+) -> Recollection:
     """What bears on the question; in a first turn, also what was going on before."""
-    user = opened.conversation.user
+    conversation = opened.conversation
+    user = conversation.user
     recollection = recall(
         user,
         opened.question.text,
         now=now,
-        exclude_refs=_in_the_window(opened, shown),
-        context=[message.text for turn in turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
+        filters=Filters(scope=only_scope(conversation)),
+        project=conversation.scope,
+        exclude_refs=[
+            *_in_the_window(opened, before, cut),
+            *_on_other_branches(segments, before),
+            *_left_out(opened),
+        ],
+        context=[message.text for turn in before.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
     )
-    return recollection if turns else _with_where_we_left(user, recollection, now)
+    return recollection if before.turns else with_where_we_left(user, recollection, now, conversation)
 
 
-def _in_the_window(opened: Opened, shown: Sequence[Turn]) -> list[str]:
-    """What was said in the turns that stand in the prompt; and this very question, with the answers it had before."""
+def _in_the_window(opened: Opened, before: Past, cut: TurnRange | None) -> list[str]:
+    """What stands in the prompt anyway: turns, summaries, and this very question with the answers it had before.
+
+    What was said in a folded turn is not among it, and may be recalled beside the summary.
+    """
+    shown = [turn for turn in before.turns if _is_shown(turn.number, cut)]
     messages = [message.pk for turn in shown for message in (turn.question, turn.answer)]
+    messages.append(opened.question.pk)  # an edited one may be in the index by now: its branch was turned to
     if opened.answer.seq != opened.question.seq + 1:
-        messages += [opened.question.pk, *opened.question.children.values_list("pk", flat=True)]
-    return [f"message:{pk}" for pk in messages]
+        messages += opened.question.children.values_list("pk", flat=True)
+    summaries = [segment.ref for segment in before.segments if _is_shown(segment.first_turn, cut)]
+    return [*summaries, *(f"message:{pk}" for pk in messages)]
 
 
-def _with_where_we_left(user: User, recollection: Recollection, now: datetime) -> Recollection:
+def _left_out(opened: Opened) -> Iterator[str]:
+    """What an answer that is tried without a memory may not recall: that memory, and what was said after it."""
+    yield from opened.left_out.refs
+    if opened.is_aside:
+        later = Message.objects.filter(conversation=opened.conversation, seq__gt=opened.question.seq)
+        yield from (f"message:{pk}" for pk in later.values_list("pk", flat=True))
+
+
+def _on_other_branches(segments: Sequence[_SegmentRow], before: Past) -> list[str]:
+    """Summaries of turns that this branch never had. `segments`: a merged one comes before its parts."""
+    own = {segment.pk for segment in before.segments}
+    others = []
+    for pk, merged_into, _ in segments:
+        if pk in own or merged_into in own:
+            own.add(pk)
+        else:
+            others.append(f"segment:{pk}")
+    return others
+
+
+type _SegmentRow = tuple[int, int | None, int]
+"""Id, id of the one it was merged into, number."""
+
+
+def _all_segments(conversation: Conversation) -> list[_SegmentRow]:
+    """Those of every branch, the newest first."""
+    rows = Segment.objects.filter(conversation=conversation).order_by("-number")
+    return list(rows.values_list("pk", "merged_into_id", "number"))
+
+
+def with_where_we_left(
+    user: User, recollection: Recollection, now: datetime, conversation: Conversation | None = None
+) -> Recollection:
     """A conversation's first turn is also told what was going on before, behind what was asked for."""
-    begun = where_we_left(user, now, [item.ref for item in recollection.kept])
+    project, only = (conversation.scope, conversation.only_project) if conversation else ("", False)
+    known = [item.ref for item in recollection.kept]
+    begun = where_we_left(user, now, known, project=project, only_project=only)
     if begun is None:
         return recollection
     cut = tuple(one for one in recollection.cut if one.item.ref != begun.ref)
     return replace(recollection, kept=(*recollection.kept, begun), cut=cut)
 
 
+def _snapshot_then(opened: Opened, current: Sequence[snapshots.Line]) -> ProfileSnapshot | None:
+    """What the first answer was pinned to, for one that is tried beside it; None: it is not to be told any more."""
+    if not opened.is_aside:
+        return None
+    pinned = ProfileSnapshot.objects.filter(receipts__message_id=opened.answer.event_data[BESIDE]).first()
+    return None if _holds_rejected(opened.conversation.user, pinned, current) else pinned
+
+
 def _snapshot(
-    conversation: Conversation, turns: Sequence[Turn], current: Sequence[snapshots.Line], now: datetime
+    conversation: Conversation, before: Past, current: Sequence[snapshots.Line], now: datetime
 ) -> ProfileSnapshot:
     """The pinned profile, renewed where that costs nothing."""
     user = conversation.user
-    latest = snapshots.latest(user, conversation.pk) if turns else None
-    last_request = turns[-1].answer.created_at if turns else now
+    latest = snapshots.latest(user, conversation.pk) if before.turns else None
+    last_request = before.turns[-1].answer.created_at if before.turns else now
     lifetime = CACHE_LIFETIMES[settings.ENVIRONMENT.cache_ttl]
     rejected = _holds_rejected(user, latest, current)
-    reason = snapshots.needs_renewal(latest, last_activity=last_request, now=now, lifetime=lifetime, forgotten=rejected)
+    reason = snapshots.needs_renewal(
+        latest,
+        last_activity=last_request,
+        now=now,
+        lifetime=lifetime,
+        compacted=latest is not None and any(segment.created_at > latest.created_at for segment in before.segments),
+        forgotten=rejected,
+    )
     if reason is None and latest is not None:
         return latest
     return snapshots.pin(user, conversation.pk, current, reason or snapshots.Reason.NEW)
 
 
 def _holds_rejected(user: User, pinned: ProfileSnapshot | None, current: Sequence[snapshots.Line]) -> bool:
-    """Whether a pinned fact was rejected meanwhile: a person's no reaches the very next prompt."""
+    """Whether a pinned fact was rejected or deleted meanwhile: a person's no reaches the very next prompt."""
     if pinned is None:
         return False
     today = {line.ref for line in current}
     gone = [line.ref for line in snapshots.pinned_lines(pinned) if line.ref not in today]
-    rejected = Fact.objects.for_user(user).filter(pk__in=fact_ids(gone), status=Fact.Status.REJECTED)
-    return bool(fact_ids(gone)) and rejected.exists()
+    ids = set(fact_ids(gone))
+    there = Fact.objects.for_user(user).filter(pk__in=ids).exclude(status=Fact.Status.REJECTED)
+    return bool(ids) and there.count() < len(ids)

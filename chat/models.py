@@ -1,9 +1,10 @@
-"""Conversations and their messages: an append-only event log that may branch."""
+"""Conversations and their messages, an append-only event log that may branch; roles, segments, compactions, imports."""
 
 from __future__ import annotations
 
 import uuid
-from typing import Self
+from datetime import datetime
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -13,6 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Left
 from django.utils import timezone
 
+from memory.paths import is_path
 from recall.ownership import Owned, OwnedManager, OwnedQuerySet
 
 
@@ -32,9 +34,43 @@ class Role(Owned):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def told(self) -> str:
+        """As it stands in the prompt."""
+        return f"{self.name}\n{self.instructions}"
+
+
+class Project(Owned):
+    """A folder of the knowledge base with instructions: its conversations recall that first, or only that."""
+
+    name = models.CharField(max_length=80)
+    path = models.CharField(max_length=500, validators=[is_path], help_text="Its folder, such as /projects/garden")
+    instructions = models.TextField(blank=True, help_text="Stand in the prompt of its conversations")
+    only_project = models.BooleanField(default=False, help_text="New conversations recall nothing from outside it")
+    created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedManager["Project"]()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["user", "path"], name="one_project_a_folder")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def told(self) -> str:
+        """As it stands in the prompt; empty: there are no instructions."""
+        return f"{self.name}\n{self.instructions}" if self.instructions else ""
+
 
 class ConversationQuerySet(OwnedQuerySet):
     """Conversations by their state."""
+
+    def standing(self) -> Self:
+        """Those that were not deleted: what anybody sees, recalls or reads starts here (chat/trash.py)."""
+        return self.filter(deleted_at=None)
 
     def latest_first(self) -> Self:
         """In the order of the list beside the chat."""
@@ -61,7 +97,14 @@ class Conversation(Owned):
     role = models.ForeignKey(Role, null=True, blank=True, on_delete=models.SET_NULL, related_name="conversations")
     model = models.CharField(max_length=80, blank=True, help_text="Empty: the CHAT_MODEL setting")
     effort = models.CharField(max_length=6, choices=Effort, blank=True, default=Effort.DEFAULT)
-    scope = models.CharField(max_length=500, blank=True, help_text="A /projects/… path, or empty")
+    scope = models.CharField(max_length=500, blank=True, validators=[is_path], help_text="A /projects/… path, or empty")
+    only_project = models.BooleanField(default=False, help_text="Recalls nothing from outside its scope")
+    title_is_own = models.BooleanField(
+        default=False, help_text="Given by the person: no automatic title takes its place"
+    )
+    pinned_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True, help_text="Out of sight everywhere; removed for good soon")
     started_at = models.DateTimeField(default=timezone.now)
     last_activity_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -69,12 +112,23 @@ class Conversation(Owned):
     next_seq = models.PositiveIntegerField(default=1, help_text="Number of the next message")
     cut_from = models.PositiveIntegerField(default=0, help_text="First turn behind the placeholder; 0: nothing is cut")
     cut_until = models.PositiveIntegerField(default=0, help_text="Last turn behind the placeholder")
+    task = models.JSONField(default=dict, blank=True, help_text="Goal, steps and done, as the model last told them")
     librarian_watermark = models.PositiveIntegerField(default=0, help_text="Last message a librarian run covers")
+    origin = models.CharField(max_length=20, blank=True, help_text="Where it was held, such as chatgpt; empty: here")
+    external_id = models.CharField(max_length=200, blank=True, help_text="Its name there")
 
     objects = ConversationQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["user", "-last_activity_at"], name="conversation_latest")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "origin", "external_id"], condition=~Q(external_id=""), name="imported_once"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["user", "-last_activity_at"], name="conversation_latest"),
+            models.Index(fields=["deleted_at"], name="conversation_deleted", condition=Q(deleted_at__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return self.title or str(self.id)
@@ -82,6 +136,10 @@ class Conversation(Owned):
 
 class MessageQuerySet(OwnedQuerySet):
     """Messages by what they are."""
+
+    def standing(self) -> Self:
+        """Those of conversations that were not deleted."""
+        return self.filter(conversation__deleted_at=None)
 
     def streaming(self) -> Self:
         """Answers that some process is writing now, or was when it died."""
@@ -119,6 +177,7 @@ class Message(Owned):
     text = models.TextField(blank=True)
     event_data = models.JSONField(default=dict, blank=True)
     tokens = models.PositiveIntegerField(default=0, help_text="Base count when it was first counted")
+    external_id = models.CharField(max_length=100, blank=True, help_text="Its name where it was imported from")
     client_id = models.UUIDField(null=True, blank=True, help_text="Given by the browser: a resend is a no-op")
     status = models.CharField(max_length=11, choices=Status, default=Status.COMPLETE)
     process_key = models.BigIntegerField(null=True, blank=True, help_text="Of the web process that writes it")
@@ -153,6 +212,47 @@ class Message(Owned):
         return f"{self.role} {self.seq} of {self.conversation_id}"
 
 
+class Attachment(Owned):
+    """An image, a file or a long paste that goes with a message: counted in the budget, never evidence.
+
+    Without a message it is a draft: uploaded, not sent yet, and removed after a day.
+    """
+
+    class Kind(models.TextChoices):
+        IMAGE = "image", "Image"
+        FILE = "file", "File"
+        PASTE = "paste", "Pasted text"
+
+    message = models.ForeignKey(Message, null=True, blank=True, on_delete=models.CASCADE, related_name="attachments")
+    number = models.PositiveSmallIntegerField(default=0, help_text="Order within the message, from 1; 0: not sent yet")
+    kind = models.CharField(max_length=5, choices=Kind)
+    name = models.CharField(max_length=255, help_text="As the file was called")
+    media_type = models.CharField(max_length=100)
+    size = models.PositiveIntegerField(help_text="Bytes as they were uploaded")
+    content = models.BinaryField(help_text="An image as it is sent to the model; else the bytes as they came")
+    text = models.TextField(blank=True, help_text="What the model reads of a file or paste")
+    width = models.PositiveIntegerField(default=0, help_text="Pixels; 0: no image")
+    height = models.PositiveIntegerField(default=0, help_text="Pixels; 0: no image")
+    tokens = models.PositiveIntegerField(default=0, help_text="Base count")
+    content_hash = models.CharField(max_length=64, help_text="SHA-256 of the bytes as they were uploaded")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = OwnedManager["Attachment"]()
+
+    class Meta:
+        ordering = ["number", "id"]
+        indexes = [
+            models.Index(fields=["created_at"], name="attachment_unsent", condition=Q(message__isnull=True)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    def made_of(self, text: str) -> dict[str, Any]:
+        """What else becomes of the row when something in its text was forgotten: the file it was read from goes."""
+        return {"content": text.encode(), "media_type": "text/plain"}
+
+
 class Segment(Owned):
     """A run of turns that stands in the prompt as its summary. The messages themselves stay, archived."""
 
@@ -160,6 +260,22 @@ class Segment(Owned):
     number = models.PositiveIntegerField(help_text="Order within the conversation, from 1")
     first_turn = models.PositiveIntegerField()
     last_turn = models.PositiveIntegerField()
+    before = models.ForeignKey(
+        Message,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The message that its first turn follows",
+    )
+    last_message = models.ForeignKey(
+        Message,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="ended_segments",
+        help_text="The last answer it tells of: it stands on every branch that goes through this message",
+    )
     text = models.TextField(help_text="The summary as the prompt shows it")
     summary = models.JSONField(
         default=dict, blank=True, help_text="Decisions, action items, insights, preferences: lists of sentences"
@@ -180,3 +296,132 @@ class Segment(Owned):
 
     def __str__(self) -> str:
         return f"segment {self.number} of {self.conversation_id}"
+
+    @property
+    def ref(self) -> str:
+        """How prompts and receipts name it."""
+        return f"segment:{self.pk}"
+
+
+class CompactionQuerySet(OwnedQuerySet):
+    """Compactions by what there is to do about them."""
+
+    def open(self) -> Self:
+        """Those that wait, or are being done."""
+        return self.filter(state__in=[Compaction.State.PENDING, Compaction.State.RUNNING])
+
+    def due(self, now: datetime) -> Self:
+        """Pending ones whose time has come, and running ones whose worker is overdue."""
+        waiting = Q(state=Compaction.State.PENDING, not_before__lte=now)
+        overdue = Q(state=Compaction.State.RUNNING, lease_until__lte=now)
+        return self.filter(waiting | overdue, conversation__deleted_at=None)
+
+
+class Compaction(Owned):
+    """One wish to have a conversation's older turns folded. The row is the truth; a task only says “look”."""
+
+    class State(models.TextChoices):
+        PENDING = "pending", "Waiting"
+        RUNNING = "running", "Being done"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="compactions")
+    reason = models.CharField(max_length=12, help_text="Name of a trigger: see chat/triggers.py")
+    state = models.CharField(max_length=8, choices=State, default=State.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claim = models.UUIDField(null=True, blank=True, help_text="Of the worker that does it now")
+    lease_until = models.DateTimeField(null=True, blank=True, help_text="When that worker counts as dead")
+    not_before = models.DateTimeField(default=timezone.now, help_text="Earliest next attempt")
+    error = models.TextField(blank=True)
+    engine = models.CharField(max_length=60, blank=True, help_text="Who summarised last")
+    segments = models.PositiveIntegerField(default=0, help_text="Segments made")
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CompactionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation"],
+                condition=Q(state__in=["pending", "running"]),
+                name="one_compaction_at_a_time_a_conversation",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "not_before"], name="compaction_due", condition=Q(state__in=["pending", "running"])
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"compaction {self.pk}: {self.state}"
+
+
+class ImportJobQuerySet(OwnedQuerySet):
+    """Imports by what there is to do about them."""
+
+    def due(self, now: datetime) -> Self:
+        """Waiting ones whose time has come, and running ones whose worker is overdue."""
+        waiting = Q(state=ImportJob.State.WAITING, not_before__lte=now)
+        overdue = Q(state=ImportJob.State.RUNNING, lease_until__lte=now)
+        return self.filter(waiting | overdue)
+
+
+class ImportJob(Owned):
+    """A file of conversations, or a whole archive, on its way in. The row is the truth; a task only says “look”."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        RUNNING = "running", "Being read"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    name = models.CharField(max_length=255, help_text="As the file was called")
+    origin = models.CharField(max_length=20, blank=True, help_text="What it turned out to be, such as chatgpt")
+    size = models.PositiveBigIntegerField(help_text="Bytes")
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING)
+    done = models.PositiveIntegerField(default=0, help_text="Conversations read")
+    total = models.PositiveIntegerField(default=0, help_text="Conversations in the file; 0: not known yet")
+    counts = models.JSONField(default=dict, blank=True, help_text="What came of it: new, known, left out, broken …")
+    error = models.TextField(blank=True, help_text="One sentence for the person")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claim = models.UUIDField(null=True, blank=True, help_text="Of the worker that reads it now")
+    lease_until = models.DateTimeField(null=True, blank=True, help_text="When that worker counts as dead")
+    not_before = models.DateTimeField(default=timezone.now, help_text="Earliest next attempt")
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ImportJobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(
+                fields=["state", "not_before"], name="import_due", condition=Q(state__in=["waiting", "running"])
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"import {self.pk}: {self.state}"
+
+
+class ImportPart(Owned):
+    """A piece of the file, kept until it was read: no user's file ever lies on the disk."""
+
+    job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField(help_text="Order within the file, from 0")
+    content = models.BinaryField()
+
+    objects = OwnedManager["ImportPart"]()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="one_import_part_a_number")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of import {self.job_id}"

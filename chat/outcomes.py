@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chat import too_long
+from chat.answering import MAX_ROUNDS
 from chat.models import Message
 
 
@@ -23,7 +25,9 @@ CRASHED = "process_ended"
 BY_STOP_REASON: dict[str, Outcome] = {
     "end_turn": DONE,
     "stop_sequence": DONE,
-    "tool_use": Outcome("The model wanted to go on searching; Recall ended it after 8 rounds.", ("continue",)),
+    "tool_use": Outcome(
+        f"The model wanted to go on searching; Recall ended it after {MAX_ROUNDS} rounds.", ("continue",)
+    ),
     "max_tokens": Outcome("The answer reached its length limit.", ("continue",)),
     "pause_turn": Outcome("The model paused in the middle of its work.", ("continue",)),
     "refusal": Outcome("The model declined to answer this. You can put it another way, or try again.", ("retry",)),
@@ -48,6 +52,7 @@ def outcome(message: Message) -> Outcome:
     error = message.event_data.get("error")
     if error is not None:
         offers = ("continue", "retry") if message.text else ("retry",)
+        offers = ("keep", *offers) if error["code"] == too_long.CODE else offers
         return Outcome(error["sentence"], offers, Message.Status(message.status))
     return of(message.event_data.get("stop_reason") or "end_turn")
 

@@ -1,14 +1,14 @@
-"""What do the pages show of a message, of the list beside the chat, and of the librarian's work?
+"""What do the pages show of a message, and of the librarian's work?
 
 The push over the socket and the page render the same partials of `templates/chat/page.html`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from itertools import groupby
+from datetime import datetime
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Q
@@ -18,15 +18,13 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from accounts.models import User
+from chat.attachments.showing import ShownAttachment, attached_to
+from chat.branches import Place, is_typed, places
 from chat.models import Conversation, Message
 from chat.outcomes import Outcome, outcome
+from chat.steps import Step, folded, steps_of
 from memory.models import Fact, LibrarianRun
 from recall.markdown import render
-
-LISTED = 100
-"""Conversations in the list at first: a screen holds thirty, and each costs a row and 150 bytes."""
-SHOWN = 100
-"""Messages of a conversation shown at first; earlier ones on request, since a thousand take seconds to render."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +42,24 @@ class ShownMessage:
     outcome: Outcome
     continues: bool
     """Nobody typed it: it stands for the “continue” button."""
+    editable: bool
+    """It can be asked in other words."""
+    place: Place | None
+    """Where it stands among others beside it; None: there are none."""
+    steps: Sequence[Step]
+    """What the model did before it answered."""
+    folded_steps: str
+    """All of that in one line."""
+    attachments: Sequence[ShownAttachment] = ()
 
 
-def shown(message: Message, zone: ZoneInfo) -> ShownMessage:
+def shown(
+    message: Message, zone: ZoneInfo, place: Place | None = None, attachments: Sequence[ShownAttachment] = ()
+) -> ShownMessage:
     """A message for the partial `message`. Asks the database nothing."""
     is_answer = message.role == Message.Role.ASSISTANT
     is_being_written = message.status == Message.Status.STREAMING
+    steps = steps_of(message.event_data)
     return ShownMessage(
         id=message.pk,
         role=message.role,
@@ -60,6 +70,11 @@ def shown(message: Message, zone: ZoneInfo) -> ShownMessage:
         when=told_time(message.created_at, zone, timezone.now()),
         outcome=outcome(message) if is_answer and not is_being_written else Outcome(),
         continues="continues" in message.event_data,
+        editable=message.pk > 0 and is_typed(message),
+        place=place,
+        steps=steps,
+        folded_steps=folded(steps, message.event_data.get("thought")),
+        attachments=attachments,
     )
 
 
@@ -72,58 +87,22 @@ def told_time(at: datetime, zone: ZoneInfo, now: datetime) -> str:
     return f"{local.day} {local:%b}{year}, {local:%H:%M}"
 
 
+def messages_html(messages: Sequence[Message], *, user: User) -> str:
+    """Messages of one conversation as the page renders them, for the socket."""
+    template, numbered = get_template("chat/page.html#message"), places(messages)
+    attached = attached_to(messages)
+    told = [shown(one, user.zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages]
+    return "".join(template.render({"message": message}).strip() for message in told)
+
+
 def message_html(message: Message, *, user: User) -> str:
-    """One message as the page renders it, for the socket."""
-    html: str = get_template("chat/page.html#message").render({"message": shown(message, user.zone)})
-    return html.strip()
+    """One message as the page renders it."""
+    return messages_html([message], user=user)
 
 
 def exchange_html(question: Message, answer: Message, *, user: User) -> str:
-    """A question and its answer as the page renders them, for the socket."""
-    return message_html(question, user=user) + message_html(answer, user=user)
-
-
-def shown_messages(path: list[Message], zone: ZoneInfo, *, all_of_them: bool = False) -> list[ShownMessage]:
-    """The branch's messages, or the last SHOWN of them, beginning with a question."""
-    return [shown(message, zone) for message in (path if all_of_them else path[-SHOWN:])]
-
-
-# The list beside the chat ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationList:
-    """The latest conversations under their headings, and whether there are more."""
-
-    groups: list[tuple[str, list[Conversation]]]
-    more: int
-    """How many to ask for, to see more; 0: these are all."""
-
-
-def conversation_list(user: User, now: datetime, *, listed: int = LISTED) -> ConversationList:
-    """The user's latest conversations, grouped by day as the user tells days. One query."""
-    rows = Conversation.objects.for_user(user).latest_first().only("id", "title", "status", "last_activity_at")
-    latest: list[Conversation] = list(rows[: listed + 1])
-    more = listed + LISTED if len(latest) > listed else 0
-    return ConversationList(_by_day(latest[:listed], user.zone, now.astimezone(user.zone).date()), more)
-
-
-def _by_day(latest: Iterable[Conversation], zone: ZoneInfo, today: date) -> list[tuple[str, list[Conversation]]]:
-    def heading(conversation: Conversation) -> str:
-        return told_day(conversation.last_activity_at.astimezone(zone).date(), today)
-
-    return [(told, list(group)) for told, group in groupby(latest, heading)]
-
-
-def told_day(day: date, today: date) -> str:
-    """A day as the list's headings tell it."""
-    if day >= today:
-        return "Today"
-    if day == today - timedelta(days=1):
-        return "Yesterday"
-    if day > today - timedelta(days=7):
-        return f"{day:%A}"
-    return f"{day:%B}" if day.year == today.year else f"{day:%B %Y}"
+    """A question and its answer as the page renders them."""
+    return messages_html([question, answer], user=user)
 
 
 # What the librarian made of a conversation -------------------------------------------------------------------------
@@ -139,6 +118,8 @@ class LibrarianLine:
     learned: int = 0
     waiting: int = 0
     unread: bool = False
+    cost: Decimal = Decimal(0)
+    """US dollars that reading it cost; 0: by rules, or at a price that is not known."""
 
 
 def librarian_line(conversation: Conversation) -> LibrarianLine:
@@ -147,18 +128,19 @@ def librarian_line(conversation: Conversation) -> LibrarianLine:
     runs = (
         LibrarianRun.objects.filter(conversation=conversation, user_id=conversation.user_id)
         .order_by("-last_seq")
-        .values_list("state", "error")
+        .values_list("state", "error", "cost")
     )
-    latest: list[tuple[str, str]] = list(runs)
+    latest: list[tuple[str, str, Decimal]] = list(runs)
     facts = Fact.objects.filter(run__conversation=conversation, user_id=conversation.user_id).aggregate(
         learned=Count("id", filter=Q(status=Fact.Status.ACTIVE)),
         waiting=Count("id", filter=Q(status=Fact.Status.PROPOSED)),
     )
     return LibrarianLine(
-        is_reading=any(state in {states.PENDING, states.RUNNING} for state, _ in latest),
-        error=next((error for state, error in latest if state == states.FAILED), ""),
-        has_read=any(state == states.DONE for state, _ in latest),
+        is_reading=any(state in {states.PENDING, states.RUNNING} for state, _, _ in latest),
+        error=next((error for state, error, _ in latest if state == states.FAILED), ""),
+        has_read=any(state == states.DONE for state, _, _ in latest),
         learned=facts["learned"],
         waiting=facts["waiting"],
         unread=conversation.librarian_watermark < conversation.next_seq - 1,
+        cost=sum((cost for _, _, cost in latest), Decimal(0)),
     )

@@ -10,8 +10,10 @@ from django.db.models import Count, Max
 
 from accounts.models import User
 from chat.models import Conversation
+from recall.environment import setting
 
-STAGES: Final = (("NEW", 2), ("DEVELOPING", 5), ("COMFORTABLE", 20))
+BELOW: Final = [int(sessions) for sessions in setting("relationship_stages", "2,5,20").split(",")]
+STAGES: Final = tuple(zip(("NEW", "DEVELOPING", "COMFORTABLE"), BELOW, strict=True))
 """Relationship stages and the number of sessions below which each holds (DESIGN §4); from there on TRUSTED."""
 TRUSTED: Final = "TRUSTED"
 
@@ -28,7 +30,7 @@ class Acquaintance:
 
 def acquaintance(conversation: Conversation) -> Acquaintance:
     """Count the person's other conversations."""
-    others = Conversation.objects.for_user(conversation.user).exclude(pk=conversation.pk)
+    others = Conversation.objects.standing().for_user(conversation.user).exclude(pk=conversation.pk)
     figures = others.aggregate(sessions=Count("pk"), last=Max("last_activity_at"))
     return Acquaintance(figures["sessions"] + 1, figures["last"])
 

@@ -7,11 +7,15 @@ closes it after all, that rules (`chat/closing.py`).
 
 from __future__ import annotations
 
+from django.db import transaction
 from django.db.models import F, Func, JSONField, Value
 
+from accounts.models import User
 from budget.receipts import close_abandoned
 from chat.models import Message
 from chat.outcomes import CRASHED
+from memory.forgetting.epoch import forgotten_since
+from recall.erasing import FORGOTTEN
 from recall.nudges import PROCESS_KEY, abandoned_keys, nudge
 
 
@@ -40,14 +44,21 @@ def mark_if_abandoned(message: Message) -> bool:
     told = Func(
         F("event_data"), Value({"stop_reason": CRASHED}, JSONField()), template="%(expressions)s", arg_joiner=" || "
     )
-    marked = (
-        Message.objects.streaming()
-        .filter(pk=message.pk, process_key=key)
-        .update(status=Message.Status.INTERRUPTED, event_data=told)
-    )
-    if not marked:
-        return False
-    close_abandoned(message.pk)
+    with transaction.atomic():  # it stops being written and is counted as used at once: budget/limits.py
+        marked = (
+            Message.objects.streaming()
+            .filter(pk=message.pk, process_key=key)
+            .update(status=Message.Status.INTERRUPTED, event_data=told, **_text_now(message))
+        )
+        if not marked:
+            return False
+        close_abandoned(message.pk)
     message.status = Message.Status.INTERRUPTED
     nudge(f"user-{message.user_id}", "conversation", conversation=str(message.conversation_id))
     return True
+
+
+def _text_now(message: Message) -> dict[str, str]:
+    """Whether its prompt held what was forgotten meanwhile, only its process knew: the text goes in any case."""
+    User.objects.select_for_update(no_key=True).filter(pk=message.user_id).first()
+    return {"text": FORGOTTEN} if forgotten_since(message.user_id, message.created_at) else {}

@@ -34,6 +34,8 @@ class RunningTurn:
     """All that was written so far."""
     label: Frame | None = None
     """The latest `status` frame."""
+    steps: list[str] = field(default_factory=list)
+    """What tools were used for, a line each; every `status` frame has all of them."""
     stopped: bool = False
     announced: bool = False
     """Followers were told that the turn was accepted; before that they are told nothing else of it."""
@@ -74,6 +76,8 @@ class RunningTurn:
         """Tell what is going on, in words."""
         self.flush()
         self.label = {"type": "status", "message": self.message_id, "state": state, "label": label}
+        if self.steps:
+            self.label["steps"] = list(self.steps)
         if self.announced:
             self.tell(self.label)
 

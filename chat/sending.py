@@ -4,29 +4,43 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, cast
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
 from accounts.models import User
 from chat import opening
-from chat.frames import VERSION, Continue, Retry, Send
+from chat.choices import FIELDS as CHOICES
+from chat.frames import VERSION, Continue, Edit, Retry, Send, Without
 from chat.opening import Opened, Refused
-from chat.pages import exchange_html, message_html
+from chat.pages import messages_html
 from chat.recovery import waits_here
 from chat.running import AT_ONCE, TURNS, Follower, Frame, RunningTurn
 from chat.turn import run_turn
 from recall.threads import in_thread
 
+Accepted = Send | Edit | Retry | Continue | Without
 SLOW_DOWN = ("slow_down", f"{AT_ONCE} answers are being written for you already. Wait for one of them.")
 SIGNED_OUT = ("signed_out", "You are not signed in any more. Sign in and send again.")
-STATUS: dict[str, int] = {"not_found": 404, "busy": 409, "slow_down": 429, "too_long": 413, "signed_out": 401}
+STATUS: dict[str, int] = {
+    "not_found": 404,
+    "busy": 409,
+    "slow_down": 429,
+    "limit": 429,
+    "too_long": 413,
+    "not_given": 409,
+    "not_yours": 409,
+    "signed_out": 401,
+}
 """HTTP status of a refusal; 400 for the rest."""
 
 
-async def accept(user_id: int, frame: Send | Retry | Continue, follower: Follower | None = None) -> Frame:
+async def accept(user_id: int, frame: Accepted, follower: Follower | None = None) -> Frame:
     """Accept a message and start its turn; the `accepted` frame, which every follower was told too.
 
     Raises:
@@ -39,7 +53,7 @@ async def accept(user_id: int, frame: Send | Retry | Continue, follower: Followe
         return await _accept(user_id, frame, follower)
 
 
-async def _accept(user_id: int, frame: Send | Retry | Continue, follower: Follower | None) -> Frame:
+async def _accept(user_id: int, frame: Accepted, follower: Follower | None) -> Frame:
     opened = await in_thread(_open, user_id, frame)
     if follower is not None:
         TURNS.follow(opened.conversation.pk, follower)
@@ -53,7 +67,7 @@ async def _accept(user_id: int, frame: Send | Retry | Continue, follower: Follow
         accepted = await in_thread(_accepted, opened, frame)
         return accepted
     finally:
-        turn.announce(accepted)
+        turn.announce(None if opened.is_aside else accepted)  # a page that follows shows one branch
 
 
 async def _has_its_turn(opened: Opened) -> bool:
@@ -65,35 +79,67 @@ async def _has_its_turn(opened: Opened) -> bool:
     return TURNS.writes(answer_id)  # the same message through another socket was a moment faster
 
 
-def _open(user_id: int, frame: Send | Retry | Continue) -> Opened:
+def _open(user_id: int, frame: Accepted) -> Opened:
     user = User.objects.filter(pk=user_id, is_active=True).first()  # asked anew: a socket outlives a sign-out
     if user is None:
         raise Refused(*SIGNED_OUT)
     match frame:
         case Send():
-            opened = opening.send(user, frame.client_id, frame.conversation, frame.text)
+            said = (frame.conversation, frame.text, frame.attachments, frame.chosen)
+            opened = opening.send(user, frame.client_id, *said)
+        case Edit():
+            opened = opening.edit(user, frame.client_id, frame.message, frame.text)
         case Retry():
             opened = opening.retry(user, frame.client_id, frame.message)
         case Continue():
             opened = opening.go_on(user, frame.client_id, frame.message)
-    opened.conversation.user = user
+        case Without():
+            opened = opening.without(user, frame.client_id, frame.message, frame.refs)
     return opened
 
 
-def _accepted(opened: Opened, frame: Send | Retry | Continue) -> Frame:
+def _accepted(opened: Opened, frame: Accepted) -> Frame:
     user = opened.conversation.user
-    retried = frame.message if isinstance(frame, Retry) else None
-    answer_alone = message_html(opened.answer, user=user) if retried else ""
+    is_alone = isinstance(frame, Retry) or opened.is_aside
     return {
         "type": "accepted",
         "client_id": str(frame.client_id),
         "conversation": str(opened.conversation.pk),
         "created": opened.created,
         "duplicate": opened.duplicate,
+        "question": opened.question.pk,
         "message": opened.answer.pk,
-        "replaces": retried,
-        "html": answer_alone or exchange_html(opened.question, opened.answer, user=user),
+        "replaces": frame.message if isinstance(frame, Retry | Edit) else None,
+        "html": messages_html([opened.answer] if is_alone else [opened.question, opened.answer], user=user),
     }
+
+
+@login_required
+@require_POST
+async def answer_without(request: HttpRequest, pk: int) -> HttpResponse:
+    """Answer again without these memories, and lead to the page that shows both answers.
+
+    A form's `nonce` and what is left out make the client id: pressed twice, it is asked once.
+    """
+    user = cast(User, await request.auser())
+    refs = request.POST.getlist("without")
+    client_id = uuid5(NAMESPACE_OID, f"{request.POST.get('nonce', uuid4())} {pk} {sorted(refs)}")
+    fields: dict[str, Any] = {"v": VERSION, "type": "without", "client_id": client_id, "message": pk, "refs": refs}
+    try:
+        accepted = await accept(user.pk, Without.model_validate(fields))
+    except ValidationError:
+        raise Http404 from None
+    except Refused as refused:
+        if refused.code == "not_found":
+            raise Http404 from None
+        await in_thread(messages.warning, request, refused.sentence)
+        return redirect("message", pk=pk)
+    return redirect("compare_answers", pk=accepted["message"])
+
+
+def typed(request: HttpRequest) -> str:
+    """The text of a form, which ends its lines with two characters where a person typed one."""
+    return request.POST.get("text", "").replace("\r\n", "\n")
 
 
 @login_required
@@ -103,6 +149,8 @@ async def send_over_http(request: HttpRequest) -> JsonResponse:
     user = cast(User, await request.auser())
     fields: dict[str, Any] = {name: request.POST.get(name) for name in ("client_id", "text")}
     conversation = request.POST.get("conversation") or None
+    fields["attachments"] = request.POST.getlist("attachments")
+    fields |= {name: request.POST[name] for name in CHOICES if request.POST.get(name)}
     try:
         frame = Send.model_validate({"v": VERSION, "type": "send", "conversation": conversation, **fields})
         return JsonResponse(await accept(user.pk, frame))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from uuid import UUID
 
-from chat import catching_up, reading, recovery
+from celery import shared_task
+from django.utils import timezone
+
+from chat import catching_up, compaction, reading, recovery, titles, trash
+from chat.attachments import clearing
+from chat.importing import jobs
 
 
 @shared_task(name="chat.tasks.mark_abandoned_answers")
@@ -23,3 +28,45 @@ def note_idle_conversations() -> None:
 def index_what_was_missed() -> None:
     """Have conversations indexed that are not."""
     catching_up.index_what_was_missed()
+
+
+@shared_task(name=compaction.TASK)
+def compact(compaction_id: int) -> None:
+    """Fold a stretch of a conversation."""
+    compaction.carry_out(compaction_id)
+
+
+@shared_task(name="chat.tasks.requeue_stale_compactions")
+def requeue_stale_compactions() -> None:
+    """Queue the compactions that wait, or whose worker was lost."""
+    compaction.requeue_due()
+
+
+@shared_task(name=titles.TASK)
+def give_title(conversation_id: str) -> None:
+    """Give a conversation a title of its own."""
+    titles.give_title(UUID(conversation_id))
+
+
+@shared_task(name="chat.tasks.empty_trash")
+def empty_trash() -> None:
+    """Remove for good the conversations that were deleted a while ago."""
+    trash.empty(timezone.now())
+
+
+@shared_task(name="chat.tasks.remove_old_drafts")
+def remove_old_drafts() -> None:
+    """Remove what was attached and never sent."""
+    clearing.remove_old_drafts()
+
+
+@shared_task(name=jobs.TASK)
+def import_conversations(job_id: int) -> None:
+    """Read a stretch of an export."""
+    jobs.carry_out(job_id)
+
+
+@shared_task(name="chat.tasks.requeue_stale_imports")
+def requeue_stale_imports() -> None:
+    """Queue the imports that wait, or whose worker was lost."""
+    jobs.requeue_due()

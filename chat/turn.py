@@ -9,16 +9,18 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
 import psycopg
 from django.db import InterfaceError, OperationalError
 
+from accounts.models import User
 from chat import reading
-from chat.answering import Answered, ToolUse, answer
+from chat.answering import Answered, ToolUse, UseTool, answer
 from chat.closing import close_turn, open_receipt, save_partial
 from chat.context import Compiled, compile_context
+from chat.fitting import Keep, Loop, keep_result, surely_fitting
 from chat.opening import Opened, Refused
 from chat.outcomes import CRASHED, STOPPED
 from chat.recovery import let_go
@@ -49,10 +51,22 @@ class Progress:
     answered: Answered = field(default_factory=Answered)
 
 
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How `talk` gets at what it needs: a stored turn by its rows, a temporary one by what the process holds."""
+
+    compile: Callable[[], Compiled]
+    """On a thread. Raises `Refused`."""
+    use_tool: UseTool
+    keep: Keep
+    show: Callable[[Compiled], Coroutine[None, None, None]]
+    """Fill the panel while the model writes."""
+
+
 async def run_turn(turn: RunningTurn, opened: Opened) -> None:
     """From a committed question to a saved answer with its receipt."""
     progress = Progress()
-    turn.work = asyncio.create_task(_talk(turn, opened, progress))
+    turn.work = asyncio.create_task(talk(turn, progress, _ways(turn, opened)))
     if turn.stopped:
         turn.work.cancel()
     saving = asyncio.create_task(_save_now_and_then(turn))
@@ -67,11 +81,25 @@ async def run_turn(turn: RunningTurn, opened: Opened) -> None:
             await in_thread(let_go, turn.message_id, turn.text)
 
 
-async def _talk(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
+def _ways(turn: RunningTurn, opened: Opened) -> Ways:
+    async def use_tool(call: ToolUse) -> None:
+        await in_thread(run_tool, opened, call)
+
+    async def keep(call: ToolUse) -> str:
+        return await in_thread(keep_result, opened, call)
+
+    async def show(compiled: Compiled) -> None:
+        await _show_context(turn, opened, compiled)
+
+    return Ways(lambda: compile_context(opened), use_tool, keep, show)
+
+
+async def talk(turn: RunningTurn, progress: Progress, ways: Ways) -> None:
     """The part a Stop cancels."""
     turn.say("recalling", "Recalling")
     try:
-        compiled = await _patiently(turn, PATIENCE_COMPILING, lambda: compile_context(opened))
+        compiled = await patiently(turn, PATIENCE_COMPILING, ways.compile)
+        compiled = await surely_fitting(compiled)
     except Refused as refused:
         progress.answered.failure = Failure(refused.code, refused.sentence)
         return
@@ -79,16 +107,13 @@ async def _talk(turn: RunningTurn, opened: Opened, progress: Progress) -> None:
         progress.answered.failure = NO_DATABASE
         return
     progress.compiled = compiled
-    receipt = asyncio.create_task(_show_context(turn, opened, compiled))
-
-    async def use_tool(call: ToolUse) -> None:
-        await in_thread(run_tool, opened, call)
-
+    shown = asyncio.create_task(ways.show(compiled))
+    loop = Loop(compiled, progress.answered, ways.keep)
     try:
-        await answer(turn, compiled.request, progress.answered, use_tool, compiled.cached)
+        await answer(turn, compiled.request, progress.answered, ways.use_tool, loop.next)
     finally:
-        receipt.cancel()  # if it is still waiting; what a thread has begun is done to its end
-        await asyncio.wait([receipt])
+        shown.cancel()  # if it is still waiting; what a thread has begun is done to its end
+        await asyncio.wait([shown])
 
 
 async def _show_context(turn: RunningTurn, opened: Opened, compiled: Compiled) -> None:
@@ -98,6 +123,8 @@ async def _show_context(turn: RunningTurn, opened: Opened, compiled: Compiled) -
         await in_thread(open_receipt, opened, compiled)
     except OUTAGES:
         log.warning("The receipt of message %s is saved with its answer.", turn.message_id)
+    except User.DoesNotExist:
+        return  # said when the answer is closed
     else:
         turn.tell({"type": "context", "message": turn.message_id})
 
@@ -118,17 +145,21 @@ async def _save_now_and_then(turn: RunningTurn) -> None:
 async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> bool:
     """Save the answer with its receipt, queue the librarian, then show the answer as the page will; False: in vain."""
     turn.flush()
-    _note_how_it_ended(turn, progress.answered)
+    note_how_it_ended(turn, progress.answered)
 
     def keep() -> Frame:
         done = close_turn(opened, turn.text, progress.compiled, progress.answered, progress.began)
-        _queue_librarian(opened)
+        if not opened.is_aside:
+            _queue_librarian(opened)
         return done
 
     try:
-        done = await _patiently(turn, PATIENCE_CLOSING, keep)
+        done = await patiently(turn, PATIENCE_CLOSING, keep)
     except OUTAGES:
         log.exception("The answer of message %s could not be saved.", turn.message_id)
+        return False
+    except User.DoesNotExist:
+        log.info("The answer of message %s is not kept: its account was deleted.", turn.message_id)
         return False
     turn.tell(done)
     if progress.compiled is not None:
@@ -136,7 +167,7 @@ async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> bool:
     return True
 
 
-def _note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
+def note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
     """A cancelled talk was stopped by the user or by the end of the process; any other exception is a fault of ours."""
     assert turn.work is not None
     if turn.work.cancelled():
@@ -150,7 +181,7 @@ def _note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
         answered.failure = Failure("fault", "Recall made a mistake while answering. Your message is kept; retry.")
 
 
-async def _patiently[R](turn: RunningTurn, patience: float, work: Callable[[], R]) -> R:
+async def patiently[R](turn: RunningTurn, patience: float, work: Callable[[], R]) -> R:
     """Do `work` in a thread, again and again while the database is away."""
     until, pause = time.monotonic() + patience, 0.2
     while True:

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from chat import reading
-from chat.history import active_path
+from chat import compaction, opening, reading, windows
+from chat.answers import answers_until, day_of
+from chat.attachments.showing import attached_to
+from chat.branches import BESIDE, IS_BRANCH, KEPT
+from chat.comparing import comparison
+from chat.folds import outlook
+from chat.list_views import shown_list
 from chat.models import Conversation, Message
-from chat.pages import LISTED, SHOWN, ConversationList, conversation_list, librarian_line, shown_messages
+from chat.pages import librarian_line, shown
+from chat.too_long import keep_as_document
+from chat.windows import shown_in
 from memory import librarian
 from memory.models import LibrarianRun
-from recall.nudges import nudge
 
 PAGE = "chat/page.html"
-TITLE_CHARS = 200
-MOST_LISTED = 10_000
+BEGINNING_CHARS = 400
+
+WINDOWS: dict[str, Callable[[Conversation, int], windows.Window]] = {
+    "at": windows.around,
+    "until": windows.up_to,
+    "after": windows.following,
+    "since": windows.since,
+}
 
 EXAMPLES = (
     "My sister Mary lives in Lisbon and I'm allergic to peanuts.",
@@ -56,20 +70,14 @@ def conversation(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @never_cache
 def conversation_messages(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """The conversation's messages again: something was written in another tab or process."""
-    return render(request, f"{PAGE}#messages", _messages(request, _own(request, pk)))
-
-
-@require_safe
-@login_required
-@never_cache
-def conversations(request: HttpRequest) -> HttpResponse:
-    """The list beside the chat, and with it the title above the chat and the number that waits for review."""
-    current = _current(request)
-    context: dict[str, Any] = {"list": _list(request), "current": current, "swap_oob": True}
-    if current is not None:
-        context |= {"conversation": current, "librarian": librarian_line(current)}
-    return render(request, f"{PAGE}#list_and_header", context)
+    """Its messages again, since something was written elsewhere; or only those before, or after, what is shown."""
+    found = _own(request, pk)
+    window = _window(request, found)
+    context = shown_in(found, window, _user(request).zone)
+    for asked, other_end in (("until", "later"), ("after", "earlier")):
+        if asked in request.GET:
+            return render(request, f"{PAGE}#window", {**context, other_end: None})
+    return render(request, f"{PAGE}#messages", context)
 
 
 @require_safe
@@ -78,6 +86,38 @@ def conversations(request: HttpRequest) -> HttpResponse:
 def librarian_state(request: HttpRequest, pk: UUID) -> HttpResponse:
     """What the librarian made of this conversation, and with it the number that waits for review."""
     return _librarian(request, _own(request, pk), "librarian_and_count")
+
+
+@require_safe
+@login_required
+@never_cache
+def folded_turns(request: HttpRequest, pk: UUID, segment: int) -> HttpResponse:
+    """The turns behind one fold, as they were said."""
+    found = _own(request, pk)
+    fold = windows.standing_segment(found, segment)
+    if fold is None:
+        raise Http404
+    turns = windows.folded_turns(fold, _user(request).zone)
+    return render(request, f"{PAGE}#folded", {"conversation": found, "turns": turns})
+
+
+@require_safe
+@login_required
+@never_cache
+def folding_state(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Whether older turns are folded soon, or just now."""
+    return _folding(request, _own(request, pk))
+
+
+@require_POST
+@login_required
+@transaction.atomic
+def compact(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Have the older turns folded now."""
+    found = _own(request, pk)
+    if outlook(found).can_fold:
+        compaction.ask(found, "asked")
+    return _folding(request, found) if request.htmx else redirect("conversation", pk)  # type: ignore[attr-defined]
 
 
 @require_POST
@@ -104,47 +144,80 @@ def read_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _librarian(request, found, "librarian") if request.htmx else redirect("conversation", pk)  # type: ignore[attr-defined]
 
 
-@require_POST
-@login_required
-@transaction.atomic
-def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Give the conversation another title; an empty one changes nothing."""
-    found = _own(request, pk)
-    title = " ".join(request.POST.get("title", "").replace("\x00", "").split())[:TITLE_CHARS]
-    if title:
-        found.title = title
-        found.save(update_fields=["title"])
-        nudge(f"user-{found.user_id}", "conversations")
-    return redirect("conversation", pk)
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Ask, then delete the conversation with its messages and receipts."""
-    found = _own(request, pk)
-    if request.method != "POST":
-        learned = librarian_line(found)
-        return render(request, "chat/delete.html", {"conversation": found, "librarian": learned})
-    with transaction.atomic():
-        get_object_or_404(Conversation.objects.for_user(_user(request)).select_for_update(), pk=pk)
-        if Message.objects.streaming().filter(conversation=found).exists():
-            messages.error(request, "An answer is still being written here. Stop it first, then delete.")
-            return redirect("conversation", pk)
-        found.delete()
-        nudge(f"user-{found.user_id}", "conversations")
-    messages.success(request, f"“{found.title or 'The conversation'}” was deleted.")
-    return redirect("new")
+def keep_message(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask, then keep the message that was too long for this answer as a document, so that it can be asked about."""
+    mine = Message.objects.standing().for_user(_user(request))
+    answer = get_object_or_404(mine.select_related("parent", "user"), pk=pk)
+    if request.method != "POST" and answer.parent is not None:
+        beginning = truncatechars(answer.parent.text, BEGINNING_CHARS)
+        return render(request, "chat/keep.html", {"answer": answer, "beginning": beginning})
+    document = keep_as_document(answer)
+    if document is None:
+        messages.warning(request, "This message was not too long, so that nothing was kept.")
+    else:
+        messages.success(request, f"Your message is kept as “{document.title}” at {document.path}. Ask about it here.")
+    return redirect("conversation", answer.conversation_id)
 
 
 @require_safe
 @login_required
 def message(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lead to a message where it stands in its conversation."""
-    found = get_object_or_404(Message.objects.for_user(_user(request)).select_related("conversation"), pk=pk)
-    is_early = found.conversation.next_seq - found.seq > SHOWN
+    """Lead to a message where it stands in its conversation; show it by itself where its branch is not followed."""
+    mine = Message.objects.standing().for_user(_user(request)).select_related("conversation", "parent")
+    found: Message = get_object_or_404(mine, pk=pk)
+    if found.role == Message.Role.TOOL and found.parent is not None:
+        return redirect("message", found.parent_id)
+    is_there, is_shown_at_first = windows.stands_on_branch(found.conversation, found.pk)
     address = reverse("conversation", args=[found.conversation_id])
-    return redirect(f"{address}{'?earlier=1' if is_early else ''}#m-{found.pk}")
+    if is_there:
+        return redirect(f"{address}{'' if is_shown_at_first else f'?at={found.pk}'}#m-{found.pk}")
+    if BESIDE in found.event_data and KEPT not in found.event_data:
+        return redirect("compare_answers", found.pk)
+    zone, exchange = _user(request).zone, [found, *found.children.filter(IS_BRANCH).order_by("seq")[:1]]
+    before = [found.parent] if found.parent else []
+    attached = attached_to([*before, *exchange])
+    shown_ones = [shown(one, zone, attachments=attached.get(one.pk, ())) for one in [*before, *exchange]]
+    return render(request, "chat/branch.html", {"conversation": found.conversation, "pk": pk, "turns": shown_ones})
+
+
+@require_safe
+@login_required
+@never_cache
+def answers(request: HttpRequest) -> HttpResponse:
+    """Which answers were given up to a day, the latest first, and from what."""
+    user = _user(request)
+    until = day_of(request.GET.get("until", "")) or timezone.localdate(timezone=user.zone)
+    return render(request, "chat/answers.html", {"until": until, "given": answers_until(user, until)})
+
+
+@require_safe
+@login_required
+@never_cache
+def compare(request: HttpRequest, pk: int) -> HttpResponse:
+    """An answer that was tried without a memory, beside the one it was tried for."""
+    try:
+        pair = comparison(_user(request), pk)
+    except Message.DoesNotExist:
+        raise Http404 from None
+    partial = "#answers" if request.htmx else ""  # type: ignore[attr-defined]
+    return render(request, f"chat/compare.html{partial}", {"pair": pair})
+
+
+@require_POST
+@login_required
+def keep(request: HttpRequest, pk: int) -> HttpResponse:
+    """Go on from this answer instead of the other one to the same question."""
+    try:
+        opening.keep_instead(_user(request), pk)
+    except opening.Refused as refused:
+        if refused.code == "not_found":
+            raise Http404 from None
+        messages.warning(request, refused.sentence)
+    else:
+        messages.success(request, "The conversation goes on from this answer.")
+    return redirect("message", pk=pk)
 
 
 def _user(request: HttpRequest) -> User:
@@ -153,41 +226,34 @@ def _user(request: HttpRequest) -> User:
 
 
 def _own(request: HttpRequest, pk: UUID) -> Conversation:
-    found: Conversation = get_object_or_404(Conversation.objects.for_user(_user(request)), pk=pk)
+    found: Conversation = get_object_or_404(Conversation.objects.standing().for_user(_user(request)), pk=pk)
     return found
 
 
 def _page(request: HttpRequest, found: Conversation | None) -> dict[str, Any]:
-    context: dict[str, Any] = {"list": _list(request), "current": found, "conversation": found, "examples": EXAMPLES}
+    context: dict[str, Any] = {"list": shown_list(request), "conversation": found, "examples": EXAMPLES}
     if found is not None:
-        context |= _messages(request, found) | {"librarian": librarian_line(found)}
+        context |= _messages(request, found) | {"librarian": librarian_line(found), "folding": outlook(found)}
     return context
 
 
 def _messages(request: HttpRequest, found: Conversation) -> dict[str, Any]:
-    path = active_path(found)
-    whole = "earlier" in request.GET
-    shown = shown_messages(path, _user(request).zone, all_of_them=whole)
-    latest = next((m.id for m in reversed(shown) if m.role == Message.Role.ASSISTANT), None)
-    return {"conversation": found, "messages_shown": shown, "earlier": len(path) - len(shown), "latest_answer": latest}
+    return shown_in(found, _window(request, found), _user(request).zone)
 
 
-def _list(request: HttpRequest) -> ConversationList:
-    wanted = request.GET.get("listed", "")
-    listed = min(int(wanted), MOST_LISTED) if wanted.isdecimal() and len(wanted) < 7 else LISTED
-    return conversation_list(_user(request), timezone.now(), listed=max(listed, LISTED))
-
-
-def _current(request: HttpRequest) -> Conversation | None:
-    """The conversation the page shows; None where it shows none, or one that is gone."""
-    try:
-        pk = UUID(request.GET.get("current", ""))
-    except ValueError:
-        return None
-    found: Conversation | None = Conversation.objects.for_user(_user(request)).filter(pk=pk).first()
-    return found
+def _window(request: HttpRequest, found: Conversation) -> windows.Window:
+    """The part that the address asks for: `at` a message, `until` it, `after` it, all `since` it; else the end."""
+    for name, part in WINDOWS.items():
+        asked = request.GET.get(name, "")
+        if asked.isdecimal() and len(asked) < 19:
+            return part(found, int(asked))
+    return windows.latest(found)
 
 
 def _librarian(request: HttpRequest, found: Conversation, partial: str) -> HttpResponse:
     context = {"conversation": found, "librarian": librarian_line(found), "swap_oob": True}
     return render(request, f"{PAGE}#{partial}", context)
+
+
+def _folding(request: HttpRequest, found: Conversation) -> HttpResponse:
+    return render(request, f"{PAGE}#folding", {"conversation": found, "folding": outlook(found)})

@@ -1,4 +1,4 @@
-"""Memory in the admin: everything to look at, proposals to decide on, failed librarian runs to retry.
+"""Memory in the admin: everything to look at, proposals to decide on, failed librarian runs and uploads to retry.
 
 What has a history is changed only where that history is kept: facts by review, documents on the profile page.
 """
@@ -9,47 +9,53 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.contrib.postgres.search import SearchQuery
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
 
+from accounts.logged_admin import LoggedAdmin, RecordAdmin
 from accounts.models import User
 from memory import librarian, review
-from memory.models import Boundary, Document, Fact, LibrarianRun, ReviewAction, Revision
-
-
-class RecordAdmin(admin.ModelAdmin[Any]):
-    """Rows that record what happened: to be read, not written."""
-
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """They are made where they happen."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They say what was."""
-        return False
-
-    def has_action_permission(self, request: HttpRequest) -> bool:
-        """Actions change what a record is about, so they need the right to change."""
-        return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
+from memory.models import (
+    Boundary,
+    Document,
+    Episode,
+    Fact,
+    Forgetting,
+    LibrarianRun,
+    ReviewAction,
+    Revision,
+    Upload,
+)
+from memory.staff_review import staff_decide, staff_queue
+from memory.uploads import try_again
 
 
 @admin.register(Fact)
-class FactAdmin(admin.ModelAdmin[Fact]):
-    """Facts of all users, and the review queue."""
+class FactAdmin(LoggedAdmin):
+    """Facts of all people, and the review queue."""
 
     list_display = ("statement", "user", "kind", "key", "status", "confidence", "importance", "reason", "recorded_at")
-    list_filter = ("status", "kind", "source", "extracted_by", "recorded_at")
-    search_fields = ("statement", "quote", "key", "user__email", "=id")
+    list_filter = ("status", "kind", "source", "recorded_at")
+    search_help_text = "Words of the statement, a number, or the beginning of a person's e-mail address"
     list_select_related = ("user",)
-    date_hierarchy = "recorded_at"
-    ordering = ("-recorded_at",)
-    show_full_result_count = False
     actions = ("accept_proposals", "reject_facts")
     exclude = ("vector", "search")
     editable = ("importance", "tags", "valid_from", "valid_until")
     """What carries no history of its own; the rest is decided by review."""
+
+    def get_urls(self) -> list[Any]:
+        """The review queue of all people stands beside the list."""
+        own = [
+            path("queue/", self.admin_site.admin_view(self.queue_view), name="memory_fact_queue"),
+            path("queue/decide/", self.admin_site.admin_view(staff_decide), name="memory_fact_queue_decide"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def queue_view(self, request: HttpRequest) -> HttpResponse:
+        """What waits, whosever it is (`memory/staff_review.py`)."""
+        return staff_queue(request, **self.admin_site.each_context(request))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Fact | None = None) -> list[str]:
         """All but the few columns that may be set by hand."""
@@ -63,6 +69,14 @@ class FactAdmin(admin.ModelAdmin[Fact]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A fact rests on words somebody wrote."""
         return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Fact | None = None) -> bool:
+        """Forgetting takes it out of summaries and receipts, too; that is its owner's to do."""
+        return False
+
+    def wanted(self, term: str) -> Q:
+        """By its words, too: the index of words serves all people's facts at once."""
+        return super().wanted(term) | Q(search=SearchQuery(term, config="english", search_type="websearch"))
 
     @admin.action(description="Accept the selected proposals", permissions=["change"])
     def accept_proposals(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:
@@ -103,6 +117,10 @@ class RevisionInline(admin.TabularInline[Revision, Document]):
         """A version is made by saving the document."""
         return False
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """It says what was."""
+        return False
+
 
 @admin.register(Document)
 class DocumentAdmin(RecordAdmin):
@@ -110,9 +128,7 @@ class DocumentAdmin(RecordAdmin):
 
     list_display = ("path", "user", "title", "source", "importance", "changed_at")
     list_filter = ("source", "changed_at")
-    search_fields = ("title", "text", "user__email")
     list_select_related = ("user",)
-    ordering = ("user", "path")
     inlines = (RevisionInline,)
 
 
@@ -122,19 +138,28 @@ class RevisionAdmin(RecordAdmin):
 
     list_display = ("document", "number", "user", "author", "note", "created_at")
     list_filter = ("author", "created_at")
-    search_fields = ("document__title", "note", "user__email")
+    found_by = ("pk", "document")
     list_select_related = ("user", "document")
 
 
 @admin.register(Boundary)
-class BoundaryAdmin(admin.ModelAdmin[Boundary]):
-    """Rules that are in every prompt; those without a user hold for everybody."""
+class BoundaryAdmin(LoggedAdmin):
+    """Rules that are in every prompt. Those without a user hold for everybody, and are written here; the others are
+    their owners' to write."""
 
     list_display = ("text", "user", "active", "created_at")
     list_filter = ("active", ("user", admin.EmptyFieldListFilter))
-    search_fields = ("text", "user__email")
     list_select_related = ("user",)
-    raw_id_fields = ("user",)
+    fields = ("text", "active", "user", "created_at")
+    readonly_fields = ("user", "created_at")
+
+    def has_change_permission(self, request: HttpRequest, obj: Boundary | None = None) -> bool:
+        """Only those for everybody."""
+        return super().has_change_permission(request, obj) and (obj is None or obj.user_id is None)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Boundary | None = None) -> bool:
+        """Likewise; and one by one, so that each is asked about."""
+        return super().has_delete_permission(request, obj) and obj is not None and obj.user_id is None
 
 
 @admin.register(LibrarianRun)
@@ -144,7 +169,7 @@ class LibrarianRunAdmin(RecordAdmin):
     list_display = (
         "id",
         "user",
-        "conversation",
+        "conversation_id",
         "trigger",
         "state",
         "attempts",
@@ -155,19 +180,66 @@ class LibrarianRunAdmin(RecordAdmin):
         "finished_at",
         "error",
     )
-    list_filter = ("state", "trigger", "engine", "created_at")
-    search_fields = ("=id", "=conversation__id", "user__email", "error")
-    list_select_related = ("user", "conversation")
-    date_hierarchy = "created_at"
-    ordering = ("-created_at",)
+    list_filter = ("state", "created_at")
+    found_by = ("pk", "conversation")
+    list_select_related = ("user",)
     actions = ("retry",)
+    exclude = ("conversation", "claim")  # its title would be shown; the list has its number
+    readonly_fields = ("conversation_id",)
 
     @admin.action(description="Read again what failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[LibrarianRun]) -> None:
         """Start the failed ones of the selected runs afresh."""
-        started = sum(librarian.retry(run) for run in queryset)
-        left = queryset.count() - started
-        self.message_user(request, f"{started} started again; {left} had not failed.", messages.INFO)
+        runs = list(queryset)
+        started = self.started(request, runs, librarian.retry)
+        self.message_user(request, f"{started} started again; {len(runs) - started} had not failed.", messages.INFO)
+
+
+@admin.register(Upload)
+class UploadAdmin(RecordAdmin):
+    """Files on their way to becoming documents, and what went wrong. What is in them is read elsewhere."""
+
+    list_display = ("id", "user", "name", "media_type", "size", "state", "attempts", "created_at", "error")
+    list_filter = ("state", "created_at")
+    list_select_related = ("user",)
+    actions = ("retry",)
+    exclude = ("content",)
+    personal = ("name", "folder", "document")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Upload]:
+        """Without the bytes."""
+        return super().get_queryset(request).defer("content")
+
+    @admin.action(description="Read again what failed", permissions=["action"])
+    def retry(self, request: HttpRequest, queryset: QuerySet[Upload]) -> None:
+        """Start the failed ones of the selected uploads afresh."""
+        uploads = list(queryset)
+        started = self.started(request, uploads, try_again)
+        self.message_user(request, f"{started} started again; {len(uploads) - started} had not failed.", messages.INFO)
+
+
+@admin.register(Episode)
+class EpisodeAdmin(RecordAdmin):
+    """Stretches of conversation as they are told."""
+
+    list_display = ("title", "user", "kind", "status", "significance", "happened_at")
+    list_filter = ("status", "kind")
+    found_by = ("pk", "conversation")
+    list_select_related = ("user",)
+    exclude = ("vector", "search", "facts")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Episode]:
+        """Without the vectors, which nobody reads."""
+        return super().get_queryset(request).defer("vector", "search")
+
+
+@admin.register(Forgetting)
+class ForgettingAdmin(RecordAdmin):
+    """What was forgotten, by number: that it is gone, never what it was."""
+
+    list_display = ("created_at", "user", "what", "restored", "found_again", "checked_at")
+    list_filter = ("what", "created_at")
+    list_select_related = ("user",)
 
 
 @admin.register(ReviewAction)
@@ -176,10 +248,8 @@ class ReviewActionAdmin(RecordAdmin):
 
     list_display = ("fact", "verb", "user", "by", "created_at", "undone_at")
     list_filter = ("verb", "created_at", ("undone_at", admin.EmptyFieldListFilter))
-    search_fields = ("fact__statement", "user__email", "by__email")
+    found_by = ("pk", "fact")
     list_select_related = ("user", "by", "fact")
-    date_hierarchy = "created_at"
-    ordering = ("-created_at",)
     actions = ("undo",)
 
     @admin.action(description="Undo the selected decisions", permissions=["action"])

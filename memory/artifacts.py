@@ -29,7 +29,7 @@ def keep_artifact(user: User, conversation_ref: str, name: str, text: str) -> st
     kept = _within_limits(storable(text))
     digest = hashlib.sha256(kept.encode()).hexdigest()
     origin = documents.Origin(Document.Source.IMPORT, content_hash=digest)
-    folder = tree.joined(FOLDER, tree.fitting_name(conversation_ref))
+    folder = _folder(conversation_ref)
     for path in tree.numbered(tree.joined(folder, tree.fitting_name(name))):
         standing = Document.objects.for_user(user).filter(path=path).values_list("content_hash", flat=True).first()
         if standing == digest:
@@ -40,6 +40,11 @@ def keep_artifact(user: User, conversation_ref: str, name: str, text: str) -> st
     raise documents.PathTakenError(folder)
 
 
+def remove_artifacts(user: User, conversation_ref: str) -> None:
+    """Delete what was kept for a conversation: it goes with it, as it holds what was said and found there."""
+    tree.delete(user, _folder(conversation_ref))
+
+
 def remove_old_artifacts() -> int:
     """Delete artifacts older than the operator keeps them; how many. By default they are kept for ever."""
     days = settings.ENVIRONMENT.artifact_retention_days
@@ -48,6 +53,10 @@ def remove_old_artifacts() -> int:
     old = Document.objects.under(FOLDER).filter(created_at__lt=timezone.now() - timedelta(days=days))
     _, by_model = old.delete()
     return by_model.get(Document._meta.label, 0)
+
+
+def _folder(conversation_ref: str) -> str:
+    return tree.joined(FOLDER, tree.fitting_name(conversation_ref))
 
 
 def _within_limits(text: str) -> str:

@@ -22,15 +22,17 @@ from django.db.models.functions import Cast, Coalesce, Extract, Greatest, Least,
 
 from accounts.models import User
 from memory import decay, episodes
+from memory.filing.profile import refresh
 from memory.models import Chunk, Episode, Fact, PersonalIndex
 from memory.refs import ids_by_kind
 from recall.celery import queue
+from recall.environment import setting
 from recall.nudges import nudge
 
 if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet
 
-LIVE_EPISODES: Final = 100
+LIVE_EPISODES: Final = setting("live_episodes", 100)
 """A person has at most so many live ones (seed 004, `maxEpisodicMemories`); the others stay, archived."""
 
 FADED: Final = "faded: long unused, and of little importance"
@@ -91,6 +93,7 @@ def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
         expired = _close_validity(user, now)
         archived, fact_tokens = _archive_faded(user, now)
+        refresh(user)
         merged, merged_into, merged_tokens = _merge_overlapping(user)
         beyond, beyond_tokens = _archive_beyond_limit(user)
         report = Report(

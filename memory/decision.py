@@ -11,24 +11,25 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from memory.extraction import KnownFact, ProposedFact, Relation
 from memory.kinds import Kind
-from memory.own_words import own_words
+from memory.own_words import blanked, own_words
+from memory.same_meaning import REJECTED_TOO, SAME_MEANING, same
 from memory.sensitive import sensitive
 from memory.source import Utterance
+from memory.support import Doubt, doubt
+from recall.environment import setting
 
-MIN_CONFIDENCE = 0.4
+MIN_CONFIDENCE = setting("librarian_min_confidence", 0.4)
 """Below it a proposal is dropped (seed 002)."""
-MIN_IMPORTANCE = 0.2
+MIN_IMPORTANCE = setting("librarian_min_importance", 0.2)
 """Below it a proposal is dropped (seed 002)."""
-SURE = 0.8
+SURE = setting("librarian_sure_confidence", 0.8)
 """From this confidence on a fact may be kept unasked (DESIGN §6)."""
 CORRECTED = 1.0
 """An explicit correction by the user counts as this confidence against what was known (DESIGN §6)."""
-SAME_MEANING = 0.97
-"""Cosine of two statements from which on they say the same. High on purpose: a small embedding model sets sister and
-brother, or two cities, closer than .9, and losing a fact is worse than keeping it twice."""
 OWN_SHARE = 0.5
 """At least this share of a quote's letters must be the user's own words, and not a quotation inside them."""
 
@@ -55,6 +56,10 @@ class Reason(StrEnum):
     KNOWN = "already known"
     WAITING = "already waits for your review"
     NOT_QUOTED = "does not rest on your own words"
+    ECHO = "repeats what was said to you"
+    NOT_SAID = "your words there do not say this"
+    NEGATED = "you denied it there"
+    ASKED = "asked, not claimed"
     HYPOTHETICAL = "said as a supposition, not as a fact"
     REPORTED = "somebody else's claim"
     TO_ASSISTANT = "an instruction for the assistant"
@@ -115,14 +120,20 @@ def decide(
 ) -> Decision:
     """What becomes of `proposal`.
 
-    `known` are the user's active, proposed, archived and rejected facts; `similarity` gives the cosine of the
-    proposal's statement to known ones, by fact id.
+    `known` are the user's facts, but for expired ones; `similarity` gives the cosine of the proposal's statement to
+    known ones, by fact id.
     """
+    never = _never_stored(proposal, policy)
+    if never is not None:
+        return never
+    similarity = similarity or {}
     evidence = evidence_of(proposal, utterances)
+    unfounded = _unfounded(proposal, evidence, utterances, known)
     return (
-        _never_stored(proposal, policy)
-        or _rejected_before(proposal, known)
-        or _known_already(proposal, known, evidence, similarity or {})
+        _rejected_before(proposal, known, similarity)
+        or _read_before(proposal, known, evidence)
+        or _known_already(proposal, known, None if unfounded else evidence, similarity)
+        or unfounded
         or _not_claimed(proposal, evidence)
         or _contradiction(proposal, known, evidence, policy)
         or _by_policy(proposal, evidence, policy)
@@ -132,7 +143,7 @@ def decide(
 def evidence_of(proposal: ProposedFact, utterances: Iterable[Utterance]) -> Utterance | None:
     """The user's message in which the quote stands verbatim, in their own words: the numbered one, else any."""
     mine = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != proposal.number)
-    return next((u for u in mine if _stands_in(proposal.quote, u.text)), None)
+    return next((u for u in mine if _stands_in(proposal.quote, u)), None)
 
 
 def normal(text: str) -> str:
@@ -156,14 +167,28 @@ def _never_stored(proposal: ProposedFact, policy: Policy) -> Decision | None:
     return None
 
 
-def _rejected_before(proposal: ProposedFact, known: Iterable[KnownFact]) -> Decision | None:
-    """A human's no is final: the same statement, or another reading of the same words, is not proposed again."""
+def _rejected_before(
+    proposal: ProposedFact, known: Iterable[KnownFact], similarity: Mapping[int, float]
+) -> Decision | None:
+    """A human's no is final: the same in other words, or another reading of the same words, is not proposed again."""
     for fact in known:
         if fact.status != "rejected":
             continue
         same_words = fact.kind == proposal.kind and normal(fact.quote) == normal(proposal.quote)
-        if same_words or _says_the_same(proposal, fact):
+        if same_words or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, REJECTED_TOO):
             return Decision(Outcome.DROP, Reason.REJECTED)
+    return None
+
+
+def _read_before(proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None) -> Decision | None:
+    """The very words a fact rests on that a person worded anew, or that gave way: read again, they make no other."""
+    for fact in known:
+        settled = fact.status == "superseded" or fact.edited
+        if not settled or evidence is None or fact.message_id != evidence.message_id or fact.kind != proposal.kind:
+            continue
+        mine, theirs = normal(proposal.quote), normal(fact.quote)
+        if normal(proposal.statement) == normal(fact.statement) or mine in theirs or theirs in mine:
+            return Decision(Outcome.DROP, Reason.KNOWN)
     return None
 
 
@@ -179,10 +204,36 @@ def _known_already(
     return Decision(Outcome.REINFORCE, reason, reinforces=same.fact_id, evidence=evidence)
 
 
-def _not_claimed(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
-    """Words that are not the user's, or that do not claim anything."""
+_UNFOUNDED: Final = {
+    Doubt.NOT_SAID: (Outcome.QUARANTINE, Reason.NOT_SAID),
+    Doubt.NEGATED: (Outcome.QUARANTINE, Reason.NEGATED),
+    Doubt.ASKED: (Outcome.QUARANTINE, Reason.ASKED),
+    Doubt.SUPPOSED: (Outcome.PROPOSE, Reason.HYPOTHETICAL),
+    Doubt.REPORTED: (Outcome.PROPOSE, Reason.REPORTED),
+}
+"""What becomes of a proposal whose quote stands in a message and does not carry it (`memory/support.py`)."""
+
+
+def _unfounded(
+    proposal: ProposedFact, evidence: Utterance | None, utterances: Sequence[Utterance], known: Sequence[KnownFact]
+) -> Decision | None:
+    """Words that are not the user's own, or that do not say it."""
     if evidence is None:
-        return Decision(Outcome.QUARANTINE, Reason.NOT_QUOTED)
+        echoed = any(u.speaker == "user" and _is_echo(proposal.quote, u) for u in utterances)
+        return Decision(Outcome.QUARANTINE, Reason.ECHO if echoed else Reason.NOT_QUOTED)
+    why = doubt(proposal, evidence, utterances, known)
+    if why is None:
+        return None
+    outcome, reason = _UNFOUNDED[why]
+    return Decision(outcome, reason, evidence=evidence if outcome == Outcome.PROPOSE else None)
+
+
+def _is_echo(quote: str, said: Utterance) -> bool:
+    return quote in said.text and quote not in blanked(said.text, said.echoes)
+
+
+def _not_claimed(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
+    """Words that do not claim anything, as the engine itself says."""
     for flag, reason in (
         (proposal.hypothetical, Reason.HYPOTHETICAL),
         (proposal.reported, Reason.REPORTED),
@@ -258,10 +309,23 @@ def _says_the_same(proposal: ProposedFact, fact: KnownFact) -> bool:
 
 
 def _is_known_as(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float]) -> bool:
-    if fact.status == "rejected":
+    if fact.status in ("rejected", "superseded"):
         return False
     named = proposal.relation == Relation.SAME and fact.number == proposal.related_to is not None
-    return named or _says_the_same(proposal, fact) or similarity.get(fact.fact_id, 0.0) >= SAME_MEANING
+    return (
+        named or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, SAME_MEANING)
+    ) and not _another_value(proposal, fact)
+
+
+def _means_the_same(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float], least: float) -> bool:
+    near = similarity.get(fact.fact_id, 0.0)
+    return not _another_value(proposal, fact) and same(proposal.statement, fact.statement, near, least)
+
+
+def _another_value(proposal: ProposedFact, fact: KnownFact) -> bool:
+    """Both name the value of the same key, and not the same one."""
+    both = bool(proposal.value) and bool(fact.value) and _same_key(proposal, fact)
+    return both and normal(proposal.value) != normal(fact.value)
 
 
 def _against(reason: Reason, fact: KnownFact) -> str:
@@ -271,15 +335,15 @@ def _against(reason: Reason, fact: KnownFact) -> str:
     return f"{reason}: “{statement}”"
 
 
-def _stands_in(quote: str, text: str) -> bool:
-    """Whether `quote` stands in `text` character by character, mostly in its writer's own words."""
-    start = text.find(quote)
+def _stands_in(quote: str, said: Utterance) -> bool:
+    """Whether `quote` stands in a message character by character, mostly in its writer's own words."""
+    start = said.text.find(quote)
     if start < 0 or not re.search(r"\w", quote):
         return False
-    own = own_words(text)
+    own = own_words(said.text, said.echoes)
     while start >= 0:
         kept = sum(char.isalnum() for char in own[start : start + len(quote)])
         if kept >= OWN_SHARE * sum(char.isalnum() for char in quote):
             return True
-        start = text.find(quote, start + 1)
+        start = said.text.find(quote, start + 1)
     return False

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from django.db import IntegrityError, transaction
 
+from memory.filing import edits
+from memory.filing.merging import merged
 from memory.indexing import index_document
 from memory.models import Document, Revision
 from recall.nudges import nudge
@@ -60,6 +62,10 @@ PART: Final = 20_000
 WORD_BY_WORD: Final = 20_000
 """Characters of two versions together up to which they are compared word by word, beyond line by line: comparing takes
 a time that grows with the square of the number of pieces."""
+
+
+WENT_BACK: Final = "Back to version"
+"""Begins the note of a revision that an earlier one was made the newest by."""
 
 
 class DocumentChangedError(Exception):
@@ -115,22 +121,56 @@ def save(
 ) -> Document:
     """Write `text` at `path` as a new revision; the same text again is none.
 
-    `started_from` is the number of the revision the writer read, 0 if there was none. `title` names a new document
-    (default: the title of a beginning, else the last name of the path).
+    `started_from` is the number of the revision the writer read, 0 if there was none. What the librarian wrote since
+    is merged, line by line. `title` names a new document (default: the title of a beginning, else the last name of the
+    path).
 
     Raises:
-        DocumentChangedError: there is a newer revision than that.
+        DocumentChangedError: somebody else wrote a newer revision than that.
         ValidationError: `path` is no path.
     """
     text = storable(text).replace("\r\n", "\n")
     with transaction.atomic():
-        document = _locked(user, path, title or _title(path))
+        edits.hold(user, path)
+        document = _locked(user, path, title or title_of(path))
         newest = newest_revision(document)
         if newest is not None and newest.number != started_from:
-            raise DocumentChangedError(document, newest)
-        if text != document.text:
-            _write(document, text, author, note, number=newest.number + 1 if newest else 1)
+            text = merged(_all_but_the_librarians(document, newest, started_from), text, document.text)
+        _put(document, text, author, note)
     return document
+
+
+def write(document: Document, text: str, author: str, note: str = "") -> bool:
+    """Make `text` the newest revision of a document that the caller has locked; False: it is so already."""
+    if text == document.text:
+        return False
+    newest = newest_revision(document)
+    _write(document, text, author, note, number=newest.number + 1 if newest else 1)
+    return True
+
+
+def _put(document: Document, text: str, author: str, note: str) -> None:
+    """Write it, and let the facts that its lines tell follow a person's change."""
+    if author == Revision.Author.LIBRARIAN or text == document.text:
+        write(document, text, author, note)
+        return
+    followed = edits.follow(document, text)
+    write(document, followed.text, author, note)
+    edits.give_up(followed.removed, document.user)
+
+
+def _all_but_the_librarians(document: Document, newest: Revision, started_from: int) -> str:
+    """The text a writer started from, if nobody but the librarian wrote since.
+
+    Raises:
+        DocumentChangedError: somebody did, or there is no such version.
+    """
+    since = document.revisions.filter(number__gt=started_from)
+    by_others = since.exclude(author=Revision.Author.LIBRARIAN)
+    base = document.revisions.filter(number=started_from).values_list("text", flat=True).first()
+    if by_others.exists() or newest.number < started_from or (base is None and started_from > 0):
+        raise DocumentChangedError(document, newest)
+    return base or ""
 
 
 @transaction.atomic
@@ -144,7 +184,7 @@ def add(user: User, path: str, text: str, author: str, origin: Origin, *, title:
     document = Document(
         user=user,
         path=path,
-        title=(title or _title(path))[:200],
+        title=(title or title_of(path))[:200],
         source=origin.source,
         external_id=origin.external_id,
         content_hash=origin.content_hash,
@@ -154,7 +194,14 @@ def add(user: User, path: str, text: str, author: str, origin: Origin, *, title:
             document.save()
     except IntegrityError as error:
         raise PathTakenError(path) from error
-    _write(document, storable(text), author, note, number=1)
+    text = storable(text)
+    _write(
+        document,
+        text if author == Revision.Author.LIBRARIAN else edits.follow(document, text).text,
+        author,
+        note,
+        number=1,
+    )
     return document
 
 
@@ -165,13 +212,11 @@ def replace_text(document: Document, text: str, author: str, content_hash: str, 
     Raises:
         Document.DoesNotExist: it was deleted meanwhile.
     """
+    edits.hold(document.user, document.path)
     locked: Document = Document.objects.for_user(document.user).select_for_update(no_key=True).get(pk=document.pk)
     locked.content_hash = content_hash
     locked.save(update_fields=["content_hash"])
-    text = storable(text)
-    if text != locked.text:
-        newest = newest_revision(locked)
-        _write(locked, text, author, note, number=newest.number + 1 if newest else 1)
+    _put(locked, storable(text), author, note)
     return locked
 
 
@@ -183,7 +228,7 @@ def revert(document: Document, number: int, *, started_from: int) -> Document:
         DocumentChangedError: there is a newer revision than `started_from`.
     """
     earlier: Revision = document.revisions.get(number=number)
-    note = f"Back to version {number}"
+    note = f"{WENT_BACK} {number}"
     return save(document.user, document.path, earlier.text, note=note, started_from=started_from)
 
 
@@ -264,7 +309,8 @@ def _changed(deleted: str, inserted: str) -> list[Change]:
     return [piece for piece in pieces if piece.text]
 
 
-def _title(path: str) -> str:
+def title_of(path: str) -> str:
+    """The title of a beginning, else the last name of the path."""
     titles = {beginning.path: beginning.title for beginning in BEGINNINGS}
     return titles.get(path, path.rpartition("/")[2])
 
@@ -282,7 +328,7 @@ def _write(document: Document, text: str, author: str, note: str, *, number: int
         user_id=document.user_id, document=document, number=number, text=text, author=author, note=note
     )
     document.text = text
-    document.tokens = count(text)
+    document.tokens = count(document.shown)
     document.save(update_fields=["text", "tokens", "changed_at"])
     index_document(document)
     nudge(f"user-{document.user_id}", "memory")

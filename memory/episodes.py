@@ -17,6 +17,7 @@ from memory.decision import MIN_IMPORTANCE, Reason
 from memory.kinds import EpisodeOutcome
 from memory.models import Episode
 from memory.sensitive import sensitive
+from recall.environment import setting
 from recall.tokens import count
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 MIN_SIGNIFICANCE: Final = MIN_IMPORTANCE
 """Below it nothing is told: what holds for facts (seed 002)."""
-KEY_MOMENT: Final = 0.7
+KEY_MOMENT: Final = setting("key_moment_significance", 0.7)
 """From this significance on an episode is a key moment of its conversation (seed 004)."""
 SHARED_TURNS: Final = 0.5
 """Two episodes tell the same when they share at least this part of the shorter one's turns. Sharing the turn at which
@@ -188,7 +189,7 @@ class NarrativeArc:
 
 def narrative_arc(conversation_id: UUID, user: User) -> NarrativeArc:
     """How the conversation went. Archived episodes belong to the story; merged ones are told by what they became."""
-    told = Episode.objects.for_user(user).told().filter(conversation=conversation_id)
+    told = Episode.objects.for_user(user).standing().told().filter(conversation=conversation_id)
     turns = told.aggregate(turns=Max("conversation__messages__turn"))["turns"]
     return arc(list(told.in_turn_order().defer("vector", "search")), turns or 0)
 

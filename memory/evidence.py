@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memory import source
+from memory.contradiction import contradicted
+from memory.documents import Change, changes
 from memory.models import Fact
-from memory.review import to_be_superseded
 
 AROUND: Final = 160
 """Characters shown before and after a quote: about two lines, enough to see what it was an answer to."""
@@ -34,27 +35,46 @@ class Shown:
     link: str
     """Address of the message it rests on; empty when that is gone."""
     older: Fact | None
-    """The active fact that accepting it would supersede."""
+    """The active fact that it contradicts, and that accepting it would supersede."""
+    diff: Sequence[Change]
+    """Word by word, what becomes of the older statement; empty without one."""
     guaranteed: bool
     """It stands in every prompt now."""
 
 
 def shown(facts: Sequence[Fact]) -> list[Shown]:
-    """Each fact with its evidence. Load them with `message` to save a query a fact."""
-    older = to_be_superseded(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
-    links = source.links(fact.message_id for fact in facts)
+    """Each fact with its evidence. Load them with `message` and its `conversation` to save queries for each fact."""
+    older = contradicted(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
+    links = links_of(facts)
     keyed = [fact.pk for fact in facts if fact.key and fact.status == Fact.Status.ACTIVE]
     guaranteed = set(Fact.objects.guaranteed().filter(pk__in=keyed).values_list("pk", flat=True)) if keyed else set()
     return [
         Shown(
             fact,
-            passage(fact.message.text if fact.message else "", fact.quote) if fact.quote else None,
+            quoted(fact),
             links.get(fact.message_id or 0, ""),
             older.get(fact.pk),
+            changes(older[fact.pk].statement, fact.statement) if fact.pk in older else (),
             fact.pk in guaranteed,
         )
         for fact in facts
     ]
+
+
+def quoted(fact: Fact) -> Passage | None:
+    """The fact's quote where it was said; alone where the message is gone, or its conversation was deleted."""
+    if not fact.quote:
+        return None
+    return passage(fact.message.text if fact.message and _is_there(fact) else "", fact.quote)
+
+
+def links_of(facts: Iterable[Fact]) -> dict[int, str]:
+    """By message id: the address of each message that these facts rest on and that can be looked at."""
+    return source.links(fact.message_id for fact in facts if _is_there(fact))
+
+
+def _is_there(fact: Fact) -> bool:
+    return fact.message is not None and fact.message.conversation.deleted_at is None
 
 
 def passage(text: str, quote: str) -> Passage:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -24,6 +24,8 @@ MAX_TAG = 60
 """Longest tag, in characters: the column's width."""
 MAX_TITLE, MAX_SUMMARY, MAX_TONE, MAX_NAME = 200, 2_000, 40, 80
 """Longest texts of an episode, in characters. A summary is a paragraph; the others have their columns' width."""
+MAX_LINES = 60
+"""Lines of a proposed document: two pages. What is longer is no note but a copy."""
 
 
 class Relation(StrEnum):
@@ -146,6 +148,99 @@ class ProposedEpisode(BaseModel):
         return self
 
 
+def _all_asked_for(schema: dict[str, Any]) -> None:
+    """A model is to give every field: structured output allows 24 that may be left out, and facts take most of them."""
+    schema["required"] = list(schema["properties"])
+
+
+class Folder(StrEnum):
+    """Where a document about something belongs (seed 001). The profile, conversations and stories are filed apart."""
+
+    PROJECTS = "projects"
+    REFERENCE = "reference"
+    INSIGHTS = "insights"
+
+
+class ProposedLine(BaseModel):
+    """One line of a document, with the words it rests on."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+
+    text: str = Field(description="One sentence, in Markdown, understandable below the document's title")
+    quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
+    number: int = Field(description="Number of the message the quote stands in")
+    hypothetical: bool = Field(False, description="Supposed, wished or imagined, not claimed")
+    reported: bool = Field(False, description="Somebody else's claim, which the user only reports")
+    about_third_party: bool = Field(False, description="About another person")
+    health: bool = Field(False, description="About anybody's health")
+
+    @field_validator("text")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        return " ".join(text.split())
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.text or not self.quote.strip():
+            raise ValueError("text and quote: must not be empty")
+        if len(self.text) > MAX_STATEMENT or "\x00" in self.text + self.quote:
+            raise ValueError(f"text: at most {MAX_STATEMENT} characters, no NUL characters")
+        return self
+
+
+class ProposedDocument(BaseModel):
+    """Lines for a document on one subject; where it stands is decided in `memory/filing/places.py`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+
+    folder: Folder = Field(description="projects: what the user works on; reference: how things are; insights: lessons")
+    title: str = Field(
+        description="The subject in a few words, such as “Kitchen garden”; of a known document, its title"
+    )
+    topic: str = Field("", description="A wider subject it belongs to, such as “House”, or empty")
+    lines: tuple[ProposedLine, ...] = Field(description="What is new")
+
+    @field_validator("title", "topic")
+    @classmethod
+    def _is_a_name(cls, text: str) -> str:
+        """One line without slashes: a title is one name of a path."""
+        return " ".join(text.replace("/", " ").replace("\x00", "").split())
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.title or not self.lines:
+            raise ValueError("title and lines: must not be empty")
+        if len(self.title) > MAX_NAME or len(self.topic) > MAX_NAME or len(self.lines) > MAX_LINES:
+            raise ValueError(f"title and topic: at most {MAX_NAME} characters, lines: at most {MAX_LINES}")
+        return self
+
+
+class ProposedStory(BaseModel):
+    """Something the user told of their life. The words are not repeated: they are taken from the message itself."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+
+    title: str = Field(description="A few words, such as “Lost in Lisbon with Mary”")
+    number: int = Field(description="Number of the user's message that tells it")
+    begins: str = Field(description="Its first words, copied character by character from that message")
+    ends: str = Field(description="Its last words, copied likewise")
+    people: tuple[str, ...] = Field((), description="Names of the people in it, besides the user")
+    when: str = Field("", description="When it happened, as far as it is told, such as “summer 2019”")
+
+    @field_validator("title", "when")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        return " ".join(text.replace("/", " ").replace("\x00", "").split())
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.title or not self.begins.strip() or not self.ends.strip():
+            raise ValueError("title, begins and ends: must not be empty")
+        if any(len(name) > MAX_NAME for name in (self.title, self.when, *self.people)):
+            raise ValueError(f"title, when and people: at most {MAX_NAME} characters each")
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class KnownFact:
     """A fact that is already stored, as engines and decisions see it."""
@@ -157,12 +252,16 @@ class KnownFact:
     value: str
     confidence: float
     status: str
-    """Active, proposed, archived or rejected: a value of `Fact.Status`."""
+    """Active, proposed, archived, rejected or superseded: a value of `Fact.Status`."""
     quote: str
     said_at: datetime
     """When the words it rests on were said, or when a person decided about it, whichever is later."""
     number: int | None = None
     """By which a proposal names it; None: the engine was not shown it."""
+    message_id: int | None = None
+    """Of the message its quote stands in."""
+    edited: bool = False
+    """A person worded it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +274,8 @@ class Reading:
     """In which “tomorrow” is meant."""
     known: Sequence[KnownFact] = ()
     """Numbered candidates for a relation."""
+    documents: Sequence[str] = ()
+    """Paths of documents that may be added to, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +284,18 @@ class Usage:
 
     input_tokens: int = 0
     output_tokens: int = 0
+    calls: int = 0
+    """Requests, repairs included."""
+    model: str = ""
+    """Whose prices hold."""
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.calls + other.calls,
+            self.model or other.model,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,19 +306,25 @@ class Extraction:
     usage: Usage = Usage()
     episode: ProposedEpisode | None = None
     """What was significant in this stretch; most stretches hold nothing of the kind."""
+    documents: Sequence[ProposedDocument] = ()
+    """Lines for documents, by subject."""
+    stories: Sequence[ProposedStory] = ()
+    """What the user told of their life; mostly nothing."""
 
 
 class ReadingFailed(Exception):
     """A reading that came to nothing, with a sentence for the user. Never an empty list in its stead."""
 
-    def __init__(self, sentence: str, *, final: bool = False) -> None:
+    def __init__(self, sentence: str, *, final: bool = False, usage: Usage = Usage()) -> None:
         super().__init__(sentence)
+        self.usage = usage
+        """What it cost all the same: tokens spent are spent."""
         self.final = final
         """True: another attempt would fail the same way, so that a person must decide."""
 
 
 class Engine(Protocol):
-    """Something that reads a stretch of conversation and proposes facts, and one episode or none."""
+    """Something that reads a stretch of conversation and proposes facts, one episode or none, documents and stories."""
 
     @property
     def version(self) -> str:

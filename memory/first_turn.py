@@ -23,13 +23,25 @@ STILL_GOING_ON: Final = timedelta(days=30)
 """An older episode is over: it comes back when it is asked for."""
 
 
-def where_we_left(user: User, now: datetime, known: Collection[str] = ()) -> MemoryItem | None:
-    """The memory to begin with, if there is one that is not among the refs `known` (recalled anyway)."""
-    return _latest_episode(user, now, known) or _open_goal(user, now, known)
+def where_we_left(
+    user: User, now: datetime, known: Collection[str] = (), *, project: str = "", only_project: bool = False
+) -> MemoryItem | None:
+    """The memory to begin with, if there is one that is not among the refs `known` (recalled anyway).
+
+    `project`: path of the conversation's project, in which is looked first, and with `only_project` nowhere else.
+    """
+    places = [project, ""] if project and not only_project else [project]
+    for place in places:
+        begun = _latest_episode(user, now, known, place) or _open_goal(user, now, known, place)
+        if begun is not None:
+            return begun
+    return None
 
 
-def _latest_episode(user: User, now: datetime, known: Collection[str]) -> MemoryItem | None:
-    recent = Episode.objects.for_user(user).live().filter(happened_at__gte=now - STILL_GOING_ON, happened_at__lte=now)
+def _latest_episode(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
+    standing = Episode.objects.for_user(user).standing().live()
+    recent = standing.filter(happened_at__gte=now - STILL_GOING_ON, happened_at__lte=now)
+    recent = recent.filter(conversation__scope=project) if project else recent
     significant = recent.filter(significance__gte=KEY_MOMENT).defer("vector", "search")
     episode: Episode | None = significant.latest_first().first()
     if episode is None or episode.ref in known:
@@ -48,9 +60,10 @@ def _latest_episode(user: User, now: datetime, known: Collection[str]) -> Memory
     )
 
 
-def _open_goal(user: User, now: datetime, known: Collection[str]) -> MemoryItem | None:
+def _open_goal(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
     """A goal that stands in every prompt anyway (it has a key and weight) is not told twice."""
     goals = Fact.objects.for_user(user).active().filter(kind=Kind.GOAL).defer("vector", "search")
+    goals = goals.filter(message__conversation__scope=project) if project else goals
     recalled_only = goals.filter(key="") | goals.filter(importance__lt=GUARANTEED_IMPORTANCE)
     goal: Fact | None = recalled_only.order_by("-importance", "-recorded_at", "-id").first()
     if goal is None or goal.ref in known:

@@ -6,9 +6,11 @@ from typing import Any, Final, get_args
 
 from django import forms
 
+from memory.decision import Rule
 from memory.documents import MAX_TEXT
 from memory.kinds import EpisodeKind, Kind
 from memory.paths import encode
+from memory.policies import SUBJECTS
 from memory.ranking import Source
 from memory.tree import MAX_TAG, MAX_TAGS, normal_tag
 
@@ -33,6 +35,60 @@ class StatementForm(forms.Form):
     def clean_statement(self) -> str:
         """One line, as every fact."""
         return " ".join(self.cleaned_data["statement"].split())
+
+
+class IdsField(forms.Field):
+    """Numbers of rows, sent as often as there are rows."""
+
+    widget = forms.MultipleHiddenInput
+    default_error_messages = {"required": "Nothing is selected.", "invalid": "That is no list of facts."}
+
+    def to_python(self, value: Any) -> list[int]:
+        """The numbers, each once, in the order sent."""
+        sent = [str(one) for one in value or ()]
+        if not all(one.isdecimal() and len(one) < 19 for one in sent):
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
+        return list(dict.fromkeys(map(int, sent)))
+
+
+class FactsForm(forms.Form):
+    """Which facts were selected, and what is to become of them."""
+
+    fact = IdsField()
+    verb = forms.ChoiceField(choices=[(verb, verb) for verb in ("accept", "reject", "merge")])
+
+
+class MergeForm(forms.Form):
+    """Which facts become one, and in which words: those of `into`, or `statement` if there is one."""
+
+    fact = IdsField()
+    into = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    statement = forms.CharField(max_length=MAX_STATEMENT, required=False)
+
+    def clean_statement(self) -> str:
+        """One line, as every fact."""
+        return " ".join(self.cleaned_data["statement"].split())
+
+
+class RuleForm(forms.Form):
+    """Always or never, for proposals like one that waits."""
+
+    rule = forms.ChoiceField(choices=[(rule.value, rule.value) for rule in Rule])
+
+
+class PoliciesForm(forms.Form):
+    """A rule for every subject; one that is left out stays."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for subject in SUBJECTS:
+            choices = [(rule.value, rule.value) for rule in Rule]
+            self.fields[f"rule-{subject}"] = forms.ChoiceField(choices=choices, required=False)
+
+    def rules(self) -> dict[str, Rule]:
+        """The rules that were sent, by subject."""
+        sent = {subject: self.cleaned_data[f"rule-{subject}"] for subject in SUBJECTS}
+        return {subject: Rule(rule) for subject, rule in sent.items() if rule}
 
 
 class DocumentForm(forms.Form):
@@ -96,10 +152,10 @@ class PlaceForm(forms.Form):
     path = PathField(strip=False)
 
 
-class RemoveForm(PlaceForm):
-    """What shall go, and how many documents the person saw listed."""
+class RestoreForm(forms.Form):
+    """Which deletion is undone: the moment it was done at."""
 
-    expected = forms.IntegerField(min_value=1)
+    deleted = forms.DateTimeField()
 
 
 class UploadForm(forms.Form):

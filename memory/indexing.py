@@ -9,7 +9,7 @@ the model needs nothing but time: rows are embedded anew in the background, and 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -22,7 +22,6 @@ from memory import splitting
 from memory.embedding import MODELS, embedder
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.source import Utterance, source
-from recall.celery import queue
 
 if TYPE_CHECKING:
     from memory.embedding import Embedder, Vectors
@@ -81,13 +80,12 @@ def index_conversation(conversation_id: UUID) -> int:
     return gone + len(fresh)
 
 
-def reindex_utterance(message_id: int) -> None:
-    """Take a message whose text has changed out of the index; its conversation's next indexing reads it anew."""
-    chunks = Chunk.objects.filter(message_id=message_id)
-    conversation_id = chunks.values_list("conversation_id", flat=True).first()
-    chunks.delete()
-    if conversation_id is not None:
-        queue(INDEX_TASK, str(conversation_id))
+def reindex(conversation_id: UUID, changed: Collection[int]) -> None:
+    """Read these of its messages anew, within the caller's transaction: their own passages, and all their words as
+    they stand with passages near them, go with what they no longer say."""
+    Chunk.objects.filter(conversation_id=conversation_id, message_id__in=changed).delete()
+    index_conversation(conversation_id)
+    _set_words(conversation_id, None)
 
 
 def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: str, *, place: int) -> None:
@@ -139,7 +137,8 @@ def index_document(document: Document) -> None:
     """Cut the document's text into passages within the caller's transaction; an unchanged passage keeps its vector."""
     earlier = {chunk.text: chunk for chunk in Chunk.objects.filter(document=document)}
     is_story = document.path.startswith("/stories/")
-    cut = splitting.passages(document.text, is_markdown=True, story=is_story) if document.text.strip() else []
+    text = document.findable
+    cut = splitting.passages(text, is_markdown=True, story=is_story) if text.strip() else []
     Chunk.objects.filter(document=document).delete()
     Chunk.objects.bulk_create(
         Chunk(
@@ -149,7 +148,7 @@ def index_document(document: Document) -> None:
             number=number,
             text=passage.text,
             heading=passage.heading[:400],
-            own_words=document.source == Document.Source.USER,
+            own_words=is_story or document.source == Document.Source.USER,
             said_at=document.changed_at,
             tokens=passage.tokens,
             vector=earlier[passage.text].vector if passage.text in earlier else None,
@@ -198,8 +197,13 @@ def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
         "places": None if places is None else sorted(set(places)),
         "reach": NEIGHBOURS,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_NEIGHBOURS_SQL, parameters)
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        # Where a large conversation comes into a table that the planner still takes for empty, it would compare each
+        # row with every other (20,000 passages: minutes). One message to the server: this is part of every turn.
+        cursor.execute(
+            f"SET LOCAL enable_nestloop = off; {_NEIGHBOURS_SQL}; SET LOCAL enable_nestloop = on",
+            parameters,
+        )
 
 
 def _set_plain_words(which: Q) -> None:
@@ -272,3 +276,15 @@ def _models_of(model: type[Indexed]) -> Iterator[str]:
         if name is None:
             return
         yield name
+
+
+# Bringing in -----------------------------------------------------------------------------------------------------
+
+
+def restore_words(user_id: int) -> None:
+    """Give all of a person's passages their words, where the rows came in without; the clock brings the vectors."""
+    passages = Chunk.objects.filter(user_id=user_id)
+    said = passages.filter(kind=Chunk.Kind.MESSAGE).order_by().values_list("conversation_id", flat=True).distinct()
+    for conversation_id in list(said):
+        _set_words(conversation_id, None)
+    _set_plain_words(Q(user_id=user_id) & ~Q(kind=Chunk.Kind.MESSAGE))

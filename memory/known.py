@@ -7,21 +7,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from django.db import connection
 from django.db.models import F, Max, OuterRef, Q, Subquery
+from pgvector import Vector
 from pgvector.django import CosineDistance
 
 from memory.embedding import embedder
 from memory.extraction import KnownFact
 from memory.kinds import Kind
 from memory.models import Fact, ReviewAction
+from memory.same_meaning import REJECTED_TOO, SAME_MEANING
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from memory.embedding import Vectors
     from memory.extraction import ProposedFact
     from memory.models.facts import FactQuerySet
 
 COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
-"""Facts a proposal is compared with. Superseded and expired ones may become true again, and are not."""
+"""Facts a proposal is compared with. Superseded and expired ones may become true again, by new words, and are not."""
 NEAREST: Final = 20
 """Facts closest in meaning that a single statement is compared with: one that says the same is among the first."""
 
@@ -36,8 +40,12 @@ class Near:
 
 
 def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
-    """All of the user's facts that count; `lock`: in the order of their ids, as reviewing does."""
-    facts = _with_times(_compared(user))
+    """All of the user's facts that count, and those that gave way: their words are not read into a fact once more.
+
+    `lock`: in the order of their ids, as reviewing does.
+    """
+    read_before = Q(status=Fact.Status.SUPERSEDED, message__isnull=False)
+    facts = _with_times(Fact.objects.for_user(user).filter(Q(status__in=COMPARED) | read_before))
     return _known(facts.select_for_update(of=("self",), no_key=True) if lock else facts)
 
 
@@ -61,6 +69,35 @@ def near(user: User, proposal: ProposedFact, vector: Any, message_id: int) -> Ne
     return Near(_known(_with_times(compared.filter(which))), similarity)
 
 
+def similar(user: User, vectors: Vectors | list[None]) -> list[dict[int, float]]:
+    """Of each vector: the cosine to the user's facts that may say the same, by fact id. One statement for all."""
+    if not len(vectors):
+        return []
+    found: list[dict[int, float]] = [{} for _ in vectors]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SIMILAR,
+            {
+                "vectors": [Vector(vector).to_text() for vector in vectors if vector is not None],
+                "user": user.pk,
+                "model": embedder().name,
+                "statuses": [str(status) for status in COMPARED],
+                "far": 1.0 - min(SAME_MEANING, REJECTED_TOO),
+            },
+        )
+        for place, fact_id, cosine in cursor.fetchall():
+            found[place - 1][fact_id] = cosine
+    return found
+
+
+_SIMILAR: Final = """
+    SELECT proposal.place, fact.id, 1 - (fact.vector <=> proposal.vector::halfvec)
+    FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS proposal (vector, place)
+    JOIN memory_fact AS fact ON fact.vector <=> proposal.vector::halfvec <= %(far)s
+    WHERE fact.user_id = %(user)s AND fact.embedded_by = %(model)s AND fact.status = ANY(%(statuses)s)
+"""
+
+
 def as_known(fact: Fact, said_at: datetime) -> KnownFact:
     """A stored fact as engines and decisions see it."""
     return KnownFact(
@@ -73,6 +110,8 @@ def as_known(fact: Fact, said_at: datetime) -> KnownFact:
         status=fact.status,
         quote=fact.quote,
         said_at=said_at,
+        message_id=fact.message_id,
+        edited=fact.source == Fact.Source.EDITED,
     )
 
 

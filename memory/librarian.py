@@ -15,16 +15,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from memory import episodes
-from memory.decision import DEFAULT_POLICY, Decision, Outcome, decide
+from memory import costs, episodes
+from memory.decision import Decision, Outcome, Policy, decide
+from memory.echo import mark
 from memory.embedding import embedder
 from memory.extraction import (
     Engine,
@@ -34,13 +35,20 @@ from memory.extraction import (
     ProposedFact,
     Reading,
     ReadingFailed,
+    Usage,
 )
-from memory.known import as_known, known_facts
+from memory.filing import papers
+from memory.filing.places import standing
+from memory.filing.profile import refresh
+from memory.forgetting.epoch import epoch
+from memory.known import as_known, known_facts, similar
 from memory.links import give_way, link, take_place
 from memory.models import Fact, FactLink, LibrarianRun
+from memory.policies import policy_for
 from memory.source import Utterance, source
 from memory.storing import store
 from recall.celery import queue
+from recall.connections import let_go
 from recall.nudges import nudge
 
 if TYPE_CHECKING:
@@ -54,6 +62,8 @@ REQUEUE_AT_ONCE: Final = 100
 """Runs queued again at a time, oldest first: a long backlog must not fill the queue with repeats of itself."""
 CANDIDATES: Final = 150
 """Known facts an engine is shown: those with a key, then the newest. The decision compares with all of them."""
+BOOKED: Final = ("cost", "input_tokens", "output_tokens")
+"""Columns that add up over a run's attempts."""
 REINFORCEMENT: Final = 0.05
 """What saying a thing again adds to its confidence."""
 
@@ -131,19 +141,21 @@ def read(run_id: int) -> None:
     run = _claim(run_id, reader)
     if run is None:
         return
+    began = epoch(run.user_id)
     reading = _reading(run)
-    _let_go()
+    let_go()
     try:
         extraction = reader.extract(reading)
     except ReadingFailed as failure:
-        _put_off(run, str(failure), final=failure.final)
+        _put_off(run, str(failure), failure.usage, final=failure.final)
         return
     proposals = [proposal.by_scheme() for proposal in extraction.facts]
     vectors = _vectors(proposals)
+    filed = papers.prepared(run, extraction)
     try:
-        _settle(run, reading, replace(extraction, facts=proposals), vectors)
+        _settle(run, reading, replace(extraction, facts=proposals), vectors, filed, began)
     except IntegrityError:  # a person, or another worker, took the same key, or the message is gone
-        _put_off(run, CAME_BETWEEN, final=False)
+        _put_off(run, CAME_BETWEEN, extraction.usage, final=False)
 
 
 @transaction.atomic
@@ -167,18 +179,12 @@ def _claim(run_id: int, reader: Engine) -> LibrarianRun | None:
 
 
 def _reading(run: LibrarianRun) -> Reading:
-    utterances = source().utterances(run.conversation_id, run.first_seq, run.last_seq)
+    utterances = mark(*source().stretch(run.conversation_id, run.first_seq, run.last_seq))
     user: User = User.objects.get(pk=run.user_id)
     active = [fact for fact in known_facts(user) if fact.status == Fact.Status.ACTIVE]
     shown = sorted(active, key=lambda fact: (not fact.key, -fact.fact_id))[:CANDIDATES]
     known = [replace(fact, number=number) for number, fact in enumerate(shown, start=1)]
-    return Reading(utterances, user.preferred_name, user.zone, known)
-
-
-def _let_go() -> None:
-    """Give the connection back: none is held while a model thinks. A caller's transaction (a test's) keeps its own."""
-    if not connection.in_atomic_block:
-        connection.close()
+    return Reading(utterances, user.preferred_name, user.zone, known, [one.path for one in standing(user)])
 
 
 def _vectors(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:
@@ -186,25 +192,35 @@ def _vectors(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:
 
 
 @transaction.atomic
-def _put_off(run: LibrarianRun, error: str, *, final: bool) -> None:
+def _put_off(run: LibrarianRun, error: str, usage: Usage, *, final: bool) -> None:
     """Try again later, or never: the run fails, with its reason for everyone to see."""
     locked = _still_mine(run)
     if locked is None:
+        costs.book(run.user_id, usage)
         return
+    _book(locked, usage)
     if final or locked.attempts >= MAX_ATTEMPTS:
         _finish(locked, LibrarianRun.State.FAILED, error=error)
         return
     locked.state, locked.claim, locked.lease_until = LibrarianRun.State.PENDING, None, None
     locked.not_before = timezone.now() + RETRY_AFTER[locked.attempts - 1]
     locked.error = error
-    locked.save(update_fields=["state", "claim", "lease_until", "not_before", "error"])
+    locked.save(update_fields=["state", "claim", "lease_until", "not_before", "error", *BOOKED])
     _tell(locked)
 
 
+def _book(run: LibrarianRun, usage: Usage) -> None:
+    """Add what an attempt cost to the run, and to the person's day: with what it brought, or failed to bring."""
+    run.cost += costs.book(run.user_id, usage)
+    run.input_tokens += usage.input_tokens
+    run.output_tokens += usage.output_tokens
+
+
 def _still_mine(run: LibrarianRun) -> LibrarianRun | None:
-    """The run, locked; None: the lease ran out and another worker took over, or the conversation is gone."""
+    """The run, locked; None: the lease ran out and another worker took over, or the conversation was deleted."""
+    mine = LibrarianRun.objects.filter(pk=run.pk, state=LibrarianRun.State.RUNNING, claim=run.claim)
     found: LibrarianRun | None = (
-        LibrarianRun.objects.filter(pk=run.pk, state=LibrarianRun.State.RUNNING, claim=run.claim)
+        mine.filter(conversation__deleted_at=None)  # brought back, it is read when the lease has run out
         .select_for_update(of=("self",))
         .first()
     )
@@ -228,28 +244,62 @@ class _Ledger:
     run: LibrarianRun
     reading: Reading
     known: list[KnownFact]
+    vectors: dict[int, Any] = field(default_factory=dict)
+    """Of the facts that this run added, by fact id; all of length 1."""
     learned: int = 0
     waiting: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
+    def cosines(self, vector: Any) -> dict[int, float]:
+        """How near a statement is to those this run has added."""
+        return {fact_id: float(vector @ other) for fact_id, other in self.vectors.items()}
+
 
 @transaction.atomic
-def _settle(run: LibrarianRun, reading: Reading, extraction: Extraction, vectors: Vectors | list[None]) -> None:
-    """Decide on every proposal, write the facts, and close the run: all of it or nothing."""
-    locked = _still_mine(run)
-    if locked is None:
-        return
+def _settle(
+    run: LibrarianRun,
+    reading: Reading,
+    extraction: Extraction,
+    vectors: Vectors | list[None],
+    filed: papers.Papers,
+    began: int,
+) -> None:
+    """Decide on every proposal, write the facts, and close the run: all of it or nothing.
+
+    `began`: the forget epoch in which it was read; where something was forgotten since, it is read anew.
+    """
     # One at a time per person: two runs that learn the same thing at once would each find it new.
-    user: User = User.objects.select_for_update(no_key=True).get(pk=locked.user_id)
+    user: User | None = User.objects.select_for_update(no_key=True).filter(pk=run.user_id).first()
+    locked = _still_mine(run)
+    if user is None:
+        return  # the account is gone, and its counters with it
+    if locked is None:
+        costs.book(user.pk, extraction.usage)
+        return
+    _book(locked, extraction.usage)
+    if epoch(user.pk) != began:
+        _begin_anew(locked)
+        return
     numbers = {fact.fact_id: fact.number for fact in reading.known}
     known = [replace(fact, number=numbers.get(fact.fact_id)) for fact in known_facts(user, lock=True)]
-    ledger = _Ledger(locked, reading, known)
-    for proposal, vector in zip(extraction.facts, vectors, strict=True):
-        _carry_out(decide(proposal, reading.utterances, ledger.known, DEFAULT_POLICY), proposal, vector, ledger)
+    ledger, policy = _Ledger(locked, reading, known), policy_for(user)
+    alike = similar(user, vectors)
+    for proposal, vector, known_alike in zip(extraction.facts, vectors, alike, strict=True):
+        near = known_alike | ledger.cosines(vector)
+        _carry_out(decide(proposal, reading.utterances, ledger.known, policy, near), proposal, vector, ledger)
     _record_episode(extraction.episode, ledger)
+    _file(filed, ledger, policy, user)
+    refresh(user)
     locked.learned, locked.waiting, locked.dropped = ledger.learned, ledger.waiting, dict(ledger.dropped)
-    locked.input_tokens, locked.output_tokens = extraction.usage.input_tokens, extraction.usage.output_tokens
     _finish(locked, LibrarianRun.State.DONE)
+
+
+def _begin_anew(run: LibrarianRun) -> None:
+    """It was read from words that were forgotten meanwhile, and no attempt of it counts."""
+    run.state, run.claim, run.lease_until, run.not_before = LibrarianRun.State.PENDING, None, None, timezone.now()
+    run.attempts -= 1
+    run.save(update_fields=["state", "claim", "lease_until", "not_before", "attempts", *BOOKED])
+    _queue(run)
 
 
 def _carry_out(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
@@ -297,6 +347,7 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Le
     )
     said_at = said.said_at if said else fact.recorded_at
     ledger.known.append(as_known(fact, said_at))
+    ledger.vectors[fact.pk] = vector
     return fact
 
 
@@ -316,6 +367,22 @@ def _rest_on(said: Utterance | None, quote: str, fact: FactQuerySet) -> None:
     if said is not None:
         taken_over = fact.filter(status=Fact.Status.ACTIVE, source__in=[Fact.Source.IMPORTED, Fact.Source.INFERRED])
         taken_over.update(source=Fact.Source.STATED, message_id=said.message_id, quote=quote)
+
+
+def _file(filed: papers.Papers, ledger: _Ledger, policy: Policy, user: User) -> None:
+    """Write documents. Their lines are decided on as facts are: what may not be kept unasked waits as a proposal."""
+    kept: list[tuple[papers.PlacedLine, Utterance]] = []
+    for line, known_alike in zip(filed.lines, similar(user, [line.vector for line in filed.lines]), strict=True):
+        near = known_alike | ledger.cosines(line.vector)
+        decision = decide(line.proposal, ledger.reading.utterances, ledger.known, policy, near)
+        if decision.evidence is not None and decision.outcome in (Outcome.KEEP, Outcome.REINFORCE):
+            kept.append((line, decision.evidence))
+        else:
+            _carry_out(decision, line.proposal, line.vector, ledger)
+    papers.write_lines(user, kept)
+    ledger.dropped.update(papers.file_stories(user, filed.stories, ledger.reading.utterances).refused)
+    if filed.told is not None:
+        papers.file_told(user, ledger.run.conversation_id, filed.told)
 
 
 def reinforced(confidence: float, again: float) -> float:

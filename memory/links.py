@@ -53,10 +53,10 @@ def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, st
         FactLink.objects.filter(pk=made.pk).update(strength=Greatest(F("strength"), strength))
 
 
-def neighbours(user: User, fact: Fact, steps: int = 1) -> list[Neighbour]:
+def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) -> list[Neighbour]:
     """The user's facts within so many steps (at most MOST_STEPS) of `fact`, in either direction: the nearest first.
 
-    One statement a step.
+    `most`: no more than so many. One statement a step, and one.
     """
     seen: set[int] = {fact.pk}
     reached: dict[int, tuple[int, FactLink]] = {}
@@ -71,8 +71,17 @@ def neighbours(user: User, fact: Fact, steps: int = 1) -> list[Neighbour]:
                 reached[pk] = (step, one)
         if not border:
             break
-    facts = Fact.objects.for_user(user).defer("vector", "search").in_bulk(list(reached))
-    return [Neighbour(facts[pk], step, one) for pk, (step, one) in reached.items() if pk in facts]
+    nearest = list(reached)[:most]
+    facts = Fact.objects.for_user(user).defer("vector", "search").in_bulk(nearest)
+    return [Neighbour(facts[pk], *reached[pk]) for pk in nearest if pk in facts]
+
+
+def among(user: User, facts: Iterable[int]) -> list[FactLink]:
+    """The user's links of which both ends are among these facts, the strongest first. One statement."""
+    ends = list(facts)
+    return list(
+        FactLink.objects.for_user(user).filter(from_fact__in=ends, to_fact__in=ends).order_by("-strength", "pk")
+    )
 
 
 def contradictions(user: User) -> list[tuple[Fact, Fact]]:

@@ -20,14 +20,23 @@ from anthropic import transform_schema
 from anthropic.types import Message, MessageParam
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from memory.extraction import Extraction, ProposedEpisode, ProposedFact, Reading, ReadingFailed, Usage
+from memory.extraction import (
+    Extraction,
+    ProposedDocument,
+    ProposedEpisode,
+    ProposedFact,
+    ProposedStory,
+    Reading,
+    ReadingFailed,
+    Usage,
+)
 from memory.keys import KEYS, PREFIXES
 from memory.kinds import DEFAULT_IMPORTANCE, OTHER_IMPORTANCE, Kind
 from memory.source import Utterance
 from recall.failures import classify
 from recall.provider import capabilities, sync_client
 
-PROMPT_VERSION: Final = "2"
+PROMPT_VERSION: Final = "3"
 """Raise it with every change of INSTRUCTIONS or of the schema: it is stored on each fact."""
 
 INSTRUCTIONS: Final = """\
@@ -61,6 +70,18 @@ The episode
 - first and last: numbers of the messages it spans; at least one of them is the user's.
 - Tell what happened to the user, not what the assistant wrote. What the user did not say or confirm did not happen.
 - significance: .7 and above only for what the user would still mention in a year.
+
+Documents
+- Mostly none. Where the user tells several things of one subject that they will come back to: a project of theirs
+  (projects), how something of theirs is, works or is done (reference), a lesson they drew (insights).
+- Each line is one sentence with its own quote, as a fact is. Do not repeat what is a fact about the user themselves.
+- title: of a document among known_documents its last name, if the subject is the same; else a few words.
+- topic: a wider subject, if several documents will belong to it; else empty.
+
+Stories
+- Mostly none: something that happened to the user, which they tell at length in one message. Never what is pasted,
+  made up or told by the assistant.
+- begins and ends: its first and last words, copied character by character; what is between is taken from the message.
 """
 
 ASK_FOR_JSON: Final = """\
@@ -85,6 +106,8 @@ USER_CHARS: Final = 24_000
 BATCH_CHARS: Final = 240_000
 """Of the messages in one call, about 70,000 tokens: above 100,000 the small models cost five times as much."""
 MAX_VERSION: Final = 60
+KNOWN_DOCUMENTS: Final = 50
+"""Paths the model is shown: some 500 tokens. Where a line goes is decided anyway in `memory/filing/places.py`."""
 
 
 class _Answer(BaseModel):
@@ -94,6 +117,8 @@ class _Answer(BaseModel):
 
     facts: list[ProposedFact]
     episode: ProposedEpisode | None = Field(None, description="The one significant episode, or null")
+    documents: list[ProposedDocument] = Field(default_factory=list, description="Lines for documents, by subject")
+    stories: list[ProposedStory] = Field(default_factory=list, description="What the user told of their life")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +135,31 @@ class ModelEngine:
         return f"{self.model[: MAX_VERSION - len(suffix)]}{suffix}"
 
     def extract(self, reading: Reading) -> Extraction:
-        """The facts the model finds, and the most significant episode.
+        """The facts, documents and stories the model finds, and the most significant episode.
 
         Raises:
             ReadingFailed: the server failed, the model refused, or its answer is of no use even after one repair.
         """
         deadline = time.monotonic() + READING_SECONDS
-        facts: list[ProposedFact] = []
-        episodes: list[ProposedEpisode] = []
+        every: list[Extraction] = []
         usage = Usage()
         for batch in _batches(reading.utterances):
-            found = _Call(self.model, deadline).extract(replace(reading, utterances=batch))
-            facts += found.facts
-            episodes += [found.episode] if found.episode else []
+            call = _Call(self.model, deadline)
+            try:
+                found = call.extract(replace(reading, utterances=batch))
+            except ReadingFailed as failure:
+                failure.usage = usage + call.usage
+                raise
+            every.append(found)
             usage += found.usage
-        return Extraction(facts, usage, max(episodes, key=lambda told: told.significance, default=None))
+        episodes = (found.episode for found in every if found.episode)
+        return Extraction(
+            [fact for found in every for fact in found.facts],
+            usage,
+            max(episodes, key=lambda told: told.significance, default=None),
+            [document for found in every for document in found.documents],
+            [story for found in every for story in found.stories],
+        )
 
 
 def _batches(utterances: Sequence[Utterance]) -> list[list[Utterance]]:
@@ -159,14 +194,14 @@ class _Call:
         text = self._ask(asked)
         try:
             answer = _checked(text)
-            return Extraction(answer.facts, self.usage, answer.episode)
+            return _extraction(answer, self.usage)
         except ValueError as problem:
             repair = ASK_FOR_REPAIR.format(problem=_in_short(problem))
             asked += [{"role": "assistant", "content": text or "{}"}, {"role": "user", "content": repair}]
         text = self._ask(asked)
         try:
             answer = _checked(text)
-            return Extraction(answer.facts, self.usage, answer.episode)
+            return _extraction(answer, self.usage)
         except ValueError as problem:
             raise ReadingFailed("The model's answer did not follow the schema, nor did its correction.") from problem
 
@@ -188,7 +223,7 @@ class _Call:
             )
         except (anthropic.AnthropicError, httpx2.HTTPError) as error:
             raise ReadingFailed(classify(error).sentence) from error
-        self.usage += _usage(message)
+        self.usage += _usage(message, self.model)
         _refuse_unfinished(message)
         return "".join(block.text for block in message.content if block.type == "text")
 
@@ -233,7 +268,9 @@ def as_data(reading: Reading) -> str:
         }
         for utterance in reading.utterances
     ]
-    data = {"user_is_called": reading.preferred_name, "known_facts": known, "messages": messages}
+    data: dict[str, Any] = {"user_is_called": reading.preferred_name, "known_facts": known, "messages": messages}
+    if reading.documents:
+        data["known_documents"] = list(reading.documents[:KNOWN_DOCUMENTS])
     return json.dumps(data, ensure_ascii=False)
 
 
@@ -273,8 +310,12 @@ def _in_short(problem: ValueError) -> str:
     return "; ".join(f"{'.'.join(map(str, error['loc'])) or 'the object'}: {error['msg']}" for error in errors)
 
 
-def _usage(message: Message) -> Usage:
+def _extraction(answer: _Answer, usage: Usage) -> Extraction:
+    return Extraction(answer.facts, usage, answer.episode, answer.documents, answer.stories)
+
+
+def _usage(message: Message, model: str) -> Usage:
     """Tokens of one call; servers that leave the cache figures out mean 0."""
     used = message.usage
     cached = (used.cache_creation_input_tokens or 0) + (used.cache_read_input_tokens or 0)
-    return Usage(used.input_tokens + cached, used.output_tokens)
+    return Usage(used.input_tokens + cached, used.output_tokens, 1, model)

@@ -47,6 +47,15 @@ def encode(path: str) -> str:
     return ".".join(labels)
 
 
+def is_path(typed: str) -> None:
+    """For columns that hold a path as it was typed.
+
+    Raises:
+        ValidationError: as `encode`.
+    """
+    encode(typed)
+
+
 def decode(ltree: str) -> str:
     """The path as it was typed."""
     names = (_ESCAPED.sub(lambda m: chr(int(m[1], 16)), label) for label in ltree.split("."))

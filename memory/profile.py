@@ -1,16 +1,20 @@
-"""What stands in the profile section of every prompt? The person's own prose, then the guaranteed facts.
+"""What stands in the profile section of every prompt? The documents' lines, then the guaranteed facts.
 
-Plain SQL, no vectors: what is here is recalled for certain. Two statements, always the same order.
+Plain SQL, no vectors: what is here is recalled for certain. Two statements, a third where a document tells facts;
+always the same order. Each fact is told once: a guaranteed one among the facts, any other that has a line
+(memory/filing/profile.py) where that line stands. A line whose fact holds no longer is not told at all.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from memory.documents import BEGINNINGS
+from memory.filing.edits import is_profile
+from memory.filing.lines import facts_in, lines_of
 from memory.models import Document, Fact
 
 if TYPE_CHECKING:
@@ -28,12 +32,12 @@ class ProfileLine:
     """One line of the profile section."""
 
     ref: str
-    """`document:/profile/goals:3` (its third line) or `fact:12`."""
+    """`document:/profile/goals:3` (its third line) or `fact:12`, of a line that tells that fact, too."""
     text: str
     importance: float
     """0–1: of prose the least important gives way first; a fact only when all prose is gone."""
     kind: str
-    """PROSE, or a fact's kind."""
+    """PROSE, or a guaranteed fact's kind."""
     heading: str
     """The document's title; the kind's name for a fact."""
     message_id: int | None = None
@@ -50,9 +54,11 @@ def profile_lines(user: User) -> list[ProfileLine]:
 
     A fact that a document says in the same words is told by the document alone: the person's own prose outranks it.
     """
+    written = sorted(_written(user), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
+    guaranteed, lined = _facts(user, [fact for document in written for fact in facts_in(document.text)])
     told: set[str] = set()
     lines = []
-    for line in (*_prose(user), *_facts(user)):
+    for line in (*_prose(written, lined), *(_guaranteed(fact) for fact in guaranteed)):
         words = _bare(line.text)
         if line.is_fact and words in told:
             continue
@@ -61,23 +67,34 @@ def profile_lines(user: User) -> list[ProfileLine]:
     return lines
 
 
-def _prose(user: User) -> Iterator[ProfileLine]:
-    written = Document.objects.for_user(user).under(FOLDER).exclude(text="")
-    documents = written.only("path", "title", "text", "importance")
-    for document in sorted(documents, key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path)):
-        for number, text in enumerate(document.text.splitlines(), start=1):
-            if text.strip():
-                ref = f"{document.ref}:{number}"
-                yield ProfileLine(ref, text.strip(), document.importance, PROSE, document.title)
+def _written(user: User) -> list[Document]:
+    documents = Document.objects.for_user(user).under(FOLDER).exclude(text="")
+    return list(documents.only("user", "path", "title", "text", "importance", "external_id"))
 
 
-def _facts(user: User) -> Iterator[ProfileLine]:
-    facts = Fact.objects.for_user(user).guaranteed().defer("vector", "search")
-    for fact in facts:
-        heading = fact.get_kind_display()
-        yield ProfileLine(
-            fact.ref, " ".join(fact.statement.split()), fact.importance, fact.kind, heading, fact.message_id
-        )
+def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[ProfileLine]:
+    for document in documents:
+        for number, line in enumerate(lines_of(document.text), start=1):
+            text = line.unmarked.strip()
+            if line.fact in lined and line.fact is not None:
+                fact = lined[line.fact]
+                yield ProfileLine(fact.ref, text, fact.importance, PROSE, document.title, fact.message_id)
+            elif text and (line.fact is None or not is_profile(document)):
+                yield ProfileLine(f"{document.ref}:{number}", text, document.importance, PROSE, document.title)
+
+
+def _facts(user: User, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]]:
+    """The guaranteed facts, most important first, and the others that hold and have a line."""
+    facts = Fact.objects.for_user(user).defer("vector", "search")
+    guaranteed = list(facts.guaranteed())
+    others = set(in_lines) - {fact.pk for fact in guaranteed}
+    return guaranteed, facts.active().in_bulk(others) if others else {}
+
+
+def _guaranteed(fact: Fact) -> ProfileLine:
+    heading = fact.get_kind_display()
+    statement = " ".join(fact.statement.split())
+    return ProfileLine(fact.ref, statement, fact.importance, fact.kind, heading, fact.message_id)
 
 
 def _bare(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from memory.decay import decay
 from memory.question import Question, names_a_time, words_of
+from recall.environment import setting
 
 Part = Literal[
     "semantic",
@@ -30,6 +31,7 @@ Part = Literal[
     "importance",
     "access",
     "decay",
+    "project",
 ]
 Rule = Literal["below the floor", "archived", "near-duplicate", "beyond top-K", "over the token budget"]
 Source = Literal["fact", "episode", "document", "message", "segment"]
@@ -72,9 +74,9 @@ MEASURED: Final = Profile(
         # Not in it: recency (as a standing term it costs 6 points: it breaks ties and serves questions for the latest
         # state), importance, access and decay (they say how much a memory matters, not whether it answers this).
     },
-    recent_boost=1.2,
+    recent_boost=setting("rag_recent_boost", 1.2),
     boosts_recent="asked",
-    importance_boost=0.0,
+    importance_boost=setting("rag_importance_boost", 0.0),
 )
 """The default: 78 / 86 % of the evidence in the first five / ten of the dialogues, 52 / 61 % of the chats. By words
 alone 67 / 76 and 38 / 47, by meaning alone 52 / 64 and 35 / 45, with the weights of `SEED` 53 / 64 and 32 / 42. Weights
@@ -85,14 +87,22 @@ sittings, “how many” against passages with a number, the length of a passage
 
 SEED: Final = Profile(
     name="seed",
-    weights={"semantic": 0.4, "keyword": 0.3, "recency": 0.2, "importance": 0.1},  # seed 004, “Multi-Strategy Scoring”
-    recent_boost=1.2,  # seed 000
+    weights={  # seed 004, “Multi-Strategy Scoring”
+        "semantic": setting("rag_weight_semantic", 0.4),
+        "keyword": setting("rag_weight_keyword", 0.3),
+        "recency": setting("rag_weight_recency", 0.2),
+        "importance": setting("rag_weight_importance", 0.1),
+        "access": setting("rag_weight_access", 0.0),
+    },
+    recent_boost=setting("rag_recent_boost", 1.2),  # seed 000
     boosts_recent="always",
-    importance_boost=0.1,  # seed 000, “by importance score”
+    importance_boost=setting("rag_importance_boost", 0.1),  # seed 000, “by importance score”
 )
 """The seeds' own formula, for comparison and for those who prefer it."""
 
 PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (MEASURED, SEED)}
+DEFAULT_PROFILE: Final = PROFILES[setting("rag_ranking", "measured")]
+"""What prompts and searches are ranked by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +122,16 @@ CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     # .55 (median), .29 (lowest twentieth) to .75 (highest); a wrong one .16, small talk .06 (19 of 20 times below .20).
     # The floor keeps 95 of 100 right statements, and lets small talk recall nothing nearly always. The seeds' 0.7
     # belongs to another model: here it would lose nine of ten.
-    "all-MiniLM-L6-v2-int8": Calibration(unrelated=0.10, close=0.70, floor=0.28),
-    "all-MiniLM-L6-v2": Calibration(unrelated=0.10, close=0.70, floor=0.28),
+    "all-MiniLM-L6-v2-int8": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.28)),
+    "all-MiniLM-L6-v2": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.28)),
 }
-UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=0.4)
+UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=setting("rag_similarity_threshold", 0.4))
 """For a model nobody has measured: the plain cosine, and a floor that rather leaves out than adds noise."""
 
 WORDS_FLOOR: Final = 0.3
 """Least `keyword` at which words alone recall a statement."""
 
-STRONG: Final = 0.2
+STRONG: Final = setting("rag_relevance_threshold", 0.2)
 WEAK: Final = 0.05
 """Passages are recalled where at least one of them is STRONG (`relevance`), and then those that are not below WEAK: an
 answer may hold no word of its question, but then what stands around it does.
@@ -136,18 +146,32 @@ ARCHIVED_FLOOR: Final = 0.5
 """Least `semantic` or `keyword` at which an archived memory is recalled after all: as close as the right statement
 usually is (see CALIBRATIONS), or most of the question's words."""
 
-TOP_K: Final = 5
+PROJECT_BOOST: Final = 0.75
+"""In a conversation of a project, the words and the meaning of what belongs to it count so much more (part `project`):
+of two memories that fit alike, or nearly, the project's comes first, since “the plan” means the project's plan. What
+fits not at all gains nothing by belonging, so that a question about something else still finds its answer: with 1.0 a
+statement at a cosine of .40 comes before one at .65, with 0.75 just behind it; to multiply the whole score would lift
+each of the person's own words that stands there. No floor is lowered. Reasoned, and not measured: the public data has
+no projects."""
+
+FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
+"""Parts that say how far a memory has to do with the question."""
+
+TOP_K: Final = setting("rag_final_top_k", 5)
 """At most so many memories in one prompt (seeds 000 and 003)."""
 
 SAME_WORDS: Final = 0.8
 """Two statements that share this much of their words say the same, unless a name, a number or a “not” differs."""
 
-RECENCY_HALF_LIFE_DAYS: Final = 30.0
+RECENCY_HALF_LIFE_DAYS: Final = setting("decay_half_life_days", 30.0)
 """`recency` halves in this time (seed 004)."""
-RECENT_DAYS: Final = 7.0
+RECENT_DAYS: Final = setting("rag_recent_days", 7.0)
 """Younger than this counts as recent for a profile's boost (seed 000)."""
 USES_THAT_COUNT: Final = 10
 """`access` is full at so many uses; further ones prove nothing more."""
+_RECENT: Final = timedelta(days=RECENT_DAYS)
+_RECENCY_HALF_LIFE: Final = timedelta(days=RECENCY_HALF_LIFE_DAYS)
+_NOTHING: Final = timedelta()
 SHORT_QUESTION_WORDS: Final = 20
 """A passage that ends with a question mark and has at most so many words is a question; a longer one tells, too."""
 
@@ -189,6 +213,8 @@ class Candidate:
     """Of the passage in its message."""
     tokens: int = 0
     is_archived: bool = False
+    in_project: bool = False
+    """It belongs to the project of the conversation that asks."""
 
     @cached_property
     def said(self) -> frozenset[str]:
@@ -203,7 +229,8 @@ class Candidate:
     @cached_property
     def asks(self) -> bool:
         """Whether it ends with a question."""
-        return self.text.split(" [shared image", 1)[0].rstrip().endswith("?")
+        text = self.text
+        return "?" in text and text.split(" [shared image", 1)[0].rstrip().endswith("?")
 
     @cached_property
     def sitting(self) -> Hashable:
@@ -216,7 +243,7 @@ class Candidate:
         return self.source in ("document", "message", "segment")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ranked:
     """One candidate with its score, and the rule that left it out (None: it is kept)."""
 
@@ -239,12 +266,14 @@ def rank(
     """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs."""
     known = list(candidates)
     around = _Surroundings(question, known, calibration)
+    weights = list(profile.weights.items())
     scored = []
     for candidate in known:
         parts = _parts(candidate, question, around, now)
-        score = total(parts, profile, wants_latest=question.wants_latest, age=now - candidate.when)
-        scored.append(_Scored(candidate, parts, score, relevance(parts)))
-    scored.sort(key=lambda row: (-round(row.total, 3), -row.parts["recency"], row.candidate.ref, row.candidate.number))
+        boosted = profile.boosts_recent == "always" or question.wants_latest
+        is_recent = boosted and now - candidate.when < _RECENT
+        scored.append(_Scored(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
+    scored.sort(key=_Scored.order)
     return _with_rules(_best_of_each(scored), _Limits(calibration, top_k, token_budget))
 
 
@@ -264,46 +293,51 @@ class _Surroundings:
         self.asked_names = _asked_names(question, candidates)
         self._meaning: dict[Hashable, float] = {}
         self._words: dict[Hashable, float] = {}
-        self._questions: dict[tuple[Hashable, Hashable, int], float] = {}
+        self._questions: dict[tuple[Hashable, int], float] = {}
         for one in candidates:
-            meaning = semantic(one.distance, calibration)
-            self._meaning[one.sitting] = max(self._meaning.get(one.sitting, 0.0), meaning)
-            self._words[one.sitting] = max(self._words.get(one.sitting, 0.0), _clamp(one.words))
-            if one.thread is not None and one.asks:
-                at = (one.thread, one.sitting, one.place)
-                self._questions[at] = max(self._questions.get(at, 0.0), (meaning + _clamp(one.words)) / 2)
+            meaning, words, sitting = semantic(one.distance, calibration), min(1.0, one.words), one.sitting
+            if meaning > self._meaning.get(sitting, -1.0):
+                self._meaning[sitting] = meaning
+            if words > self._words.get(sitting, -1.0):
+                self._words[sitting] = words
+            if one.asks and one.thread is not None:
+                at, fits = (sitting, one.place), (meaning + words) / 2
+                self._questions[at] = max(self._questions.get(at, 0.0), fits)
 
     def session(self, one: Candidate) -> float:
         """How well the best of its sitting fits, by meaning and by words."""
-        return (self._meaning[one.sitting] + self._words[one.sitting]) / 2
+        sitting = one.sitting
+        return (self._meaning[sitting] + self._words[sitting]) / 2
 
     def answer(self, one: Candidate) -> float:
         """How well the question fits that was asked just before it; 0 if there was none."""
-        if one.thread is None or one.number:
+        if one.thread is None or one.number or not self._questions:
             return 0.0
-        return self._questions.get((one.thread, one.sitting, one.place - 1), 0.0)
+        return self._questions.get((one.sitting, one.place - 1), 0.0)
 
 
 def _parts(candidate: Candidate, question: Question, around: _Surroundings, now: datetime) -> dict[Part, float]:
-    """Each part of the score, 0–1, whatever its weight."""
-    age = now - candidate.when
-    unused = now - candidate.last_used_at if candidate.last_used_at else age
+    """Each part of the score, 0–1, whatever its weight; `project` only where it holds."""
+    when, last_used_at, periods = candidate.when, candidate.last_used_at, question.periods
+    age = max(now - when, _NOTHING)
     says_when = question.wants_time and names_a_time(candidate.text, candidate.said)
     asks = candidate.asks and len(candidate.text.split()) <= SHORT_QUESTION_WORDS
+    of_project: dict[Part, float] = {"project": 1.0} if candidate.in_project else {}
     return {
         "semantic": semantic(candidate.distance, around.calibration),
-        "keyword": _clamp(candidate.words),
+        "keyword": min(1.0, candidate.words),
         "name_match": _name_match(candidate, question, around),
-        "date_match": max([period.match(candidate.when.date()) for period in question.periods], default=0.0),
+        "date_match": max([period.match(when.date()) for period in periods]) if periods else 0.0,
         "time_match": 1.0 if says_when else 0.0,
         "session": around.session(candidate),
         "answer": around.answer(candidate),
         "own_words": 1.0 if candidate.own_words else 0.0,
         "question": 1.0 if asks else 0.0,
-        "recency": 0.5 ** (max(0.0, _days(age)) / RECENCY_HALF_LIFE_DAYS),
-        "importance": _clamp(candidate.importance),
+        "recency": 0.5 ** (age / _RECENCY_HALF_LIFE),
+        "importance": min(1.0, candidate.importance),
         "access": min(1.0, candidate.times_used / USES_THAT_COUNT),
-        "decay": decay(unused, candidate.times_used),
+        "decay": decay(now - last_used_at if last_used_at else age, candidate.times_used),
+        **of_project,  # not told of the others: most conversations have no project
     }
 
 
@@ -317,7 +351,8 @@ def semantic(distance: float | None, calibration: Calibration) -> float:
     """Closeness in meaning, 0 (unrelated) to 1 (just what is asked)."""
     if distance is None:
         return 0.0
-    return _clamp((1.0 - distance - calibration.unrelated) / (calibration.close - calibration.unrelated))
+    closeness = (1.0 - distance - calibration.unrelated) / (calibration.close - calibration.unrelated)
+    return 0.0 if closeness < 0.0 else min(1.0, closeness)
 
 
 def _name_match(candidate: Candidate, question: Question, around: _Surroundings) -> float:
@@ -341,12 +376,24 @@ def _asked_names(question: Question, candidates: Iterable[Candidate]) -> frozens
     return named & question.named
 
 
-def total(parts: Mapping[Part, float], profile: Profile, *, wants_latest: bool, age: timedelta) -> float:
+def _total(
+    parts: Mapping[Part, float], weights: Iterable[tuple[Part, float]], profile: Profile, *, is_recent: bool
+) -> float:
     """The weighted mean of the parts with the profile's boosts, 0–1."""
-    score = sum([weight * parts[part] for part, weight in profile.weights.items()]) / profile.whole
-    if _days(age) < RECENT_DAYS and (wants_latest or profile.boosts_recent == "always"):
+    score = 0.0
+    for part, weight in weights:
+        score += weight * parts[part]
+    if "project" in parts:
+        score += PROJECT_BOOST * parts["project"] * _fit(parts, profile)
+    score /= profile.whole
+    if is_recent:
         score *= profile.recent_boost
     return _clamp(score * (1.0 + profile.importance_boost * parts["importance"]))
+
+
+def _fit(parts: Mapping[Part, float], profile: Profile) -> float:
+    """What its words and its meaning bring it, before all is divided by the sum of the weights."""
+    return sum(profile.weights.get(part, 0.0) * parts[part] for part in FITTING)
 
 
 def relevance(parts: Mapping[Part, float]) -> float:
@@ -357,12 +404,17 @@ def relevance(parts: Mapping[Part, float]) -> float:
 # Rules -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Scored:
     candidate: Candidate
     parts: dict[Part, float]
     total: float
     relevance: float
+
+    def order(self) -> tuple[float, float, str, int]:
+        """The best first; of the same score the newest."""
+        candidate = self.candidate
+        return -round(self.total, 3), -self.parts["recency"], candidate.ref, candidate.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,10 +479,6 @@ def says_the_same(one: Candidate, other: Candidate) -> bool:
         return False
     telling = one.named | other.named | _DIFFERENCE_MAKERS
     return not any(word in telling or any(char.isdigit() for char in word) for word in different)
-
-
-def _days(age: timedelta) -> float:
-    return age.total_seconds() / 86_400
 
 
 def _clamp(share: float) -> float:

@@ -1,21 +1,30 @@
-"""What happens when the model is asked to remember something in mid-conversation? It makes a proposal, at most.
+"""What happens when a model is asked to remember something? It makes a proposal, at most.
 
-The statement is the model's wording, and what stands in its prompt may have been written by anybody. So nothing it
-asks for becomes active by itself, whatever the policy: the person decides, with their own message beside it.
+    propose            Recall's own model, in mid-conversation: the person's own message stands beside it
+    propose_told_by    another assistant, with a key (`chat/mcp`): its words are all there is, marked as told by it
+
+The statement is a model's wording, and what stands in its prompt may have been written by anybody. So nothing it
+asks for becomes active by itself, whatever the policy: the person decides.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
 
 from django.db import transaction
 from pydantic import ValidationError
 
 from accounts.models import User
-from memory.decision import Outcome, decide
+from memory.decision import Outcome, Reason, decide, normal
 from memory.embedding import embedder
-from memory.extraction import ProposedFact
+from memory.extraction import KnownFact, ProposedFact
+from memory.forgetting.epoch import forgotten_since
 from memory.kinds import Kind, default_importance
 from memory.known import near
 from memory.models import Fact
+from memory.policies import policy_for
 from memory.source import Utterance
 from memory.storing import store
 from recall.nudges import nudge
@@ -27,12 +36,25 @@ CONFIDENCE = 0.7
 QUOTE_CHARS = 1_000
 """A quote is a sentence or a few; of a longer message its beginning stands for it, and the link leads to the rest."""
 
+TOLD_BY: Final = "mcp/1"
+"""How a fact says that another assistant told it; which one stands in its quote, also once it is accepted."""
+TOLD: Final = "told by “{name}”, another assistant"
+TOLD_QUOTE: Final = "Told by “{name}”: {words}"
+MOST_TOLD: Final = 200
+"""Proposals of other assistants that may wait at a time: one gone astray, or a key that leaked, buries no queue."""
+NO_MESSAGE: Final = 0
+
 WAITS = "It is proposed and waits for the person's review; it is not remembered yet."
 NOT_STORED = "It was not stored: {reason}."
+FORGOTTEN_MEANWHILE = "the person had something forgotten while this answer was being written"
+TOO_MANY: Final = f"{MOST_TOLD} proposals from other assistants wait for the person's review already"
 
 
-def propose(user: User, statement: str, said: Utterance) -> str:
-    """Propose `statement`, resting on the user's message `said`; a sentence that says truthfully what happened."""
+def propose(user: User, statement: str, said: Utterance, began: datetime | None = None) -> str:
+    """Propose `statement`, resting on the user's message `said`; a sentence that says truthfully what happened.
+
+    `began`: when the turn did. Where something was forgotten since, the model may have read it: nothing is proposed.
+    """
     try:
         proposal = ProposedFact(
             statement=statement.strip(),
@@ -47,6 +69,8 @@ def propose(user: User, statement: str, said: Utterance) -> str:
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one at a time: see the librarian
+        if began is not None and forgotten_since(user.pk, began):
+            return NOT_STORED.format(reason=FORGOTTEN_MEANWHILE)
         known = near(user, proposal, vector, said.message_id)
         decision = decide(proposal, [said], known.facts, similarity=known.similarity)
         if decision.outcome in (Outcome.DROP, Outcome.REINFORCE):
@@ -63,3 +87,50 @@ def propose(user: User, statement: str, said: Utterance) -> str:
         )
         nudge(f"user-{user.pk}", "memory")
     return WAITS
+
+
+def propose_told_by(name: str, user: User, statement: str) -> str:
+    """Propose what the assistant called `name` tells of the user; a sentence that says truthfully what happened.
+
+    By the decision and the policy of the librarian, but for one thing: there are no words of the user's to rest on, so
+    nothing is kept unasked, and nothing that is known becomes surer. The same again changes nothing.
+    """
+    try:
+        proposal = ProposedFact(
+            statement=statement.strip(),
+            kind=Kind.FACT,
+            quote=TOLD_QUOTE.format(name=name, words=statement.strip())[:QUOTE_CHARS],
+            number=NO_MESSAGE,
+            confidence=CONFIDENCE,
+            importance=default_importance(Kind.FACT),
+        )
+    except ValidationError as error:
+        return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
+    vector = embedder().embed([proposal.statement])[0]
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one at a time: see the librarian
+        known = near(user, proposal, vector, NO_MESSAGE)
+        decision = decide(proposal, [], known.facts, policy_for(user), known.similarity)
+        if decision.outcome == Outcome.DROP:
+            waits = decision.reason == Reason.KNOWN and _waits(proposal, known.facts)
+            return NOT_STORED.format(reason=Reason.WAITING if waits else decision.reason)
+        if Fact.objects.for_user(user).proposed().filter(extracted_by=TOLD_BY).count() >= MOST_TOLD:
+            return NOT_STORED.format(reason=TOO_MANY)
+        store(
+            user.pk,
+            proposal,
+            status=Fact.Status.PROPOSED,
+            reason=TOLD.format(name=name),
+            source=Fact.Source.IMPORTED,
+            said=None,
+            vector=vector,
+            extracted_by=TOLD_BY,
+        )
+        nudge(f"user-{user.pk}", "memory")
+    return WAITS
+
+
+def _waits(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:
+    """Whether it is no more than a proposal that says the same already."""
+    words = normal(proposal.statement)
+    return any(fact.status == Fact.Status.PROPOSED and normal(fact.statement) == words for fact in known)

@@ -1,76 +1,69 @@
-"""What does a human decide about a proposal? Accept, edit and accept, reject, undo: each one transaction.
+"""What does a human decide about a proposal? Accept, edit and accept, keep beside the other, reject: each one
+transaction, and each can be taken back (`memory/undoing.py`).
 
-A human decision is final for the librarian: a rejected fact stays as a row, so that it is not proposed again. Each
-decision keeps the changed columns of each changed row as they stood before, so that undo restores them exactly.
-
-Two decisions at once wait for one another in the row locks; the later one finds the state changed and is refused with
-a sentence. Locks are taken in one order (the action, then facts by id), so that none waits for ever.
+A human decision is final for the librarian: a rejected fact stays as a row, so that it is not proposed again.
+Several at once: `memory/in_bulk.py`; several into one: `memory/merging.py`; contradictions: `memory/contradiction.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memory.contradiction import NOTHING_AGAINST, against, no_longer_opposed
 from memory.embedding import embedder
-from memory.links import give_back, give_way, take_place
+from memory.filing.edits import TAKEN_BACK
+from memory.links import give_way, take_place
 from memory.models import Fact, ReviewAction
-from recall.nudges import nudge
+from memory.sensitive import sensitive
+from memory.undoing import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
 from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User
 
+__all__ = ["RefusedError", "accept", "correct", "edit", "keep_both", "not_a_contradiction", "reject", "undo"]
+
 DECIDABLE: Final[Mapping[str, frozenset[str]]] = {
     ReviewAction.Verb.ACCEPT: frozenset({Fact.Status.PROPOSED}),
     ReviewAction.Verb.EDIT: frozenset({Fact.Status.PROPOSED}),
+    ReviewAction.Verb.KEEP_BOTH: frozenset({Fact.Status.PROPOSED}),
+    ReviewAction.Verb.UNRELATED: frozenset({Fact.Status.PROPOSED}),
     ReviewAction.Verb.REJECT: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),  # what was learned unasked, too
+    ReviewAction.Verb.MERGE: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),
 }
 """In which states of a fact each decision may be taken."""
 
-LEAVES: Final[Mapping[str, str]] = {
-    ReviewAction.Verb.ACCEPT: Fact.Status.ACTIVE,
-    ReviewAction.Verb.EDIT: Fact.Status.ACTIVE,
-    ReviewAction.Verb.REJECT: Fact.Status.REJECTED,
-}
-"""The state each decision leaves the fact in; undo asks for it."""
-
+GONE: Final = "This fact is no longer there."
+NEVER_KEPT: Final = "That looks like a password, a key or a number of that kind. Such things are never remembered."
 CERTAIN: Final = 1.0
 """Confidence of a statement the user worded themselves."""
 
-_BY_ACCEPTING = ("status", "reason", "accepted_at")
-_BY_EDITING = (*_BY_ACCEPTING, "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by")
-_BY_REJECTING = ("status", "reason", "withdrawn_at")
-_BY_SUPERSEDING = ("status", "reason", "superseded_at", "superseded_by_id")
-
-type Before = dict[str, dict[str, Any]]
-
-
-class RefusedError(Exception):
-    """This decision cannot be taken; the message is a sentence for the user."""
+BY_ACCEPTING: Final = ("status", "reason", "accepted_at")
+BY_EDITING: Final = (*BY_ACCEPTING, "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by")
+BY_REJECTING: Final = ("status", "reason", "withdrawn_at")
+BY_SUPERSEDING: Final = ("status", "reason", "superseded_at", "superseded_by_id")
+"""The columns each decision changes."""
 
 
 def accept(fact: Fact, *, by: User) -> ReviewAction:
-    """Make a proposal an active fact; the active fact with the same key, if there is one, is superseded by it.
+    """Make a proposal an active fact; the active fact it contradicts, if there is one, is superseded by it.
 
     Raises:
         RefusedError: it no longer waits for a decision.
     """
     with _decision(fact, ReviewAction.Verb.ACCEPT) as (locked, others):
-        now, older = timezone.now(), [fact.pk for fact in others]
-        before = _snapshot([locked], _BY_ACCEPTING) | _snapshot(others, _BY_SUPERSEDING)
-        give_way(older, at=now)
-        locked.status, locked.reason = Fact.Status.ACTIVE, f"accepted by {_whom(locked, by)}"
-        locked.accepted_at = now
-        locked.save(update_fields=_BY_ACCEPTING)
+        older = [other.pk for other in others]
+        before = snapshot([locked], BY_ACCEPTING) | snapshot(others, BY_SUPERSEDING)
+        give_way(older, at=timezone.now())
+        _activate(locked, f"accepted by {whom(locked, by)}")
+        locked.save(update_fields=BY_ACCEPTING)
         take_place(locked, older)
-        return _record(locked, ReviewAction.Verb.ACCEPT, by, before)
+        return record(locked, ReviewAction.Verb.ACCEPT, by, before)
 
 
 def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> ReviewAction:
@@ -79,21 +72,57 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
     Raises:
         RefusedError: it no longer waits for a decision.
     """
-    model = embedder()
-    vector = model.embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
+    vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
     with _decision(fact, ReviewAction.Verb.EDIT) as (locked, others):
-        now, older = timezone.now(), [fact.pk for fact in others]
-        before = _snapshot([locked], _BY_EDITING) | _snapshot(others, _BY_SUPERSEDING)
-        give_way(older, at=now)
-        locked.status, locked.reason = Fact.Status.ACTIVE, f"edited by {_whom(locked, by)}"
-        locked.accepted_at = now
-        locked.statement, locked.source, locked.confidence = statement, Fact.Source.EDITED, CERTAIN
+        older = [other.pk for other in others]
+        before = snapshot([locked], BY_EDITING) | snapshot(others, BY_SUPERSEDING)
+        give_way(older, at=timezone.now())
+        _activate(locked, f"edited by {whom(locked, by)}")
+        reword(locked, statement, vector)
         locked.value = locked.value if value is None else value
-        locked.vector, locked.embedded_by = vector, model.name
-        locked.tokens = count(locked.statement)
-        locked.save(update_fields=_BY_EDITING)
+        locked.save(update_fields=BY_EDITING)
         take_place(locked, older)
-        return _record(locked, ReviewAction.Verb.EDIT, by, before)
+        return record(locked, ReviewAction.Verb.EDIT, by, before)
+
+
+def correct(fact: Fact, statement: str, value: str | None = None, *, by: User) -> ReviewAction:
+    """Put a fact that is in use into other words: one in the person's own takes its place, which becomes history.
+
+    Undoing it gives the old one its place back. `value` None keeps a keyed fact's value.
+
+    Raises:
+        RefusedError: it is not in use any more, says that already, or the words hold a secret.
+    """
+    if sensitive(statement) or sensitive(value or ""):
+        raise RefusedError(NEVER_KEPT)
+    vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
+    with one_change():
+        old = locked_facts(Q(pk=fact.pk)).get(fact.pk)
+        _check_correctable(old, statement, value)
+        assert old is not None
+        before = snapshot([old], BY_SUPERSEDING)
+        give_way([old.pk], at=timezone.now())
+        new = _successor(old, statement, old.value if value is None else value, vector, by)
+        take_place(new, [old.pk])
+        return record(new, ReviewAction.Verb.EDIT, by, before | _not_remembered(new))
+
+
+def keep_both(fact: Fact, *, by: User) -> ReviewAction:
+    """Accept a proposal beside the fact it contradicts: both hold.
+
+    Raises:
+        RefusedError: it no longer waits for a decision, or contradicts nothing.
+    """
+    return _keep_beside(fact, ReviewAction.Verb.KEEP_BOTH, by)
+
+
+def not_a_contradiction(fact: Fact, *, by: User) -> ReviewAction:
+    """Accept a proposal: what it seemed to contradict is about something else.
+
+    Raises:
+        RefusedError: it no longer waits for a decision, or contradicts nothing.
+    """
+    return _keep_beside(fact, ReviewAction.Verb.UNRELATED, by)
 
 
 def reject(fact: Fact, *, by: User) -> ReviewAction:
@@ -103,45 +132,59 @@ def reject(fact: Fact, *, by: User) -> ReviewAction:
         RefusedError: it is neither proposed nor active any more.
     """
     with _decision(fact, ReviewAction.Verb.REJECT) as (locked, _):
-        before = _snapshot([locked], _BY_REJECTING)
+        before = snapshot([locked], BY_REJECTING)
         if locked.status == Fact.Status.ACTIVE:
             locked.withdrawn_at = timezone.now()
-        locked.status, locked.reason = Fact.Status.REJECTED, f"rejected by {_whom(locked, by)}"
-        locked.save(update_fields=_BY_REJECTING)
-        return _record(locked, ReviewAction.Verb.REJECT, by, before)
+        locked.status, locked.reason = Fact.Status.REJECTED, f"rejected by {whom(locked, by)}"
+        locked.save(update_fields=BY_REJECTING)
+        return record(locked, ReviewAction.Verb.REJECT, by, before)
 
 
-def undo(action: ReviewAction) -> Fact:
-    """Put every row the action changed back as it was.
-
-    Raises:
-        RefusedError: it was undone before, or a fact it touched has changed since.
-    """
-    with _one_change():
-        action = ReviewAction.objects.select_for_update(no_key=True).get(pk=action.pk)
-        if action.undone_at is not None:
-            raise RefusedError("This was already undone.")
-        rows = _locked(Q(pk__in=[int(pk) for pk in action.before]))
-        _check_untouched(action, rows)
-        # The decided fact first: it leaves its key before the superseded one takes it again.
-        for fact in sorted(rows.values(), key=lambda row: row.pk != action.fact_id):
-            _restore(fact, action.before[str(fact.pk)])
-        give_back(rows[action.fact_id], [pk for pk in rows if pk != action.fact_id])
-        action.undone_at = timezone.now()
-        action.save(update_fields=["undone_at"])
-        nudge(f"user-{action.user_id}", "memory")
-        return rows[action.fact_id]
+def _keep_beside(fact: Fact, verb: ReviewAction.Verb, by: User) -> ReviewAction:
+    with _decision(fact, verb) as (locked, others):
+        if not others:
+            raise RefusedError(NOTHING_AGAINST)
+        before = snapshot([locked], (*BY_ACCEPTING, "key"))
+        _activate(locked, f"kept beside the other by {whom(locked, by)}")
+        locked.key = ""
+        locked.save(update_fields=(*BY_ACCEPTING, "key"))
+        related = verb == ReviewAction.Verb.KEEP_BOTH
+        links = no_longer_opposed(locked, [other.pk for other in others], related=related)
+        return record(locked, verb, by, before, links)
 
 
-def to_be_superseded(proposals: Iterable[Fact]) -> dict[int, Fact]:
-    """By proposal id: the active fact that accepting it would supersede."""
-    keyed = {fact.pk: (fact.user_id, fact.kind, fact.key) for fact in proposals if fact.key}
-    if not keyed:
-        return {}
-    users, kinds, keys = (set(column) for column in zip(*keyed.values(), strict=True))
-    active = Fact.objects.filter(user__in=users, kind__in=kinds, key__in=keys, status=Fact.Status.ACTIVE)
-    by_key = {(fact.user_id, fact.kind, fact.key): fact for fact in active.defer("vector", "search")}
-    return {pk: by_key[key] for pk, key in keyed.items() if key in by_key}
+def _check_correctable(fact: Fact | None, statement: str, value: str | None) -> None:
+    if fact is None:
+        raise RefusedError(GONE)
+    if fact.status != Fact.Status.ACTIVE:
+        raise RefusedError(f"This fact has changed meanwhile: it is {fact.get_status_display().lower()} now.")
+    if statement == fact.statement and value in (None, fact.value):
+        raise RefusedError("It says that already: nothing was changed.")
+
+
+def _successor(old: Fact, statement: str, value: str, vector: list[float], by: User) -> Fact:
+    """A new fact in the person's own words, with all that is not a matter of words as the old one has it."""
+    new = Fact(
+        user_id=old.user_id,
+        kind=old.kind,
+        key=old.key,
+        value=value,
+        tags=[tag for tag in old.tags if tag.casefold() in statement.casefold()],
+        importance=old.importance,
+        valid_from=old.valid_from,
+        valid_until=old.valid_until,
+        message_id=old.message_id,
+        quote=statement,
+    )
+    _activate(new, f"edited by {whom(new, by)}")
+    reword(new, statement, vector)
+    new.save()
+    return new
+
+
+def _not_remembered(new: Fact) -> Before:
+    """What undoing makes of a fact that was not there before."""
+    return {str(new.pk): {"status": Fact.Status.REJECTED, "reason": TAKEN_BACK}}
 
 
 # One decision ----------------------------------------------------------------------------------------------------
@@ -149,69 +192,38 @@ def to_be_superseded(proposals: Iterable[Fact]) -> dict[int, Fact]:
 
 @contextmanager
 def _decision(fact: Fact, verb: ReviewAction.Verb) -> Iterator[tuple[Fact, list[Fact]]]:
-    """The fact, locked and still open to `verb`, and the active fact whose key it would take."""
-    with _one_change():
-        same_key = Q(user=fact.user_id, kind=fact.kind, key=fact.key, status=Fact.Status.ACTIVE)
-        rows = _locked(Q(pk=fact.pk) | same_key if fact.key else Q(pk=fact.pk))
+    """The fact, locked and still open to `verb`, and the active facts it contradicts."""
+    with one_change():
+        rows = locked_facts(Q(pk=fact.pk) | against(fact))
         locked = rows.pop(fact.pk, None)
-        if locked is None:
-            raise RefusedError("This fact is no longer there.")
-        if locked.status not in DECIDABLE[verb]:
-            raise RefusedError(f"This fact has changed meanwhile: it is {locked.get_status_display().lower()} now.")
+        check_open(locked, verb)
+        assert locked is not None
         yield locked, list(rows.values())
 
 
-@contextmanager
-def _one_change() -> Iterator[None]:
-    """One transaction; a fact with the same key that became active in the same moment wins."""
-    try:
-        with transaction.atomic():
-            yield
-    except IntegrityError as error:
-        if "one_active_fact_a_key" not in str(error):
-            raise
-        raise RefusedError("Another fact took this one’s place a moment ago. Look again, then decide.") from None
+def check_open(fact: Fact | None, verb: ReviewAction.Verb) -> None:
+    """Whether a locked fact is still open to `verb`.
+
+    Raises:
+        RefusedError: it is gone, or somebody decided meanwhile.
+    """
+    if fact is None:
+        raise RefusedError(GONE)
+    if fact.status not in DECIDABLE[verb]:
+        raise RefusedError(f"This fact has changed meanwhile: it is {fact.get_status_display().lower()} now.")
 
 
-def _locked(which: Q) -> dict[int, Fact]:
-    """Facts by id, locked in the order of their ids."""
-    return {fact.pk: fact for fact in Fact.objects.filter(which).order_by("pk").select_for_update(no_key=True)}
+def reword(fact: Fact, statement: str, vector: list[float]) -> None:
+    """Give a fact the user's own wording, in memory; `vector` is that of `statement`."""
+    fact.statement, fact.source, fact.confidence = statement, Fact.Source.EDITED, CERTAIN
+    fact.vector, fact.embedded_by = vector, embedder().name
+    fact.tokens = count(statement)
 
 
-def _record(fact: Fact, verb: ReviewAction.Verb, by: User, before: Before) -> ReviewAction:
-    nudge(f"user-{fact.user_id}", "memory")
-    action: ReviewAction = ReviewAction.objects.create(user_id=fact.user_id, fact=fact, verb=verb, by=by, before=before)
-    return action
-
-
-def _whom(fact: Fact, by: User) -> str:
+def whom(fact: Fact, by: User) -> str:
+    """Who decided, as the fact's owner reads it."""
     return "you" if fact.user_id == by.pk else "staff"
 
 
-# Before and after ------------------------------------------------------------------------------------------------
-
-
-def _snapshot(facts: Iterable[Fact], columns: Iterable[str]) -> Before:
-    return {str(fact.pk): {column: _as_json(getattr(fact, column)) for column in columns} for fact in facts}
-
-
-def _as_json(value: Any) -> Any:
-    # A vector is a list of floats already: each number of half precision keeps its value as a double.
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
-def _restore(fact: Fact, columns: Mapping[str, Any]) -> None:
-    for column, value in columns.items():
-        is_time = column.endswith("_at") and value is not None
-        setattr(fact, column, datetime.fromisoformat(value) if is_time else value)
-    fact.save(update_fields=list(columns))
-
-
-def _check_untouched(action: ReviewAction, rows: Mapping[int, Fact]) -> None:
-    """Refuse where a fact is gone, is not as the action left it, or was decided on again."""
-    decided = rows.get(action.fact_id)
-    as_left = decided is not None and decided.status == LEAVES[action.verb] and len(rows) == len(action.before)
-    others_as_left = all(row.superseded_by_id == action.fact_id for pk, row in rows.items() if pk != action.fact_id)
-    later = ReviewAction.objects.filter(fact__in=rows, undone_at=None, pk__gt=action.pk)
-    if not as_left or not others_as_left or later.exists():
-        raise RefusedError("This fact has changed since, so that decision can no longer be undone.")
+def _activate(fact: Fact, reason: str) -> None:
+    fact.status, fact.reason, fact.accepted_at = Fact.Status.ACTIVE, reason, timezone.now()

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Speaker = Literal["user", "assistant"]
+type Span = tuple[int, int]
+"""From a character of a text up to and without another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +30,47 @@ class Utterance:
     """Who speaks, where it is neither the user nor the model: a person of an imported conversation."""
     turn: int = 0
     """Number of the exchange it belongs to, from 1; 0: its source counts none."""
+    echoes: Sequence[Span] = ()
+    """Parts of a user's text that somebody else said before: no evidence (`memory/echo.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Something that stood in a conversation before a message, or beside it, and is not read for facts."""
+
+    number: int
+    """Of the message it came before, or with; 0: it was there from the beginning."""
+    text: str
+    is_users: bool = False
+    """Said by the user, earlier; else by the assistant, a tool, a recalled memory, a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a conversation comes to, for a document about it."""
+
+    title: str
+    began_at: datetime
+    turns: int
+    text: str
+    """Markdown; empty: nothing in it is worth telling."""
 
 
 class Source(Protocol):
     """Where the librarian's utterances, and the passages of the index, come from."""
 
-    def utterances(self, conversation_id: UUID, first: int, last: int) -> list[Utterance]:
-        """The active branch's messages numbered `first` to `last`, oldest first."""
+    def stretch(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[Heard]]:
+        """The active branch's messages numbered `first` to `last`, oldest first; and what else stood in the
+        conversation up to message `last`: all that was said before message `first`, and of the whole stretch what
+        tools brought up and what Recall recalled."""
         ...
 
     def whole(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
         """The id of the conversation's owner, and all that was said on its active branch, oldest first."""
+        ...
+
+    def told(self, conversation_id: UUID) -> Told | None:
+        """What the active branch comes to, by the rules that summarise; None: the conversation is gone."""
         ...
 
     def store(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from memory import documents, tree
 from memory.models import Document, Revision
 from memory.paths import encode
 from memory.reading import NotReadable, read_file
+from recall.connections import let_go
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -55,6 +57,8 @@ REASONS: Final = {
     "vanished, edited here": (What.KEPT, "its file is gone, but you changed it in Recall: it is now your own document"),
 }
 """Every decision on a file that could be read, and what the report says of it."""
+WRITTEN: Final = (What.NEW, What.CHANGED)
+"""What is read and written."""
 
 
 class SyncRefusedError(Exception):
@@ -148,26 +152,46 @@ def _identity(origin: str, external_id: str) -> str:
     return f"{origin}:sha256:{hashlib.sha256(external_id.encode()).hexdigest()}"
 
 
-@transaction.atomic
 def _sync_one(user: User, file: Incoming, identity: str, at: str, *, dry_run: bool) -> Outcome:
-    synced = Document.objects.for_user(user).filter(source=Document.Source.SYNC)
-    known: Document | None = synced.filter(external_id=identity).select_for_update(no_key=True).first()
+    """Decided twice: whether to read the file, which holds no row and no connection, and then what to write."""
+    digest = hashlib.sha256(file.content).hexdigest()
+    known = _known(user, identity).first()
     path = known.path if known else _path(at, file.name)
     if problem := file.problem or _too_large(file.content):
         return Outcome(What.SKIPPED, path, problem)
-    digest = hashlib.sha256(file.content).hexdigest()
+    outcome = _decided(user, known, path, digest)
+    if outcome.what not in WRITTEN:
+        return outcome
+    let_go()
+    try:
+        text = read_file(file.name, file.content, waiting=user.pk)
+    except NotReadable as refusal:
+        return Outcome(What.SKIPPED, path, str(refusal))
+    if dry_run:
+        return outcome
+    return _follow(user, path, text, documents.Origin(Document.Source.SYNC, identity, digest))
+
+
+def _known(user: User, identity: str) -> QuerySet[Document]:
+    return Document.objects.for_user(user).filter(source=Document.Source.SYNC, external_id=identity)
+
+
+def _decided(user: User, known: Document | None, path: str, digest: str) -> Outcome:
     is_taken = known is None and Document.objects.for_user(user).filter(path=path).exists()
     is_edited = known is not None and known.content_hash != digest and _is_edited(known)
     verdict = decide(known.content_hash if known else None, digest, is_edited=is_edited, is_taken=is_taken)
     what, reason = REASONS[verdict]
-    if what in (What.NEW, What.CHANGED):
-        try:
-            text = read_file(file.name, file.content)
-        except NotReadable as refusal:
-            return Outcome(What.SKIPPED, path, str(refusal))
-        if not dry_run:
-            _write(user, known, path, text, documents.Origin(Document.Source.SYNC, identity, digest))
     return Outcome(what, path, reason)
+
+
+@transaction.atomic
+def _follow(user: User, path: str, text: str, origin: documents.Origin) -> Outcome:
+    """Write what was read, if its document, locked, still asks for it: it may have been edited or moved meanwhile."""
+    known = _known(user, origin.external_id).select_for_update(no_key=True).first()
+    outcome = _decided(user, known, known.path if known else path, origin.content_hash)
+    if outcome.what in WRITTEN:
+        _write(user, known, outcome.path, text, origin)
+    return outcome
 
 
 def _write(user: User, known: Document | None, path: str, text: str, origin: documents.Origin) -> None:

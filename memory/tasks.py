@@ -11,7 +11,9 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from accounts.models import User
-from memory import artifacts, consolidation, indexing, librarian, personal_index, uploads
+from memory import artifacts, consolidation, indexing, librarian, personal_index, trash, uploads
+from memory.filing import papers
+from memory.forgetting import proving, rewriting
 from recall.celery import queue
 
 logger = logging.getLogger(__name__)
@@ -27,6 +29,14 @@ def read(run_id: int) -> None:
 def requeue_stale_runs() -> None:
     """Queue the runs that wait, or whose worker was lost."""
     librarian.requeue_due()
+
+
+@shared_task(name="memory.tasks.file_conversation")
+def file_conversation(user_id: int, conversation_id: str) -> None:
+    """Write what an ended conversation comes to; one that is gone meanwhile is told no more."""
+    user = User.objects.filter(pk=user_id).first()
+    if user is not None:
+        papers.file_ended(user, UUID(conversation_id))
 
 
 @shared_task(name=indexing.INDEX_TASK)
@@ -76,7 +86,31 @@ def remove_old_artifacts() -> None:
     artifacts.remove_old_artifacts()
 
 
+@shared_task(name="memory.tasks.empty_trash")
+def empty_trash() -> None:
+    """Remove for good the documents that were deleted half an hour ago."""
+    trash.empty(timezone.now())
+
+
 @shared_task(name="memory.tasks.refresh_personal_indexes")
 def refresh_personal_indexes() -> None:
     """Build, renew or drop the indexes that large collections have of their own."""
     personal_index.refresh_due(timezone.now())
+
+
+@shared_task(name=rewriting.TASK)
+def rewrite_summaries(receipt_id: int) -> None:
+    """Write anew the summaries that a forgetting dropped."""
+    rewriting.rewrite(receipt_id)
+
+
+@shared_task(name="memory.tasks.requeue_rewriting")
+def requeue_rewriting() -> None:
+    """Queue the summaries that were not written anew yet."""
+    rewriting.requeue()
+
+
+@shared_task(name=proving.VACUUM_TASK)
+def vacuum_forgotten() -> None:
+    """Have the pages of forgotten rows used again."""
+    proving.vacuum()

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
+from django.dispatch import Signal
 
+from accounts import idempotency
+from memory.filing import edits
 from memory.models import Document
 from memory.paths import MAX_DEPTH, decode, encode
 from recall.nudges import nudge
@@ -29,6 +32,11 @@ LONGEST_FILE_NAME: Final = 200
 """Characters of a file's name that are kept: file systems allow some 255 bytes."""
 ON_THE_WAY: Final = "_"
 """The label below which rows wait that move up the tree: no name is written so (`memory/paths.py`)."""
+
+
+moved: Final = Signal()
+"""Sent when everything at and below a path was moved, in that transaction: `user`, `old`, `new`. For those above memory
+who name a folder."""
 
 
 class NotMovedError(Exception):
@@ -237,6 +245,8 @@ def _move(user: User, old: str, new: str, *, alone: bool) -> int:
         old_now = old
     _update(user, old_now, new, alone=alone)
     _retitle(user, old, new)
+    if not alone:
+        moved.send(Document, user=user, old=decode(old), new=decode(new))
     nudge(f"user-{user.pk}", "memory")
     return len(moving)
 
@@ -278,16 +288,19 @@ class Gone:
 def delete(user: User, path: str, *, alone: bool = False) -> list[Gone]:
     """Delete what stands at `path` and below, with `alone` that document only; what went, by path.
 
-    Their revisions and passages go with them.
+    Their revisions and passages go with them; facts that their lines told are rejected, as with each line taken out.
 
     Raises:
         ValidationError: `path` is no path.
     """
     documents = Document.objects.for_user(user)
     going = documents.filter(path=path) if alone else documents.under(path)
+    told = edits.gone_with(user, going.filter(text__contains="^fact-"))
     rows = list(going.order_by("pk").select_for_update().values_list("pk", "path", "title", "tokens"))
     documents.filter(pk__in=[pk for pk, *_ in rows]).delete()
+    edits.give_up(told, user)
     if rows:
+        idempotency.drop_answers(user)
         nudge(f"user-{user.pk}", "memory")
     return sorted((Gone(*row) for _, *row in rows), key=lambda gone: by_name(gone.path))
 

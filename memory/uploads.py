@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
@@ -26,6 +26,7 @@ from memory.models import Document, Revision, Upload
 from memory.paths import encode
 from memory.reading import NotReadable, read_file, recognise
 from recall.celery import queue
+from recall.connections import let_go
 from recall.nudges import nudge
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def read(upload_id: int) -> None:
     if upload is None:
         return
     content = bytes(upload.content or b"")
-    _let_go()
+    let_go()
     try:
         text = read_file(upload.name, content)
     except NotReadable as refusal:
@@ -159,12 +160,6 @@ def _claim(upload_id: int) -> Upload | None:
     upload.save(update_fields=["attempts", "state", "lease_until"])
     _tell(upload)
     return upload
-
-
-def _let_go() -> None:
-    """Give the connection back while the file is read. A caller's transaction (a test's) keeps its own."""
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,104 +11,39 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.defaultfilters import truncatechars
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from memory import review, tree, uploads
+from chat.growing import stages_reached
+from memory import trash, tree, uploads
 from memory.documents import DocumentChangedError, Origin, PathTakenError, add, changes, revert, save
-from memory.evidence import Shown
+from memory.filing.lines import without_marks
 from memory.forms import (
     BoundaryForm,
     DocumentForm,
     MoveForm,
     NewDocumentForm,
     PlaceForm,
-    RemoveForm,
+    RestoreForm,
     RevertForm,
     SearchForm,
-    StatementForm,
     TagsForm,
     TimelineForm,
     UploadForm,
 )
-from memory.models import Boundary, Document, Episode, Fact, ReviewAction, Revision, Upload
+from memory.models import Boundary, Document, Episode, Revision, Upload
 from memory.pages import knowledge, profile, timeline
 from memory.pages.profile import Editor, editor
-from memory.pages.review import DONE, Row, as_it_stands, queue
 from memory.pages.search import search_page
+from memory.pages.then import sliders, then
 from recall.nudges import nudge
+from recall.posting import posted_from
 
-ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
-"""How each page that shows a fact renders it again after a decision."""
-
-
-# Review ----------------------------------------------------------------------------------------------------------
-
-
-@require_safe
-@login_required
-@never_cache
-def review_queue(request: HttpRequest) -> HttpResponse:
-    """All proposals that wait, by conversation."""
-    return render(request, "memory/review.html", queue(_user(request)))
-
-
-@require_POST
-@login_required
-def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpResponse:
-    """Accept, edit and accept, or reject."""
-    fact = get_object_or_404(Fact.objects.for_user(_user(request)), pk=pk)
-    form = StatementForm(request.POST) if verb == ReviewAction.Verb.EDIT else None
-    if form is not None and not form.is_valid():
-        return _row(request, Row(_shown(fact), sentence=_first_error(form), form=form), status=422)
-    try:
-        action = _take(fact, verb, _user(request), form)
-    except review.RefusedError as refusal:
-        return _row(request, Row(_shown(fact), sentence=str(refusal)), status=409)
-    return _row(request, Row(_shown(fact), action, f"{DONE[verb]}: {truncatechars(action.fact.statement, 120)}"))
-
-
-@require_POST
-@login_required
-def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Put back what a decision changed."""
-    action = get_object_or_404(ReviewAction.objects.for_user(_user(request)).select_related("fact"), pk=pk)
-    try:
-        fact = review.undo(action)
-    except review.RefusedError as refusal:
-        return _row(request, Row(_shown(action.fact), sentence=str(refusal)), status=409)
-    return _row(request, Row(_shown(fact), sentence=f"Undone: {truncatechars(fact.statement, 120)}"))
-
-
-def _take(fact: Fact, verb: ReviewAction.Verb, by: User, form: StatementForm | None) -> ReviewAction:
-    if form is not None:
-        value = form.cleaned_data["value"] if fact.key else None
-        return review.edit(fact, form.cleaned_data["statement"], value, by=by)
-    return review.accept(fact, by=by) if verb == ReviewAction.Verb.ACCEPT else review.reject(fact, by=by)
-
-
-def _row(request: HttpRequest, row: Row, status: int = 200) -> HttpResponse:
-    """The fact again: alone for htmx, else on its whole page."""
-    page = "profile" if request.POST.get("page") == "profile" else "review"
-    if _is_htmx(request):
-        waiting = Fact.objects.for_user(_user(request)).proposed().count()
-        context = {"row": row, "page": page, "is_answer": True, "waiting_count": waiting}
-        return render(request, ROWS[page], context, status=status)
-    if row.form is not None:
-        return render(request, "memory/review.html", queue(_user(request), row), status=status)
-    messages.add_message(request, messages.SUCCESS if status == 200 else messages.WARNING, row.sentence)
-    return redirect(f"{reverse(f'memory:{page}')}#fact-{row.shown.fact.pk}")
-
-
-def _shown(fact: Fact) -> Shown:
-    try:
-        return as_it_stands(fact)
-    except Fact.DoesNotExist:
-        raise Http404 from None
-
+MOVED: Final = "memory-moved"
+"""In the session: where something stood and where it was moved to, until the next page has offered to undo it."""
 
 # Profile ---------------------------------------------------------------------------------------------------------
 
@@ -116,20 +52,20 @@ def _shown(fact: Fact) -> Shown:
 @login_required
 @never_cache
 def profile_page(request: HttpRequest) -> HttpResponse:
-    """What Recall knows of the user: documents, boundaries, facts."""
-    return render(request, "memory/profile.html", _profile(request))
+    """What Recall knows of the user: documents, boundaries, facts; with `at` or `true`, what it knew then."""
+    user, now = _user(request), timezone.now()
+    days = {name: request.GET[name] for name in ("at", "true") if name in request.GET}
+    if not days:
+        return render(request, "memory/profile.html", {**_profile(request), "sliders": sliders(user, now)})
+    found = then(user, days, now)
+    asked = {"then": found, "sliders": (found.known, found.true)}
+    status = 422 if found.errors else 200
+    if _is_htmx(request):
+        return render(request, "memory/profile.html#then", asked, status=status)
+    return render(request, "memory/profile.html", {**_profile(request), **asked}, status=status)
 
 
-@require_safe
-@login_required
-def fact(request: HttpRequest, pk: int) -> HttpResponse:
-    """Where on the profile page this fact stands."""
-    own = get_object_or_404(Fact.objects.for_user(_user(request)).only("status", "user"), pk=pk)
-    tab, number = profile.place_of(own)
-    return redirect(f"{reverse('memory:profile')}?show={tab}&page={number}#fact-{pk}")
-
-
-@require_POST
+@posted_from("memory:profile", at="boundaries")
 @login_required
 def add_boundary(request: HttpRequest) -> HttpResponse:
     """A new rule of the user's own."""
@@ -208,15 +144,17 @@ def document(request: HttpRequest, path: str = "") -> HttpResponse:
         return _folder(request, place)
     number = request.GET.get("part", "")
     context = knowledge.document_page(_user(request), found, int(number) if number.isdecimal() else 1)
-    return render(request, "memory/document.html", context)
+    return render(request, "memory/document.html", {**context, "came_from": _came_from(request, place)})
 
 
 def _folder(request: HttpRequest, place: str, status: int = 200, **more: Any) -> HttpResponse:
-    context = knowledge.folder_page(_user(request), place, request.GET.get("page"))
-    return render(request, "memory/folder.html", {**_found(context), **more}, status=status)
+    context = _found(knowledge.folder_page(_user(request), place, request.GET.get("page")))
+    return render(
+        request, "memory/folder.html", {**context, "came_from": _came_from(request, place), **more}, status=status
+    )
 
 
-@require_POST
+@posted_from("memory:home")
 @login_required
 def new_document(request: HttpRequest) -> HttpResponse:
     """Begin a document at a path that is free."""
@@ -237,7 +175,7 @@ def _not_begun(request: HttpRequest, form: NewDocumentForm, sentence: str, statu
     return _home(request, {**found, "new": form, "not_begun": sentence}, status=status)
 
 
-@require_POST
+@posted_from("memory:home")
 @login_required
 def move(request: HttpRequest) -> HttpResponse:
     """Give a document or a folder another path."""
@@ -245,17 +183,51 @@ def move(request: HttpRequest) -> HttpResponse:
     _found(Document.objects.for_user(_user(request)).under(place).exists())
     form = MoveForm(request.POST)
     if not form.is_valid():
-        return _refused(request, place, _first_error(form), status=422)
+        return _not_moved(request, place, _first_error(form), status=422)
     try:
         moved = tree.move(_user(request), place, form.cleaned_data["to"])
     except tree.NotMovedError as refusal:
-        return _refused(request, place, str(refusal), status=409)
+        return _not_moved(request, place, str(refusal), status=409)
+    return _moved(request, place, form.cleaned_data["to"], moved)
+
+
+def _moved(request: HttpRequest, old: str, new: str, moved: int) -> HttpResponse:
+    """What stood at `old` stands at `new`: the tree again where it was dragged, else the page of the new place.
+
+    Whoever dragged what they are reading (`here`) is led to where that stands now.
+    """
+    here = request.POST.get("here", "")
+    is_read = f"{here}/".startswith(f"{old}/")
+    if _is_htmx(request) and not is_read:
+        return _tree(request, here, knowledge.Moved(old, new, moved))
     if moved:
-        messages.success(request, f"Moved to {form.cleaned_data['to']}.")
-    return redirect(knowledge.address(form.cleaned_data["to"]))
+        request.session[MOVED] = [old, new]
+    if _is_htmx(request):
+        return HttpResponse(headers={"HX-Redirect": knowledge.address(new + here.removeprefix(old))})
+    return redirect(knowledge.address(new))
 
 
-@require_POST
+def _not_moved(request: HttpRequest, place: str, sentence: str, status: int) -> HttpResponse:
+    if _is_htmx(request):
+        return _tree(request, request.POST.get("here", ""), knowledge.Moved(place, place, 0, sentence), status)
+    return _refused(request, place, sentence, status)
+
+
+def _tree(request: HttpRequest, here: str, moved: knowledge.Moved, status: int = 200) -> HttpResponse:
+    context = {"tree": knowledge.whole_tree(_user(request), here), "moved": moved, "here": here}
+    return render(request, "memory/knowledge.html#dragged", context, status=status)
+
+
+def _came_from(request: HttpRequest, place: str) -> str:
+    """The path that what stands here had until it was moved just now; empty: it was not. Told once."""
+    old, new = request.session.get(MOVED, ("", ""))
+    if not old or not f"{place}/".startswith(f"{new}/"):
+        return ""
+    del request.session[MOVED]
+    return str(old) + place.removeprefix(new)
+
+
+@posted_from("memory:home")
 @login_required
 def tag(request: HttpRequest) -> HttpResponse:
     """Give a document these tags and no others."""
@@ -282,21 +254,34 @@ def _refused(request: HttpRequest, place: str, sentence: str, status: int) -> Ht
     return render(request, "memory/document.html", {**context, **more}, status=status)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_POST
 @login_required
-@never_cache
 def remove(request: HttpRequest) -> HttpResponse:
-    """First what would go; then the deed, if what was listed is still all there is."""
-    asked = request.POST if request.method == "POST" else request.GET
-    listing = _found(knowledge.what_goes(_user(request), _place(PlaceForm(asked))))
-    if request.method != "POST":
-        return render(request, "memory/remove.html", listing)
-    form = RemoveForm(request.POST)
-    if not form.is_valid() or form.cleaned_data["expected"] != len(listing["going"]):
-        return render(request, "memory/remove.html", {**listing, "has_changed": True}, status=409)
-    gone = tree.delete(_user(request), form.cleaned_data["path"])
-    messages.success(request, f"Deleted: {len(gone)} document{'' if len(gone) == 1 else 's'}.")
-    return redirect("memory:home")
+    """Delete a document or a folder; the page that follows offers to undo it."""
+    place = _place(PlaceForm(request.POST))
+    moment, gone = trash.delete(_user(request), place)
+    _found(gone)
+    messages.success(request, f"Deleted: {_counted(gone)}.", extra_tags=f"{trash.UNDO} {moment.isoformat()}")
+    folder = tree.parent_of(place)
+    is_left = Document.objects.for_user(_user(request)).under(folder).exists() if folder != tree.ROOT else False
+    return redirect(knowledge.address(folder if is_left else tree.ROOT))
+
+
+@require_POST
+@login_required
+def restore(request: HttpRequest) -> HttpResponse:
+    """Undo a deletion: bring back what was deleted at that moment."""
+    form = RestoreForm(request.POST)
+    back = trash.undo(_user(request), form.cleaned_data["deleted"]) if form.is_valid() else []
+    if not back:
+        messages.warning(request, trash.NOTHING_TO_UNDO)
+        return redirect("memory:home")
+    messages.success(request, f"Brought back: {_counted(back)}.")
+    return redirect(knowledge.address(back[0].path))
+
+
+def _counted(documents: Sized) -> str:
+    return f"{len(documents)} document{'' if len(documents) == 1 else 's'}"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -352,7 +337,7 @@ def _found[T](found: T | None) -> T:
     return found
 
 
-@require_POST
+@posted_from("memory:home")
 @login_required
 def save_document(request: HttpRequest, pk: int) -> HttpResponse:
     """Write a document, unless somebody else has written it meanwhile."""
@@ -366,7 +351,7 @@ def save_document(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         document = save(_user(request), document.path, text, started_from=started_from)
     except DocumentChangedError as conflict:
-        against = changes(conflict.newest.text, text.replace("\r\n", "\n"))
+        against = changes(without_marks(conflict.newest.text), without_marks(text.replace("\r\n", "\n")))
         shown = editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
         return _document(request, shown, status=409)
     return _document(request, editor(document, sentence=f"Saved: {document.title}"))
@@ -428,7 +413,9 @@ def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 def episodes(request: HttpRequest) -> HttpResponse:
     """What happened, by month."""
-    context = timeline.timeline(_user(request), TimelineForm(request.GET), request.GET.get("page"))
+    user = _user(request)
+    form, number = TimelineForm(request.GET), request.GET.get("page")
+    context = timeline.timeline(user, form, number, stages_reached(user))
     return render(request, "memory/timeline.html", {**context, **_beside_timeline(request)})
 
 
@@ -445,7 +432,7 @@ def story(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def _beside_timeline(request: HttpRequest) -> dict[str, Any]:
-    return {"tree": knowledge.whole_tree(_user(request)), "page": "timeline"}
+    return {"tree": knowledge.whole_tree(_user(request)), "largest": knowledge.largest(), "page": "timeline"}
 
 
 def _first_error(form: Any) -> str:

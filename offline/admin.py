@@ -1,4 +1,4 @@
-"""What tests may set and see: faults, scripted replies, the log of requests. Served only with OFFLINE_ADMIN=1."""
+"""What tests may set and see: faults, replies, pages to find, the log of requests. Served only with OFFLINE_ADMIN=1."""
 
 import json
 from typing import Any
@@ -32,6 +32,16 @@ async def script(request: Request) -> Response:
     return Response(json.dumps({"replies": queue.as_json()}), media_type="application/json")
 
 
+async def pages(request: Request) -> Response:
+    """POST {"pages": […]} adds pages that the search finds, GET lists them, DELETE drops them."""
+    found = _offline(request).pages
+    if request.method == "POST":
+        _refuse_wrong(found.add, (await _object(request)).get("pages"))
+    elif request.method == "DELETE":
+        found.prepared.clear()
+    return JSONResponse({"pages": found.prepared})
+
+
 async def requests(request: Request) -> Response:
     """GET lists the last requests, oldest first; DELETE forgets them."""
     log = _offline(request).log
@@ -43,6 +53,7 @@ async def requests(request: Request) -> Response:
 ROUTES = [
     Route("/offline/faults", faults, methods=["GET", "POST", "DELETE"]),
     Route("/offline/script", script, methods=["GET", "POST", "DELETE"]),
+    Route("/offline/pages", pages, methods=["GET", "POST", "DELETE"]),
     Route("/offline/requests", requests, methods=["GET", "DELETE"]),
 ]
 

@@ -15,6 +15,7 @@ from offline.record import RequestLog
 from offline.reply import Answer, Reply, compose
 from offline.responder import respond, structured
 from offline.script import Script
+from offline.search import Pages
 from offline.validation import check_length, check_message, check_thinking_blocks
 
 Json = dict[str, Any]
@@ -32,6 +33,7 @@ class Offline:
         self.fingerprints = Fingerprints()
         self.faults = FaultQueue()
         self.script = Script()
+        self.pages = Pages()
         self.log = RequestLog(enabled=self.admin)
 
 
@@ -116,5 +118,12 @@ def usage_json(usage: InputUsage, answer: Answer) -> Json:
         },
         "output_tokens": answer.output_tokens,
         "output_tokens_details": {"thinking_tokens": answer.thinking_tokens},
+        "server_tool_use": _server_tool_use(answer),
         "service_tier": "standard",
     }
+
+
+def _server_tool_use(answer: Answer) -> Json | None:
+    """What the provider bills apart: its own web searches."""
+    searches = sum(block["type"] == "server_tool_use" for block in answer.content)
+    return {"web_search_requests": searches, "web_fetch_requests": 0} if searches else None

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from offline import admin
+from offline import admin, search
 from offline.answering import Json, Offline, admit, take_turn
 from offline.delivery import Delivery
 from offline.errors import ERROR_TYPES, ApiError, error_body, invalid, new_request_id
@@ -47,6 +47,7 @@ def create_app(environ: Mapping[str, str] = os.environ) -> Starlette:
         Route("/v1/models", list_models),
         Route("/v1/models/{id}", retrieve_model),
         Route("/healthz", healthz),
+        Route(search.PATH, search.search, methods=["GET", "POST"]),
         *admin.ROUTES,
     ]
     handlers: dict[Any, Any] = {ApiError: _api_error, HTTPException: _http_error, Exception: _server_error}

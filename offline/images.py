@@ -1,11 +1,18 @@
 """What kind of image a base64 block really holds, and how many tokens it costs by its size."""
 
 import base64
+import math
 import struct
 
-PIXELS_PER_TOKEN = 750  # the provider's rule of thumb: width × height / 750
-LARGEST_IMAGE_TOKENS = 1_600  # larger ones are scaled down first
-UNKNOWN_IMAGE_TOKENS = 1_600  # an image by URL or file id, whose size is not known here
+PATCH = 28  # the provider's rule: one token for each square of 28 pixels, counted by whole squares
+LONGEST_SIDE = 2_576  # pixels; larger ones are scaled down first. All models here are of the high-resolution tier.
+LARGEST_IMAGE_TOKENS = 4_784
+MOST_BYTES = 5 * 1024 * 1024  # of one image, decoded
+MOST_PIXELS_A_SIDE = 8_000
+MANY = 20  # images in one request; if there are more, each is to be smaller
+MOST_PIXELS_A_SIDE_OF_MANY = 2_000
+MOST_IMAGES = 600  # a request; 100 where the window has 200,000 tokens, which no model here has
+UNKNOWN_IMAGE_TOKENS = LARGEST_IMAGE_TOKENS  # an image by URL or file id, whose size is not known here
 SIGNATURES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -33,7 +40,33 @@ def image_tokens(raw: bytes) -> int:
     size = dimensions(raw)
     if size is None:
         return UNKNOWN_IMAGE_TOKENS
-    return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
+    width, height = max(1, size[0]), max(1, size[1])
+    side = max(width, height)
+    while not _fits(*_at(side, width, height)):  # pixel by pixel from a first guess, which is never too small
+        side = min(side - 1, math.ceil(_first_guess(width, height))) if side == max(width, height) else side - 1
+    columns, rows = _grid(*_at(side, width, height))
+    return columns * rows
+
+
+def _first_guess(width: int, height: int) -> float:
+    """A longer side that is at least as long as the right one: the limits without the grid's edges."""
+    area = LARGEST_IMAGE_TOKENS * PATCH * PATCH
+    return min(LONGEST_SIDE, math.sqrt(area * max(width, height) / min(width, height))) + 1
+
+
+def _at(side: int, width: int, height: int) -> tuple[int, int]:
+    """The image's size when its longer side has `side` pixels."""
+    factor = side / max(width, height)
+    return max(1, round(width * factor)), max(1, round(height * factor))
+
+
+def _grid(width: int, height: int) -> tuple[int, int]:
+    return math.ceil(width / PATCH), math.ceil(height / PATCH)
+
+
+def _fits(width: int, height: int) -> bool:
+    columns, rows = _grid(width, height)
+    return max(columns, rows) * PATCH <= LONGEST_SIDE and columns * rows <= LARGEST_IMAGE_TOKENS
 
 
 def dimensions(raw: bytes) -> tuple[int, int] | None:

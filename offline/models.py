@@ -112,7 +112,7 @@ def model_info(model: Model) -> dict[str, Any]:
 
 
 def _capabilities(model: Model) -> dict[str, Any]:
-    """True where this server accepts it; batches, citations, server tools and context management it does not."""
+    """True where this server accepts it; batches, citations, code execution and context management it does not."""
     return {
         "batch": _supported(False),
         "citations": _supported(False),
@@ -121,7 +121,7 @@ def _capabilities(model: Model) -> dict[str, Any]:
         "effort": _supported(True) | {level: _supported(True) for level in EFFORTS},
         "image_input": _supported(True),
         "pdf_input": _supported(True),
-        "server_tools": _supported(False) | {"code_execution": _supported(False), "web_search": _supported(False)},
+        "server_tools": _supported(True) | {"code_execution": _supported(False), "web_search": _supported(True)},
         "structured_outputs": _supported(True),
         "thinking": _supported(True) | {"types": {kind: _supported(kind in model.thinking) for kind in THINKING_TYPES}},
     }

@@ -18,6 +18,9 @@ CLOCK_LINE = re.compile(
     r"^(Current time|Current date|User timezone|User name|Relationship stage|Last session): *(.+)$", re.MULTILINE
 )
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+\.)\s+")
+HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
+OWN_LINK = re.compile(r"\[[^\]]*\]\(/[^)]*\)")
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 REFERENCE = re.compile(r"\s*[\[(](?:fact|episode|document|message|chunk|segment):[^\])]*[\])]")
 PROFILE_FROM = 1  # system blocks before this one hold instructions, not facts about the user
 INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)  # headings of what is no fact either
@@ -50,6 +53,7 @@ class Reading:
     clock: dict[str, str] = field(default_factory=dict)
     exchanges: tuple[tuple[str, str], ...] = ()  # earlier turns: what the user wrote, what was answered
     tools: dict[str, Json] = field(default_factory=dict)
+    server_search: bool = False  # whether the provider's own web search is offered
     forced: str | None = None  # the tool that must be called, if any
     results: tuple[ToolResult, ...] = ()
 
@@ -66,6 +70,7 @@ def read(body: Json) -> Reading:
         clock={name: value.strip() for text in texts[:-1] for name, value in CLOCK_LINE.findall(text)},
         exchanges=tuple(_exchanges(messages[:start])),
         tools=_offered(body),
+        server_search=_server_search(body),
         forced=_forced(body),
         results=tuple(_results(messages, start)),
     )
@@ -97,10 +102,15 @@ def _recalled(text: str) -> list[Memory]:
         return []
     updates = [Memory(_plain(str(line)), "profile") for line in data.get("profile_update") or []]
     return updates + [
-        Memory(str(item.get("text") or ""), str(item.get("id") or ""), str(item.get("date") or ""))
+        Memory(_readable(str(item.get("text") or "")), str(item.get("id") or ""), str(item.get("date") or ""))
         for item in data.get("recalled_memories") or []
         if isinstance(item, dict) and item.get("said_by") != "assistant"  # its own answers are no source
     ]
+
+
+def _readable(text: str) -> str:
+    """A memory's words without headings' marks, links of Recall's own and the addresses of others."""
+    return LINK.sub(r"\1", OWN_LINK.sub("", HEADING.sub("", text))).strip()
 
 
 def _profile(system: list[Json]) -> list[Memory]:
@@ -137,6 +147,11 @@ def _offered(body: Json) -> dict[str, Json]:
     if (body.get("tool_choice") or {}).get("type") == "none":
         return {}
     return {tool["name"]: tool for tool in body.get("tools") or [] if tool.get("type") in (None, "custom")}
+
+
+def _server_search(body: Json) -> bool:
+    kinds = [str(tool.get("type")) for tool in body.get("tools") or []]
+    return (body.get("tool_choice") or {}).get("type") != "none" and any(k.startswith("web_search_") for k in kinds)
 
 
 def _forced(body: Json) -> str | None:
@@ -182,5 +197,6 @@ def _records(value: Any) -> list[Memory]:
         return []
     text = next((value[key] for key in RESULT_TEXTS if isinstance(value.get(key), str) and value[key]), None)
     if text:
-        return [Memory(text, str(value.get("id") or value.get("path") or ""), str(value.get("date") or ""))]
+        origin = value.get("id") or value.get("path") or value.get("url") or ""
+        return [Memory(text, str(origin), str(value.get("date") or ""))]
     return [memory for item in value.values() if isinstance(item, list) for memory in _records(item)]

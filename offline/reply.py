@@ -14,6 +14,7 @@ from offline.signature import sign
 Json = dict[str, Any]
 
 WORD = re.compile(r"\S+\s*|\s+")  # one delta of a text
+SEALED = "b2ZmbGluZS1kZW1v"
 REFUSAL = {"type": "refusal", "category": None, "explanation": "Refused on demand by the offline server."}
 
 
@@ -33,7 +34,15 @@ class ToolCall:
     input: Json
 
 
-type Block = Text | Thinking | ToolCall
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A web search by the provider's own tool, with the pages it found (`title`, `url`, perhaps `page_age`)."""
+
+    query: str
+    pages: tuple[Json, ...]
+
+
+type Block = Text | Thinking | ToolCall | Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +115,7 @@ def _at_stop_sequence(blocks: list[Block], sequences: list[str]) -> tuple[list[B
 
 
 def _fit(blocks: list[Block], room: int) -> tuple[list[Block], bool]:
-    """As much as fits into `room` tokens, and whether anything was cut. A tool call is sent whole or not at all."""
+    """As much as fits into `room` tokens, and whether anything was cut. A call is sent whole or not at all."""
     kept: list[Block] = []
     for block in blocks:
         needed = _tokens(block)
@@ -114,7 +123,7 @@ def _fit(blocks: list[Block], room: int) -> tuple[list[Block], bool]:
             kept.append(block)
             room -= needed
             continue
-        if not isinstance(block, ToolCall):
+        if isinstance(block, Text | Thinking):
             kept.append(type(block)(_leading_words(block.text, room)))
         return kept, True
     return kept, False
@@ -134,6 +143,8 @@ def _tokens(block: Block) -> int:
     """Output tokens: the sum over the deltas, so that a stream cut short has an exact count."""
     if isinstance(block, ToolCall):
         return TOOL_TOKENS + tokenizer.count(block.name) + tokenizer.count(json.dumps(block.input))
+    if isinstance(block, Search):
+        return TOOL_TOKENS + tokenizer.count(block.query)
     return sum(map(tokenizer.count, WORD.findall(block.text)))
 
 
@@ -156,9 +167,23 @@ def _content(blocks: list[Block], summarized: bool, prompt: Prompt) -> list[Json
                     "caller": {"type": "direct"},
                 }
             )
+        elif isinstance(block, Search):
+            content += _search(block, f"srv{_call_id(prompt, at)}")
         elif block.text:
             content.append({"type": "text", "text": block.text, "citations": None})
     return content
+
+
+def _search(search: Search, call_id: str) -> list[Json]:
+    """The provider's two blocks: the call, and what it found. The page's text is sealed: only its maker can read it."""
+    caller = {"type": "direct"}
+    sealed = {"type": "web_search_result", "page_age": None, "encrypted_content": SEALED}
+    found = [sealed | page for page in search.pages]
+    call = {"id": call_id, "name": "web_search", "input": {"query": search.query}, "caller": caller}
+    return [
+        {"type": "server_tool_use", **call},
+        {"type": "web_search_tool_result", "tool_use_id": call_id, "content": found, "caller": caller},
+    ]
 
 
 def _call_id(prompt: Prompt, at: int) -> str:

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from offline.matching import Match, best_matches, sentences
 from offline.reading import Memory, Reading
-from offline.reply import Reply, Text, Thinking, ToolCall
+from offline.reply import Reply, Search, Text, Thinking, ToolCall
 from offline.schema import minimal_instance
+from offline.search import demo_page
 from offline.wording import about_user, to_user
 
 type Rule = Callable[[Reading], Reply | None]
@@ -23,7 +24,11 @@ CONNECT = (
     "Messages API) and start Recall again."
 )
 ABILITY = "I can only answer from what you told Recall."
-LATER = "I have not stored it: the librarian reads conversations later and proposes what to keep."
+LATER = (
+    "I have not stored it: the librarian reads what is said in a conversation that is kept, and proposes what to "
+    "remember."
+)
+"""True in a temporary chat, too, which a request does not tell from others."""
 SAMPLE = """Here is a sample of what an answer may look like.
 
 ## A list
@@ -72,13 +77,23 @@ QUESTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 REQUEST = re.compile(r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember))\b", re.IGNORECASE)
+# What asks for something newer than any memory; a question about the user's own life never does.
+RECENT = re.compile(
+    r"\b(?:latest|newest|most recent|news|current(?:ly)?|right now|these days|weather|forecast|stock price|"
+    r"exchange rate|just released|who won|search the web|look (?:it|this|that) up online)\b",
+    re.IGNORECASE,
+)
+OWN = re.compile(r"\b(?:my|mine|our|(?:did|do|have|am|was|were) (?:i|we)|(?:i|we) \w+(?:ed|id|ld))\b", re.IGNORECASE)
 # How a memory is named, by the kind in its id.
 ORIGINS = {
     "episode": "From an earlier conversation",
     "segment": "From an earlier conversation",
     "document": "From your documents",
     "chunk": "From your documents",
+    "http": "From the web",
+    "https": "From the web",
 }
+REPORTED = ("remember", "update_task")  # what these answer is said to the user as it is
 MOST_LISTED = 8
 
 
@@ -141,15 +156,15 @@ def _rest(full: str, said: str) -> str | None:
 
 
 def _tool_answered(reading: Reading) -> Reply | None:
-    """After a tool's result: report what `remember` said, or answer from what the search found."""
+    """After a tool's result: report what it says of itself, or answer from what the search found."""
     if not reading.results:
         return None
     last = reading.results[-1]
     told = " ".join(memory.text for memory in last.memories)
     if last.failed:
         return say(f"The tool `{last.name}` failed: {told or 'it gave no reason'}")
-    if last.name == "remember":
-        return say(f"The tool `remember` answered: “{told or 'nothing'}”")
+    if last.name in REPORTED:
+        return say(f"The tool `{last.name}` answered: “{told or 'nothing'}”")
     found = [memory for result in reading.results for memory in result.memories if not result.failed]
     matches = best_matches(_asked(reading.question), found)
     return _answer_from(matches) if matches else say(_unknown(searched=True))
@@ -197,6 +212,21 @@ def _overview(reading: Reading) -> Reply | None:
     return say("This is what I was given about you:", "\n".join(f"- {line}" for line in lines[:MOST_LISTED]), *more)
 
 
+def _web(reading: Reading) -> Reply | None:
+    """A question about what is new: search the web with the tool that is offered, ours or the provider's."""
+    if not RECENT.search(reading.question) or OWN.search(reading.question):
+        return None
+    asked = _asked(reading.question)
+    if "web_search" in reading.tools:
+        return Reply((ToolCall("web_search", {"query": asked}),))
+    if not reading.server_search:
+        return None
+    page = demo_page(asked)
+    shown = {"title": page["title"], "url": page["url"]}
+    found = _answer_from([Match(page["content"], Memory(page["content"], page["url"]))])
+    return Reply((Search(asked, (shown,)), *found.blocks))
+
+
 def _recall(reading: Reading) -> Reply | None:
     """A question: answer from what was recalled, else from what was said earlier, else search, else say so."""
     task = TASK.match(reading.question)
@@ -235,6 +265,7 @@ RULES: tuple[Rule, ...] = (
     _name,
     _identity,
     _overview,
+    _web,
     _recall,
     _greeting,
     _acknowledge,
@@ -252,9 +283,15 @@ def _asked(text: str) -> str:
 
 
 def _answer_from(matches: list[Match]) -> Reply:
-    answer = " ".join(to_user(match.sentence) for match in matches)
-    memories = list(dict.fromkeys(match.memory for match in matches))
-    return say(answer, "\n".join(map(_source, memories)))
+    """Each thing once: what only repeats a shorter sentence, and its memory, are left out."""
+    told = {to_user(match.sentence): match.memory for match in reversed(matches)}
+    said = [one for one in reversed(told) if not any(_is_in(other, one) for other in told)]
+    sources = [_source(memory) for memory in dict.fromkeys(told[one] for one in said)]
+    return say(" ".join(said), sources[0] if len(sources) == 1 else "\n".join(f"- {one}" for one in sources))
+
+
+def _is_in(one: str, other: str) -> bool:
+    return one != other and one.rstrip(".").casefold() in other.casefold()
 
 
 def _source(memory: Memory) -> str:

@@ -1,19 +1,20 @@
 """Which prepared reply answers next: the queue that tests fill through `POST /offline/script`.
 
-A reply is `{"text"?, "thinking"?, "tools"?: [{"name", "input"}], "json"?, "stop_reason"?, "match"?}`. One with `json`
-answers requests for structured output only, any other only requests without, so that a scripted chat answer is never
-taken by a background extraction. The first that fits is used, once.
+A reply is `{"text"?, "thinking"?, "searches"?: [{"query", "pages": [{"title", "url"}]}], "tools"?: [{"name", "input"}],
+"json"?, "stop_reason"?, "match"?}`, sent in the order thinking, searches by the provider's own tool, text, calls. One
+with `json` answers requests for structured output only, any other only requests without, so that a scripted chat answer
+is never taken by a background extraction. The first that fits is used, once.
 """
 
 import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from offline.reply import Block, Reply, Text, Thinking, ToolCall
+from offline.reply import Block, Reply, Search, Text, Thinking, ToolCall
 
 Json = dict[str, Any]
 
-KEYS = frozenset({"text", "thinking", "tools", "json", "stop_reason", "match"})
+KEYS = frozenset({"text", "thinking", "searches", "tools", "json", "stop_reason", "match"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def _prepared(source: Any) -> Prepared:
     blocks: list[Block] = []
     if source.get("thinking"):
         blocks.append(Thinking(str(source["thinking"])))
+    blocks += [_search(search) for search in source.get("searches") or []]
     if source.get("text"):
         blocks.append(Text(str(source["text"])))
     if "json" in source:
@@ -70,3 +72,14 @@ def _call(call: Any) -> ToolCall:
     if not isinstance(call, dict) or not isinstance(call.get("name"), str) or not isinstance(call.get("input"), dict):
         raise ValueError('a tool call is {"name": string, "input": object}')
     return ToolCall(call["name"], call["input"])
+
+
+def _search(search: Any) -> Search:
+    pages = search.get("pages") if isinstance(search, dict) else None
+    if not isinstance(pages, list) or not all(_is_page(page) for page in pages):
+        raise ValueError('a search is {"query": string, "pages": [{"title": string, "url": string}]}')
+    return Search(str(search.get("query") or ""), tuple(pages))
+
+
+def _is_page(page: Any) -> bool:
+    return isinstance(page, dict) and isinstance(page.get("title"), str) and isinstance(page.get("url"), str)

@@ -59,6 +59,7 @@ def _closing_usage(usage: Json) -> Json:
         "cache_read_input_tokens",
         "output_tokens",
         "output_tokens_details",
+        "server_tool_use",
     )
     return {key: usage[key] for key in kept}
 
@@ -68,6 +69,8 @@ def _empty(block: Json) -> Json:
         "text": {"text": ""},
         "thinking": {"thinking": "", "signature": ""},
         "tool_use": {"input": {}},
+        "server_tool_use": {"input": {}},
+        "web_search_tool_result": {},  # comes whole with its start
     }
     return {**block, **blank[block["type"]]}
 
@@ -81,7 +84,7 @@ def _deltas(block: Json) -> Iterator[Json]:
             for word in WORD.findall(block["thinking"]):
                 yield {"type": "thinking_delta", "thinking": word}
             yield {"type": "signature_delta", "signature": block["signature"]}
-        case "tool_use":
+        case "tool_use" | "server_tool_use":
             yield {"type": "input_json_delta", "partial_json": ""}
             for piece in JSON_PIECE.findall(json.dumps(block["input"])):
                 yield {"type": "input_json_delta", "partial_json": piece}

@@ -67,7 +67,7 @@ class Kind:
     """In which roles a block may stand, and the fields it must have."""
 
     roles: tuple[str, ...]
-    fields: dict[str, type]
+    fields: dict[str, type | tuple[type, ...]]
 
 
 ANYWHERE = ("user", "assistant", "system")
@@ -81,7 +81,7 @@ BLOCKS = {
     "thinking": Kind(("assistant",), {"thinking": str, "signature": str}),
     "redacted_thinking": Kind(("assistant",), {"data": str}),
     "server_tool_use": Kind(("assistant",), {"id": str, "name": str, "input": dict}),
-    "web_search_tool_result": Kind(("assistant",), {"tool_use_id": str}),
+    "web_search_tool_result": Kind(("assistant",), {"tool_use_id": str, "content": (list, dict)}),
     "web_fetch_tool_result": Kind(("assistant",), {"tool_use_id": str}),
 }
 IN_RESULT = ("text", "image", "document", "search_result")
@@ -350,6 +350,16 @@ def _tool_use_problem(where: str, _role: str, block: Json) -> Iterator[str]:
         yield f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
 
 
+def _search_result_problem(where: str, _role: str, block: Json) -> Iterator[str]:
+    """What the provider's search found comes back as it was sent, or as its error."""
+    content = block["content"]
+    for at, found in enumerate(content if isinstance(content, list) else []):
+        for name in ("encrypted_content", "title", "url"):
+            if not isinstance(found, dict) or not isinstance(found.get(name), str):
+                yield f"{where}.web_search_tool_result.content.{at}.{name}: Field required"
+                return
+
+
 def _tool_result_problem(where: str, role: str, block: Json) -> Iterator[str]:
     content = block.get("content") or []
     if not isinstance(content, (str, list)):
@@ -398,6 +408,34 @@ def _image_problem(where: str, source: Json) -> Iterator[str]:
         yield f"{where}.data: Could not process image"
     elif images.media_type(raw) != declared:
         yield f"{where}: Image does not match the provided media type {declared}"
+    elif len(raw) > images.MOST_BYTES:
+        yield f"{where}: image exceeds 5 MB maximum: {len(raw)} bytes > {images.MOST_BYTES} bytes"
+    elif max(images.dimensions(raw) or (0,)) > images.MOST_PIXELS_A_SIDE:
+        yield f"{where}.data: At least one of the image dimensions exceed max allowed size: 8000 pixels"
+
+
+def _many_images(body: Json, _model: Model) -> Iterator[str]:
+    """Rules of all images of a request together."""
+    blocks = [block for message in body["messages"] for block in _images_in(text_blocks(message["content"]))]
+    if len(blocks) > images.MOST_IMAGES:
+        yield f"messages: Too many images: {len(blocks)} > {images.MOST_IMAGES}"
+    if len(blocks) <= images.MANY:
+        return
+    for block in blocks:
+        raw = images.decode(block["source"].get("data", "")) or b""
+        if max(images.dimensions(raw) or (0,)) > images.MOST_PIXELS_A_SIDE_OF_MANY:
+            yield (
+                "messages: At least one of the image dimensions exceed max allowed size for many-image requests: "
+                "2000 pixels"
+            )
+
+
+def _images_in(blocks: list[Json]) -> Iterator[Json]:
+    for block in blocks:
+        if block["type"] == "image":
+            yield block
+        elif block["type"] == "tool_result":
+            yield from _images_in(text_blocks(block.get("content") or []))
 
 
 _SPECIAL: dict[str, Callable[[str, str, Json], Iterator[str]]] = {
@@ -406,6 +444,7 @@ _SPECIAL: dict[str, Callable[[str, str, Json], Iterator[str]]] = {
     "document": _source_problem,
     "tool_use": _tool_use_problem,
     "tool_result": _tool_result_problem,
+    "web_search_tool_result": _search_result_problem,
     "thinking": _thinking_problem,
     "redacted_thinking": _thinking_problem,
 }
@@ -458,6 +497,20 @@ def _tool_loop(body: Json, _model: Model) -> Iterator[str]:
             yield f"messages.{number}: `tool_use` ids must be unique"
     if open_calls and body["messages"][-1]["role"] == "assistant":
         yield f"messages.{len(body['messages']) - 1}: `tool_use` ids were found without `tool_result` blocks"
+
+
+def _searches(body: Json, _model: Model) -> Iterator[str]:
+    """What a search of the provider's found stands in the same message, after the search."""
+    for number, message in enumerate(body["messages"]):
+        searched: set[str] = set()
+        for at, block in enumerate(text_blocks(message["content"])):
+            if block["type"] == "server_tool_use":
+                searched.add(block["id"])
+            elif block["type"] == "web_search_tool_result" and block["tool_use_id"] not in searched:
+                yield (
+                    f"messages.{number}.content.{at}: unexpected `tool_use_id` found in `web_search_tool_result` "
+                    f"blocks: {block['tool_use_id']}. Each must have a corresponding `server_tool_use` block before it."
+                )
 
 
 def _leading_results(blocks: list[Json]) -> list[str]:
@@ -552,8 +605,10 @@ COUNT_CHECKS: tuple[Check, ...] = (
     _tool_choice,
     _system,
     _messages,
+    _many_images,
     _roles,
     _tool_loop,
+    _searches,
     _cache_control,
 )
 CHECKS: tuple[Check, ...] = (_limits, _small_objects, *COUNT_CHECKS)

@@ -1,4 +1,4 @@
-"""What does a web process serve? HTTP by Django, sockets by Channels; started and ended by the ASGI lifespan."""
+"""What does a web process serve? HTTP by Django, /mcp beside it, sockets by Channels; all within the ASGI lifespan."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
+from chat.mcp.gate import BesideThePages  # noqa: E402
 from chat.recovery import mark_abandoned_answers  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.running import TURNS  # noqa: E402
@@ -30,7 +31,7 @@ from memory.embedding import embedder  # noqa: E402
 from recall import provider, tokens  # noqa: E402
 from recall.health import problem  # noqa: E402
 from recall.nudges import Listener  # noqa: E402
-from recall.refusing import BESIDE_THE_FILE, LimitedBodies, SameOriginSockets  # noqa: E402
+from recall.refusing import BESIDE_THE_FILE, TAKES_EXPORTS, LimitedBodies, SameOriginSockets  # noqa: E402
 from recall.threads import in_thread  # noqa: E402
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,11 @@ async def stop(tasks: list[asyncio.Task[Any]]) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": LimitedBodies(http, settings.ENVIRONMENT.max_upload_mb * 1_000_000 + BESIDE_THE_FILE),
+        "http": LimitedBodies(
+            BesideThePages(http),
+            settings.ENVIRONMENT.max_upload_mb * 1_000_000 + BESIDE_THE_FILE,
+            dict.fromkeys(TAKES_EXPORTS, settings.ENVIRONMENT.max_import_mb * 1_000_000 + BESIDE_THE_FILE),
+        ),
         "websocket": SameOriginSockets(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         "lifespan": lifespan,
     }

@@ -1,7 +1,8 @@
 """What an operator may choose, read from the environment and from `.env`, and checked at start.
 
-An operator's choices (keys, addresses, models, sizes) stand here, one typed field each. A design choice (pruning
-order, weights, thresholds) is a constant beside the code that obeys it, not a setting.
+An operator's choices (keys, addresses, models, sizes) stand here, one typed field each. A design choice (weights,
+thresholds, counts) is a constant beside the code that obeys it; where a seed made it a knob, the constant is written
+`setting("name", 5)`, and the variable of that name, when set, takes its place.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
@@ -25,6 +27,7 @@ SCHEMES: dict[str, tuple[str, ...]] = {
     "public_url": ("http://", "https://"),
     "database_url": ("postgresql://", "postgres://"),
     "redis_url": ("redis://", "rediss://"),
+    "web_search_url": ("http://", "https://"),
     "email_url": ("smtp://", "smtps://"),  # STARTTLS, and TLS from the first byte
 }
 """How each address may start."""
@@ -32,7 +35,7 @@ SCHEMES: dict[str, tuple[str, ...]] = {
 ENV_FILE = Path(os.environ.get("ENV_FILE", BASE_DIR / ".env"))
 
 
-CAPABILITIES = frozenset({"caching", "structured_output", "thinking", "effort", "count_tokens", "images"})
+CAPABILITIES = frozenset({"caching", "structured_output", "thinking", "effort", "count_tokens", "images", "web_search"})
 """What MODEL_CAPABILITIES may name."""
 
 
@@ -66,7 +69,7 @@ class Environment(BaseSettings):
     model_capabilities: str = Field(
         "",
         description="For a server without a Models API, comma-separated: caching, structured_output, thinking, effort, "
-        "count_tokens, images",
+        "count_tokens, images, web_search",
     )
     model_context_window: int = Field(32_000, ge=4_000, description="Likewise: tokens of input and output together")
     model_max_output: int = Field(4_000, ge=256, description="Likewise: longest answer, in tokens")
@@ -74,13 +77,31 @@ class Environment(BaseSettings):
     offline_url: str | None = Field(None, description="A running offline server; `up` sets it for what it starts")
     cache_ttl: Literal["5m", "1h"] = Field("1h", description="Lifetime asked for prompt-cache entries")
 
+    # The web
+    web_search: Literal["off", "searxng", "provider"] = Field(
+        "off", description="Who searches the web: nobody, the SearXNG server at WEB_SEARCH_URL, or the model's provider"
+    )
+    web_search_url: str | None = Field(
+        None, validate_default=True, description="SearXNG with its JSON format on, such as http://localhost:8888"
+    )
+
     # Accounts and mail
+    sign_up: Literal["open", "first", "closed"] = Field(
+        "open", description="Who may sign up: anyone, only the first person, or nobody"
+    )
     email_url: str | None = Field(None, description="SMTP server, smtp://user:password@host:port; unset: the console")
     default_from_email: str = Field("recall@localhost", description="Sender of Recall's mail")
 
     # Limits
     max_message_chars: int = Field(400_000, ge=1_000, description="Longest message a user may send, in characters")
+    api_rate_per_minute: int = Field(
+        600, ge=1, description="Requests a minute of one API key, or one person's sessions"
+    )
     max_upload_mb: int = Field(20, ge=1, le=200, description="Largest file a user may upload, in megabytes")
+    max_import_mb: int = Field(1_000, ge=1, le=10_000, description="Largest export or archive a user may bring in")
+    rag_per_turn_memory_budget_tokens: int | None = Field(
+        None, ge=0, description="Most tokens of recalled memories in a prompt, in every plan; unset: the plan's"
+    )
     artifact_retention_days: int = Field(
         0, ge=0, description="Days after which kept tool results are removed; 0: never"
     )
@@ -93,6 +114,128 @@ class Environment(BaseSettings):
     rag_chunk_overlap: int = Field(50, ge=0, description="Base tokens a passage repeats of the one before")
     story_chunk_size: int = Field(500, ge=40, le=2_000, description="Longest passage of a story, in base tokens")
 
+    embeddings_device: Literal["cpu", "cuda"] | None = Field(
+        None, description="Where vectors are computed; cuda needs the onnxruntime-gpu package"
+    )
+
+    # The knobs of the seeds: unset, the constant beside the code holds (docs/settings.md names it, with its reason)
+
+    # How memories are recalled
+    rag_final_top_k: int | None = Field(None, ge=0, le=50, description="Most memories that one prompt recalls")
+    rag_top_k_max: int | None = Field(None, ge=1, le=50, description="Most results that a search by the model returns")
+    rag_re_rank_top_n: int | None = Field(
+        None, ge=5, le=1_000, description="Passages that each leg of the retrieval brings up to be ranked"
+    )
+    rag_similarity_threshold: float | None = Field(
+        None, ge=0, le=1, description="Least cosine at which meaning alone recalls a statement"
+    )
+    rag_relevance_threshold: float | None = Field(
+        None, ge=0, le=1, description="Least relevance at which passages are recalled at all"
+    )
+    rag_ranking: Literal["measured", "seed"] | None = Field(None, description="Which weights rank the memories")
+    rag_weight_semantic: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of the meaning")
+    rag_weight_keyword: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of the words")
+    rag_weight_recency: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of recency")
+    rag_weight_importance: float | None = Field(
+        None, ge=0, description="With RAG_RANKING=seed: weight of the importance"
+    )
+    rag_weight_access: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of earlier uses")
+    rag_recent_days: float | None = Field(None, ge=0, description="Days for which a memory counts as recent")
+    rag_recent_boost: float | None = Field(None, ge=0, description="Factor for the score of a recent memory")
+    rag_importance_boost: float | None = Field(
+        None, ge=0, description="Gain of a memory of importance 1 over one of importance 0, as a share"
+    )
+    profile_min_importance: float | None = Field(
+        None, ge=0, le=1, description="Importance from which on a keyed fact always stands in the prompt"
+    )
+
+    # What the librarian keeps, and what fades
+    librarian_every_turns: int | None = Field(
+        None, ge=1, description="Turns after which a running conversation is read"
+    )
+    session_idle_minutes: int | None = Field(
+        None, ge=1, description="Minutes of silence after which a conversation is paused and read"
+    )
+    librarian_min_confidence: float | None = Field(
+        None, ge=0, le=1, description="Confidence below which a proposed fact is dropped"
+    )
+    librarian_min_importance: float | None = Field(
+        None, ge=0, le=1, description="Importance below which a proposed fact or episode is dropped"
+    )
+    librarian_sure_confidence: float | None = Field(
+        None, ge=0, le=1, description="Confidence from which on a fact may be kept unasked"
+    )
+    librarian_same_meaning: float | None = Field(
+        None, ge=0, le=1, description="Cosine from which on two statements say the same"
+    )
+    decay_half_life_days: float | None = Field(
+        None, gt=0, description="Days in which an unused memory loses half its worth"
+    )
+    decay_use_adds: float | None = Field(None, ge=0, le=1, description="What each use adds to a memory's worth")
+    decay_uses_add_at_most: float | None = Field(None, ge=0, le=1, description="What all its uses together add at most")
+    archive_from_days: int | None = Field(None, ge=0, description="Age in days below which no fact is archived")
+    archive_below: float | None = Field(
+        None, ge=0, le=1, description="Importance × decay below which a fact is archived"
+    )
+    live_episodes: int | None = Field(None, ge=1, description="Most episodes of one person that are not archived")
+    key_moment_significance: float | None = Field(
+        None, ge=0, le=1, description="Significance from which on an episode is a key moment"
+    )
+    relationship_stages: str | None = Field(
+        None, description="Sessions below which somebody is NEW, DEVELOPING and COMFORTABLE"
+    )
+
+    # What a prompt may hold
+    budget_plan: Literal["small", "standard", "long"] | None = Field(
+        None, description="Plan of everyone who chose none"
+    )
+    budget_total_tokens: int | None = Field(
+        None, ge=2_000, description="Of that plan: all tokens of a request, the answer included"
+    )
+    budget_output_tokens: int | None = Field(None, ge=256, description="Of that plan: tokens kept free for the answer")
+    budget_system_tokens: int | None = Field(
+        None, ge=1_000, description="Of that plan: ceiling of blueprint, tools and boundaries"
+    )
+    budget_profile_tokens: int | None = Field(None, ge=0, description="Of that plan: ceiling of the profile")
+    budget_history_tokens: int | None = Field(None, ge=500, description="Of that plan: ceiling of the history")
+    budget_memory_tokens: int | None = Field(None, ge=0, description="Of that plan: ceiling of the recalled memories")
+    budget_task_tokens: int | None = Field(
+        None, ge=300, description="Of that plan: ceiling of task state and tool results"
+    )
+    history_first_turns: int | None = Field(None, ge=0, description="First turns that stay when history gives way")
+    history_last_turns: int | None = Field(None, ge=1, description="Last turns that stay when history gives way")
+    compact_after_turns: int | None = Field(
+        None, ge=4, description="Turns that stand in a prompt as they were said before older ones are summarised"
+    )
+    compact_at_window_percent: int | None = Field(
+        None, ge=5, le=100, description="Share of the model's window at which older turns are summarised"
+    )
+    compact_keep_turns: int | None = Field(
+        None, ge=1, description="Turns that stay as they were said when older ones are summarised"
+    )
+    segment_turns: int | None = Field(None, ge=3, description="Most turns that one summary tells of")
+    prompt_segments: int | None = Field(None, ge=1, description="Most summaries in a prompt; older ones are merged")
+    summary_verbosity: Literal["brief", "normal", "full"] | None = Field(
+        None, description="Length of a summary: 150, 400 or 800 tokens at most"
+    )
+    artifact_from_tokens: int | None = Field(
+        None, ge=50, description="Tokens from which on a tool result is moved into a document"
+    )
+    web_search_results: int | None = Field(
+        None, ge=1, le=10, description="Excerpts that one search of the web shows to the model"
+    )
+
+    # What can be watched
+    log_format: Literal["plain", "json"] = Field("plain", description="Log lines for people, or one JSON object a line")
+    metrics_token: SecretStr | None = Field(
+        None,
+        description="Opens /metrics, for Prometheus, to whoever sends it as a bearer token; unset: no such page",
+    )
+    memory_debug: bool = Field(
+        False, description="Lets everyone ask for MEMORY_DEBUG lines with a turn; staff always may"
+    )
+    rag_debug: bool = Field(False, description="The same for RAG_DEBUG")
+    search_debug: bool = Field(False, description="The same for SEARCH_DEBUG")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least severe log line shown")
 
     @field_validator(*SCHEMES)
@@ -104,6 +247,21 @@ class Environment(BaseSettings):
         if value is not None and not value.startswith(("postgres", "redis")):
             _ = urlsplit(value).port  # raises for one that is none; a database's address may name several hosts
         return value.rstrip("/") if value else value
+
+    @field_validator("web_search_url")
+    @classmethod
+    def _needed_by_searxng(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("web_search") == "searxng":
+            raise ValueError("is needed for WEB_SEARCH=searxng")
+        return value
+
+    @field_validator("relationship_stages")
+    @classmethod
+    def _three_rising_numbers(cls, value: str | None) -> str | None:
+        numbers = [int(word) for word in value.split(",") if word.strip().isdigit()] if value else [1, 2, 3]
+        if len(numbers) != 3 or numbers != sorted(set(numbers)):
+            raise ValueError("must be three rising numbers, such as 2,5,20")
+        return value
 
     @field_validator("rag_chunk_overlap")
     @classmethod
@@ -149,6 +307,12 @@ def read_environment() -> Environment:
     except ValidationError as error:
         wrong = [f"{str(e['loc'][0]).upper()}: {e['msg'].removeprefix('Value error, ')}" for e in error.errors()]
         raise ImproperlyConfigured(f"The environment is not right: {'; '.join(wrong)}.") from None
+
+
+def setting[T](name: str, constant: T) -> T:
+    """What the operator chose for `name`, or the constant. For constants of modules: the environment stays as it is."""
+    chosen = getattr(settings.ENVIRONMENT, name)
+    return constant if chosen is None else chosen
 
 
 def kept_secret_key(var_dir: Path) -> str:

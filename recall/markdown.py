@@ -30,6 +30,8 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
+from recall import formulas
+
 MAX_CHARS = 40_000
 """Longer text is shown as it is: the parser takes up to half a second for this much, on inputs made to be slow."""
 MAX_BRACKET_WORK = 500_000
@@ -43,6 +45,8 @@ SLOW_CODE = re.compile(r"[^\n]{2000}|\s{1000}")
 """What a single step of some lexers takes seconds for (20,000 digits on a line in OCaml: 6 s): shown plain."""
 TOP_HEADING = 3
 """The page has h1 and each message h2, so an answer's own headings begin at h3, at whatever level the model began."""
+BOXES = {"[ ] ": "☐", "[x] ": "☑"}
+TABLE_LABEL_CHARS = 60
 SCHEMES = frozenset({"http", "https", "mailto"})
 
 TAGS = frozenset(
@@ -74,16 +78,27 @@ TAGS = frozenset(
         "div",
     ]
 )
+"""And those of `recall/formulas.py`."""
 CLASSES = {
     "span": {name for name in STANDARD_TYPES.values() if name} | {"link-host"},
     "th": {"align-right", "align-center"},
     "td": {"align-right", "align-center"},
-    "div": {"plain"},
+    "div": {"plain", "code", "table"},
+    "li": {"task"},
 }
-ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "pre": {"data-language", "tabindex"}}
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "ol": {"start"},
+    "pre": {"tabindex"},
+    "div": {"data-language", "role", "tabindex", "aria-label"},
+    **{tag: set(formulas.VALUES) for tag in formulas.TAGS},
+}
+EXACTLY: dict[str, dict[str, set[str]]] = {"pre": {"tabindex": {"0"}}, "div": {"role": {"region"}, "tabindex": {"0"}}}
+"""Attributes that have this value or are not there."""
 CLEANER = nh3.Cleaner(
-    tags=TAGS,
-    attributes=ATTRIBUTES,
+    tags=TAGS | formulas.TAGS,
+    attributes={tag: names - EXACTLY.get(tag, {}).keys() for tag, names in ATTRIBUTES.items()},
+    tag_attribute_values=EXACTLY,
     allowed_classes=CLASSES,
     url_schemes=SCHEMES,
     url_relative="deny",
@@ -142,12 +157,17 @@ _CACHE = _Cache(CACHED_ANSWERS)
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"html": False, "linkify": False}).disable(["image"])
     parser.validateLink = _may_link  # type: ignore[method-assign]
+    formulas.find_formulas(parser)
     parser.core.ruler.before("inline", "overfull", _leave_overfull_plain)
     parser.core.ruler.push("recall", _adapt)
     parser.add_render_rule("overfull", _overfull)
     parser.add_render_rule("fence", _code)
     parser.add_render_rule("code_block", _code)
     parser.add_render_rule("link_host", _link_host)
+    parser.add_render_rule("math_inline", _formula)
+    parser.add_render_rule("math_block", _formula)
+    parser.add_render_rule("table_open", _table)
+    parser.add_render_rule("table_close", _table_end)
     return parser
 
 
@@ -185,6 +205,17 @@ def _adapt(state: StateCore) -> None:
             _align(token)
         elif token.children:
             token.children = _with_hosts(token.children)
+    _mark_tasks(state.tokens)
+
+
+def _mark_tasks(tokens: Sequence[Token]) -> None:
+    """List items that begin with `[ ]` or `[x]` show a box."""
+    for item, _, words in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        first = words.children[0] if words.children else None
+        if item.type != "list_item_open" or first is None or first.content[:4].lower() not in BOXES:
+            continue
+        item.attrSet("class", "task")
+        first.content = f"{BOXES[first.content[:4].lower()]} {first.content[4:]}"
 
 
 def _align(token: Token) -> None:
@@ -227,8 +258,43 @@ def _code(
     language = token.info.strip().split(maxsplit=1)[0] if token.info.strip() else ""
     env["code_chars"] = env.get("code_chars", 0) + len(token.content)
     code = _highlighted(token.content, language) if env["code_chars"] <= MAX_CODE_CHARS else escape(token.content)
-    # Reachable by keyboard, so that a line that is too wide can be scrolled.
-    return f'<pre tabindex="0" data-language="{escape(language[:30])}"><code>{code}</code></pre>\n'
+    return _boxed(code, language[:30])
+
+
+def _boxed(code: str, language: str) -> str:
+    """Highlighted or escaped code, reachable by keyboard, so that a line that is too wide can be scrolled."""
+    box = f'<div class="code" data-language="{escape(language)}">'
+    return f'{box}<pre tabindex="0"><code>{code}</code></pre></div>\n'
+
+
+def _formula(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    token = tokens[index]
+    is_block = token.block or token.meta.get("is_block", False)
+    env["formulas"] = env.get("formulas", 0) + formulas.EACH + len(token.content)
+    shown = env["formulas"] <= formulas.MAX_TOGETHER and formulas.mathml(token.content.strip(), is_block=is_block)
+    if shown:
+        return f"<p>{shown}</p>\n" if token.block else shown
+    if token.block:
+        return _boxed(escape(token.content), "latex")
+    return f"<code>{escape(token.content)}</code>"
+
+
+def _table(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    """In a box of its own, which is reached by keyboard and scrolls where the table is wider than the page."""
+    end = next((at for at in range(index, len(tokens)) if tokens[at].type == "thead_close"), index)
+    heads = ", ".join(token.content for token in tokens[index:end] if token.type == "inline" and token.content)
+    label = escape(f"Table: {heads}"[:TABLE_LABEL_CHARS])
+    return f'<div class="table" role="region" tabindex="0" aria-label="{label}"><table>\n'
+
+
+def _table_end(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    return "</table></div>\n"
 
 
 def _highlighted(code: str, language: str) -> str:

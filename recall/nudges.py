@@ -87,6 +87,7 @@ class Listener:
 
     async def start(self, wait_seconds: float = 5.0) -> None:
         """Start listening; waits for the first connection so that no nudge after this call is missed."""
+        self.connected = asyncio.Event()  # of this loop: a test may serve more than once
         self._task = asyncio.create_task(self._keep_listening(), name="nudges")
         try:
             await asyncio.wait_for(self.connected.wait(), wait_seconds)

@@ -1,4 +1,9 @@
-"""Whose row is it? Every row that belongs to a person carries `user`, and every query on it starts at `for_user`."""
+"""Whose row is it? Every row that belongs to a person carries `user`.
+
+A query that is given an id from outside (an address, a form, JSON that was stored) starts at `for_user`. One that
+follows a row which was found so, by its foreign key, needs no second look; nor do jobs that serve everybody.
+`tests/test_isolation.py` asks for each page and each row as somebody else.
+"""
 
 from __future__ import annotations
 

@@ -44,6 +44,8 @@ class Capabilities:
     effort: bool = False
     count_tokens: bool = False
     images: bool = False
+    web_search: bool = False
+    """The server searches the web itself."""
 
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, anthropic.AsyncAnthropic] = WeakKeyDictionary()
@@ -100,6 +102,11 @@ def capabilities(model: str) -> Capabilities:
     return found
 
 
+def remembered(model: str) -> Capabilities | None:
+    """What `capabilities` found out about it last, without asking again; None: nobody has asked since the start."""
+    return _known.get(model, (0.0, None))[1]
+
+
 def from_settings() -> Capabilities:
     """What an operator says of a server without a Models API (MODEL_CAPABILITIES, MODEL_CONTEXT_WINDOW, …)."""
     environment = settings.ENVIRONMENT
@@ -113,6 +120,7 @@ def from_settings() -> Capabilities:
         effort="effort" in named,
         count_tokens="count_tokens" in named,
         images="images" in named,
+        web_search="web_search" in named,
     )
 
 
@@ -142,4 +150,5 @@ def _from_models_api(info: ModelInfo) -> Capabilities:
         effort=able.effort.supported,
         count_tokens=True,
         images=able.image_input.supported,
+        web_search=able.server_tools.web_search.supported,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -10,12 +12,19 @@ from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
+from recall.problems import MEDIA_TYPE as PROBLEM
+from recall.problems import members
+
 Event = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+API: Final = "/api/v1/"
+"""Below it, whoever is refused is told so as a problem (RFC 9457)."""
+TAKES_EXPORTS: Final = ("/import", "/api/v1/imports")
+"""Addresses that take whole exports; a test holds them against the pages."""
 BESIDE_THE_FILE: Final = 1_000_000
 """Bytes of a request beside the largest file that may be uploaded."""
 
@@ -59,15 +68,18 @@ def _port(address: SplitResult, scheme: str) -> int | None:
 class LimitedBodies:
     """Refuses a request whose body is larger than any that Recall takes: Django would write it all to disk first."""
 
-    def __init__(self, inner: Application, most: int) -> None:
+    def __init__(self, inner: Application, most: int, larger: Mapping[str, int] | None = None) -> None:
+        """`larger`: addresses that take more, and how much."""
         self.inner = inner
         self.most = most
+        self.larger = larger or {}
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Pass on what is announced within the limit, and no more of it than that."""
+        most = self.larger.get(scope["path"], self.most) if self.larger else self.most
         announced = dict(scope["headers"]).get(b"content-length", b"")
-        if announced and int(announced) > self.most:
-            await _answer_too_large(send, self.most)
+        if announced and int(announced) > most:
+            await _answer_too_large(send, most, as_problem=scope.get("path", "").startswith(API))
             return
         taken = 0
 
@@ -76,13 +88,15 @@ class LimitedBodies:
             event = await receive()
             taken += len(event.get("body", b""))
             # A body of unannounced length that goes on and on: to the application, the client has gone.
-            return event if taken <= self.most else {"type": "http.disconnect"}
+            return event if taken <= most else {"type": "http.disconnect"}
 
         await self.inner(scope, counted, send)
 
 
-async def _answer_too_large(send: Send, most: int) -> None:
-    text = f"This request is larger than {most // 1_000_000} MB, the most that is taken.".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode())]
+async def _answer_too_large(send: Send, most: int, *, as_problem: bool) -> None:
+    sentence = f"This request is larger than {most // 1_000_000} MB, the most that is taken."
+    media_type = PROBLEM if as_problem else "text/plain; charset=utf-8"
+    text = (json.dumps(members(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)) if as_problem else sentence).encode()
+    headers = [(b"content-type", media_type.encode()), (b"content-length", str(len(text)).encode())]
     await send({"type": "http.response.start", "status": 413, "headers": [*headers, (b"connection", b"close")]})
     await send({"type": "http.response.body", "body": text})

@@ -28,6 +28,19 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "refresh-personal-indexes": {"task": "memory.tasks.refresh_personal_indexes", "schedule": 3600.0},
     # Conversations that went quiet are read by the librarian.
     "note-idle-conversations": {"task": "chat.tasks.note_idle_conversations", "schedule": 60.0},
+    # Foldings that a killed worker or a lost message left behind.
+    "requeue-stale-compactions": {"task": "chat.tasks.requeue_stale_compactions", "schedule": 60.0},
+    # Imports that a killed worker or a lost message left behind.
+    "requeue-stale-imports": {"task": "chat.tasks.requeue_stale_imports", "schedule": 60.0},
+    # Summaries that a forgetting dropped, and that were not written anew.
+    "requeue-rewriting": {"task": "memory.tasks.requeue_rewriting", "schedule": 600.0},
+    # Conversations and documents whose deletion can no longer be undone.
+    "empty-trash": {"task": "chat.tasks.empty_trash", "schedule": 60.0},
+    "empty-trash-of-documents": {"task": "memory.tasks.empty_trash", "schedule": 60.0},
+    # Attachments that were uploaded and never sent.
+    "remove-old-drafts": {"task": "chat.tasks.remove_old_drafts", "schedule": 3600.0},
+    # What writes of the API were answered, a day ago.
+    "remove-old-answers-of-the-api": {"task": "accounts.tasks.remove_old_requests", "schedule": 3600.0},
     # Answers whose web process died in mid-stream.
     "mark-abandoned-answers": {"task": "chat.tasks.mark_abandoned_answers", "schedule": 30.0},
 }

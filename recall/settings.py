@@ -13,6 +13,7 @@ from psycopg_pool import ConnectionPool
 
 from recall import embedded
 from recall.environment import kept_secret_key, read_environment
+from recall.observing import MORE_THAN_IDS
 
 django_stubs_ext.monkeypatch()  # so that `ModelAdmin[Fact]` and the like can be written in code that runs
 
@@ -37,6 +38,8 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "django_htmx",
     "channels",
     "recall",
@@ -58,6 +61,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.SessionSeenMiddleware",
     "accounts.middleware.TimeZoneMiddleware",
 ]
 
@@ -105,17 +109,33 @@ RECONNECT: dict[str, Any] = {"reconnect_timeout": 1.0, "reconnect_failed": Conne
 fail for as long again as the outage took."""
 
 
+PREPARED_FROM = 5
+"""psycopg's own figure. Django's cursors prepare nothing; without it `recall/prepared.py` could not either."""
+
+
+PLANNED_BY_VALUE = "-c plan_cache_mode=force_custom_plan"
+"""A prepared statement is read once, and planned by its values each time: the search's general plan, which the server
+would take from the sixth time on, goes through every row (8.7 ms instead of 6; read anew each time, it takes 10)."""
+
+
 def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, Any]:
     """A DATABASES entry for libpq keywords; `pool_size` None: no pool (tests, and short commands)."""
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
-    entry: dict[str, Any] = {"ENGINE": "django.db.backends.postgresql", "CONN_HEALTH_CHECKS": True, "OPTIONS": {}}
+    options: dict[str, Any] = {"prepare_threshold": PREPARED_FROM, "options": PLANNED_BY_VALUE}
+    entry: dict[str, Any] = {
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
+    }
     for keyword, value in dsn.items():
         if keyword in known:
             entry[known[keyword]] = str(value)
+        elif keyword == "options":
+            options["options"] += f" {value}"
         else:
-            entry["OPTIONS"][keyword] = value
+            options[keyword] = value
     if pool_size:
-        entry["OPTIONS"]["pool"] = {"min_size": 2, "max_size": pool_size, "timeout": 10, **RECONNECT}
+        options["pool"] = {"min_size": 2, "max_size": pool_size, "timeout": 10, **RECONNECT}
     return entry
 
 
@@ -148,7 +168,7 @@ if _PUBLIC is not None:
 
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static", ("docs/images", BASE_DIR / "docs" / "images")]
 WHITENOISE_USE_FINDERS = DEBUG  # otherwise `recall/assets.py` collects them
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -175,6 +195,19 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Recall: "
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm"}
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+"""Whoever finds a browser signed in cannot add an address of theirs and take the account by it."""
+ACCOUNT_EMAIL_NOTIFICATIONS = bool(ENVIRONMENT.email_url)
+"""Mail about each change of how one signs in, to where it can be read."""
+MFA_ADAPTER = "accounts.adapter.MFAAdapter"
+MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Recall"
+MFA_ALLOW_UNVERIFIED_EMAIL = not ENVIRONMENT.email_url
+"""With a mail server only a verified address can be locked by a second factor: else somebody could sign up with an
+address that is not theirs, and keep its owner out. Without one, nobody could verify theirs."""
+USERSESSIONS_ADAPTER = "accounts.adapter.UserSessionsAdapter"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -208,15 +241,15 @@ CHANNEL_LAYERS = (
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "plain": {"()": "recall.observing.PlainLines", "debug": ENVIRONMENT.debug},
+        "json": {"()": "recall.observing.JsonLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": ENVIRONMENT.log_format}},
     "root": {"handlers": ["console"], "level": ENVIRONMENT.log_level},
     # User text is in none of Recall's own log lines; these would add noise, or addresses of requests.
     "loggers": {
-        "httpx2": {"level": "WARNING"},  # each request's address
-        "httpcore2": {"level": "WARNING"},
-        # at DEBUG the SDK logs whole prompts
-        "anthropic": {"level": "INFO"},
+        **{name: {"level": level} for name, level in MORE_THAN_IDS.items()},
         "celery.worker.strategy": {"level": "WARNING"},  # each message
         "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
         "celery.beat": {"level": "WARNING"},  # each tick of the clock

@@ -8,6 +8,8 @@ from django.urls import include, path
 
 from recall.api import api
 from recall.health import health
+from recall.manual import docs, source
+from recall.metrics import metrics
 
 # The admin signs in by the same page as everyone, with its limit of attempts.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -17,7 +19,12 @@ urlpatterns = [
     path("memory/", include("memory.urls")),
     path("api/v1/", api.urls),
     path("", include("budget.urls")),
+    path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
+    path("docs", docs, name="docs"),
+    path("docs/source/<path:path>", source, name="docs_source"),
+    path("docs/<slug:name>", docs, name="docs_page"),
     path("healthz", health),
+    path("metrics", metrics),
 ]

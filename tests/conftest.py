@@ -13,9 +13,12 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.test import TransactionTestCase
+from xdist.scheduler import LoadScopeScheduling
 
 from recall import embedded
 from recall.celery import app as celery_app
+from tests import emptying, prepared
 from tests.settings import THROW_AWAY
 
 IN_CI = os.environ.get("CI", "").lower() not in {"", "0", "false"}
@@ -34,6 +37,40 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("no-deadline")
 
 
+LONGEST_FIRST = (
+    *("tests/processes", "tests/browser/1", "tests/memory/test_no_echo.py", "tests/browser/2"),
+    *("tests/recall/test_up.py", "tests/chat/test_compaction_at_scale.py", "tests/memory/test_librarian_kills.py"),
+)
+"""Groups that take minutes: begun last, one process would be left alone with them."""
+
+
+def _group(path: str) -> str:
+    """What is run by one process: a file, or the files that share an application."""
+    folder, _, name = path.rpartition("/")
+    if folder == "tests/processes":
+        return folder
+    if folder == "tests/browser":  # two halves, each with an application and a browser of its own
+        return f"{folder}/{1 if name < 'test_m' else 2}"
+    return path
+
+
+class Groups(LoadScopeScheduling):  # type: ignore[misc]  # xdist is not typed
+    """Gives each process of a run whole groups. (xdist's own `loadgroup` marks nothing with this pytest.)"""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _group(nodeid.partition("::")[0])
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
+    return Groups(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest is begun first; everything else stays in its order."""
+    order = {group: place for place, group in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: order.get(_group(item.nodeid.partition("::")[0]), len(order)))
+
+
 _skipped: list[str] = []
 
 
@@ -43,8 +80,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
-    if report.skipped:
-        _skipped.append(report.nodeid)
+    if report.skipped and IN_CI:
+        report.outcome = "failed"  # of several processes' collecting only failures are heard of
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -65,6 +102,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[embedded.Cluster]:
     """An embedded server whose data may be lost; started by the first test that needs it."""
+    prepared.copy_to(THROW_AWAY)
     cluster = embedded.open_cluster(THROW_AWAY, durable=False)
     server = cluster.start(embedded.THROW_AWAY)
     try:
@@ -78,6 +116,14 @@ def postgres_server() -> Iterator[embedded.Cluster]:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(postgres_server: embedded.Cluster) -> None:
     """pytest-django's hook before it makes the test database."""
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """pytest-django's, and after a test that commits the tables are emptied our way."""
+    with django_db_blocker.unblock():
+        emptying.remember()
+    TransactionTestCase._fixture_teardown = lambda case: emptying.restore()  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -149,18 +195,27 @@ def sign_in(client: Any) -> Callable[[Any], Any]:
 # The model provider ------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_known_of_models() -> None:
+    """What a process found out about a model, or could not, with no server to ask: not for the next file's tests."""
+    from recall.provider import forget_capabilities
+
+    forget_capabilities()
+
+
 @pytest.fixture(scope="session")
 def offline_server() -> Generator[str]:
     """The address of an offline server, in a thread, that obeys admin calls; `PROVIDER_BASE_URL` names it meanwhile."""
     from tests.running import listening_socket, serve_in_thread
 
-    os.environ["OFFLINE_ADMIN"] = "1"
+    os.environ |= {"OFFLINE_ADMIN": "1", "OFFLINE_DELTA_DELAY": "0"}  # a test that needs it slow says so
     bound = listening_socket()
     address = f"http://127.0.0.1:{bound.getsockname()[1]}"
     before = settings.PROVIDER_BASE_URL
     settings.PROVIDER_BASE_URL = address
     try:
         with serve_in_thread("offline.app:app", bound):
+            del os.environ["OFFLINE_DELTA_DELAY"]  # read; what other processes a test starts keep their own pace
             yield address
     finally:
         settings.PROVIDER_BASE_URL = before

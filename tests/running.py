@@ -25,12 +25,13 @@ from psycopg.conninfo import make_conninfo
 
 from recall import embedded
 from recall.environment import Environment
+from tests import prepared
 
 PROJECT = Path(__file__).resolve().parent.parent
 
 
 def wait_until(
-    condition: Callable[[], object], seconds: float = 60.0, explain: Callable[[], str] = lambda: "it did not come true"
+    condition: Callable[[], object], seconds: float = 100.0, explain: Callable[[], str] = lambda: "it did not come true"
 ) -> None:
     """Wait until `condition()` is true.
 
@@ -223,15 +224,23 @@ class App:
 
 @contextmanager
 def running(**environment: str) -> Iterator[App]:
-    """`manage.py up` in a folder of its own, ready to be used."""
+    """`manage.py up` in a folder of its own, where the tables are there already; ready to be used."""
     with open_folder() as folder:
-        app = App(folder, **environment)
-        try:
-            app.wait_until_ready()
+        prepared.copy_to(folder)
+        with started_in(folder, **environment) as app:
             yield app
-        finally:
-            app.stop()
-            shutil.rmtree(embedded.socket_dir(folder), ignore_errors=True)
+
+
+@contextmanager
+def started_in(folder: Path, **environment: str) -> Iterator[App]:
+    """`manage.py up` in this folder, ready to be used."""
+    app = App(folder, **environment)
+    try:
+        app.wait_until_ready()
+        yield app
+    finally:
+        app.stop()
+        shutil.rmtree(embedded.socket_dir(folder), ignore_errors=True)
 
 
 def _share_caches(var_dir: Path) -> None:

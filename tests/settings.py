@@ -19,13 +19,13 @@ for _name in Environment.model_fields:
     os.environ.pop(_name.upper(), None)
 
 THROW_AWAY = Path(tempfile.mkdtemp(prefix="recall-test-")).resolve()
-(THROW_AWAY / "static").mkdir()
 THROW_AWAY.chmod(0o711)  # as root, PostgreSQL's own account must pass through
 atexit.register(shutil.rmtree, THROW_AWAY, ignore_errors=True)
 # Not below THROW_AWAY: what these folders cache (the model's graph, the vocabulary) is worth keeping between runs.
 _CACHES = Path(__file__).resolve().parent.parent / "var"
 os.environ["VAR_DIR"] = str(THROW_AWAY)
 
+from recall import embedded  # noqa: E402
 from recall.settings import *  # noqa: E402, F403
 from recall.settings import DATABASE_DSN, django_database  # noqa: E402
 
@@ -33,9 +33,14 @@ MODEL_CACHE_DIR = _CACHES / "models"
 TIKTOKEN_CACHE_DIR = _CACHES / "tiktoken"
 
 # No pool: a test's event loop ends with connections in it, and a test database in use cannot be dropped.
-DATABASES = {"default": django_database(DATABASE_DSN, pool_size=None)}
+DATABASES = {
+    "default": {**django_database(DATABASE_DSN, pool_size=None), "TEST": {"TEMPLATE": embedded.DATABASE}},
+}
+"""A test database is a copy of the one that was prepared (`tests/prepared.py`)."""
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+WHITENOISE_AUTOREFRESH = True
+"""Static files are looked for when they are asked for: each test's client would look through all 400 of them first."""

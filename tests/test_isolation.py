@@ -11,14 +11,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib.admin import site
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import ApiKey, User
 from budget.models import ProfileSnapshot, Receipt
-from chat.models import Conversation, Message
+from chat.models import Attachment, Conversation, ImportJob, Message, Project, Role, Segment
 from memory import documents
 from memory.indexing import index_conversation
 from memory.models import Boundary, Document, Episode, Fact, LibrarianRun, ReviewAction, Upload
@@ -43,6 +44,13 @@ class Hers:
     episode: Episode
     upload: Upload
     receipt: Receipt
+    segment: Segment
+    job: ImportJob
+    key: ApiKey
+    session: UserSession
+    role: Role
+    project: Project
+    attachment: Attachment
 
 
 @pytest.fixture
@@ -67,7 +75,24 @@ def hers(alice: Any) -> Hers:
         user=alice, conversation=conversation, message=answer, turn=1, model="m", plan="standard", plan_total=1,
         items=[{**item, "score": 0.5, "parts": {}}], request_digest="0" * 64, snapshot=snapshot,
     )  # fmt: skip
-    return Hers(conversation, question, answer, fact, action, document, boundary, episode, upload, receipt)
+    segment = Segment.objects.create(
+        user=alice, conversation=conversation, number=1, first_turn=1, last_turn=1, last_message=answer, text=SECRET,
+        summary={"narrative": SECRET},
+    )  # fmt: skip
+    job = ImportJob.objects.create(user=alice, name=SECRET, size=1, counts={"broken": [SECRET]})
+    key = ApiKey.objects.create(user=alice, name=SECRET, prefix=SECRET, digest="0" * 64, scopes=["chat:read"])
+    session = UserSession.objects.create(user=alice, ip="192.0.2.1", session_key="hers", user_agent=SECRET)
+    role = Role.objects.create(user=alice, name=SECRET, instructions=SECRET)
+    project = Project.objects.create(user=alice, name=SECRET, path=f"/projects/{SECRET}", instructions=SECRET)
+    Conversation.objects.filter(pk=conversation.pk).update(role=role, scope=project.path)
+    attachment = Attachment.objects.create(
+        user=alice, kind="file", name=SECRET, media_type="text/plain", size=1, content=SECRET.encode(), text=SECRET
+    )
+    return Hers(
+        conversation, question, answer, fact, action, document, boundary, episode, upload, receipt, segment, job, key,
+        session, role,
+        project, attachment,
+    )  # fmt: skip
 
 
 # Address → method, arguments from her rows, and fields. What has no argument is Bob's own page, without her secret.
@@ -75,21 +100,58 @@ HERS: dict[str, tuple[str, Any]] = {
     "conversation": ("get", lambda h: {"pk": h.conversation.pk}),
     "conversation_messages": ("get", lambda h: {"pk": h.conversation.pk}),
     "librarian_state": ("get", lambda h: {"pk": h.conversation.pk}),
+    "folded_turns": ("get", lambda h: {"pk": h.conversation.pk, "segment": h.segment.pk}),
+    "folding_state": ("get", lambda h: {"pk": h.conversation.pk}),
+    "compact_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
     "end_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
     "read_again": ("post", lambda h: {"pk": h.conversation.pk}),
     "rename_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
+    "cancel_import": ("post", lambda h: {"pk": h.job.pk}),
     "delete_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
+    "conversation_menu": ("get", lambda h: {"pk": h.conversation.pk}),
+    "pin_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
+    "archive_conversation": ("post", lambda h: {"pk": h.conversation.pk}),
+    "export_conversation": ("get", lambda h: {"pk": h.conversation.pk}),
+    "conversation_choices": ("post", lambda h: {"pk": h.conversation.pk}),
+    "role": ("post", lambda h: {"pk": h.role.pk}),
+    "delete_role": ("post", lambda h: {"pk": h.role.pk}),
+    "project": ("get", lambda h: {"pk": h.project.pk}),
+    "archive_project": ("post", lambda h: {"pk": h.project.pk}),
+    "delete_project": ("post", lambda h: {"pk": h.project.pk}),
+    "upload_to_project": ("post", lambda h: {"pk": h.project.pk}),
     "message": ("get", lambda h: {"pk": h.question.pk}),
+    "keep_message": ("post", lambda h: {"pk": h.answer.pk}),
+    "answer_without": ("post", lambda h: {"pk": h.answer.pk}),
+    "compare_answers": ("get", lambda h: {"pk": h.answer.pk}),
+    "keep_answer": ("post", lambda h: {"pk": h.answer.pk}),
+    "edit_message": ("get", lambda h: {"pk": h.question.pk}),
+    "follow_branch": ("post", lambda h: {"pk": h.answer.pk}),
+    "revoke_key": ("post", lambda h: {"pk": h.key.pk}),
+    "end_session": ("post", lambda h: {"pk": h.session.pk}),
     "receipt": ("get", lambda h: {"message_id": h.answer.pk}),
+    "receipt_debug": ("get", lambda h: {"message_id": h.answer.pk}),
+    "attachment": ("get", lambda h: {"pk": h.attachment.pk}),
+    "attachment_thumbnail": ("get", lambda h: {"pk": h.attachment.pk}),
+    "attachment_text": ("get", lambda h: {"pk": h.attachment.pk}),
+    "remove_attachment": ("post", lambda h: {"pk": h.attachment.pk}),
+    "budget_line": ("get", lambda h: {"conversation": h.conversation.pk}),
+    "retire_memory": ("post", lambda h: {"pk": h.fact.pk}),
     "memory:accept": ("post", lambda h: {"pk": h.fact.pk}),
     "memory:edit": ("post", lambda h: {"pk": h.fact.pk}),
     "memory:reject": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:keep_both": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:unrelated": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:rule_for": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:together": ("post", lambda h: {}),  # this one and the next name the facts in their fields
+    "memory:merge": ("post", lambda h: {}),
     "memory:undo": ("post", lambda h: {"pk": h.action.pk}),
     "memory:save_document": ("post", lambda h: {"pk": h.document.pk}),
     "memory:history": ("get", lambda h: {"pk": h.document.pk}),
     "memory:version": ("get", lambda h: {"pk": h.document.pk, "number": 1}),
     "memory:revert": ("post", lambda h: {"pk": h.document.pk}),
     "memory:fact": ("get", lambda h: {"pk": h.fact.pk}),
+    "memory:correct": ("post", lambda h: {"pk": h.fact.pk}),
+    "memory:why": ("get", lambda h: {"message_id": h.answer.pk, "ref": "fact:1"}),
     "memory:documents": ("get", lambda h: {}),  # this one and the next but two name the document in their fields
     "memory:document": ("get", lambda h: {"path": h.document.path[1:]}),
     "memory:move": ("post", lambda h: {}),
@@ -97,20 +159,65 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:remove": ("post", lambda h: {}),
     "memory:read_upload_again": ("post", lambda h: {"pk": h.upload.pk}),
     "memory:story": ("get", lambda h: {"pk": h.conversation.pk}),
+    "memory:forget": ("post", lambda h: {}),  # its fields are those of tests/forgetting/test_forget_pages.py
     "memory:save_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
     "memory:remove_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
 }
 OWN_PAGES = [
+    "attachments",
+    "roles",
+    "projects",
+    "settings",
+    "settings_model",
+    "settings_memory",
+    "settings_appearance",
+    "settings_sign_in",
+    "settings_sessions",
+    "settings_keys",
+    "make_key",
+    "settings_data",
+    "import",
+    "import_jobs",
+    "account_change_password",
+    "delete_account",
     "new",
     "conversations",
+    "search_conversations",
+    "palette",
+    "shortcuts",
     "memory:home",
     "memory:review",
+    "memory:decisions",
+    "memory:policies",
+    "memory:looks",
     "memory:profile",
     "memory:episodes",
     "memory:uploads",
+    "memory:forgotten",
+    "budget",
+    "budget_now",
+    "budget_charts",
+    "answers",
 ]
-OWN_POSTS = ["send", "memory:add_boundary", "memory:new_document"]
-PUBLIC = ["healthz"]
+OWN_POSTS = [
+    "conversations_together",  # what these two may touch is asked in test_conversation_list.py and test_trash.py
+    "restore_conversations",
+    "memory:restore",
+    "restore_role",
+    "restore_project",
+    "welcomed",
+    "read_imported",
+    "memory:forget_topic",
+    "memory:check_forgotten",
+    "send",
+    "memory:add_boundary",
+    "memory:new_document",
+    "budget_plan",
+    "budget_limits",
+]
+PUBLIC = ["healthz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
+STREAMED = ["export"]
+"""What Bob's own holds is asked in tests/chat/test_import_pages.py."""
 
 
 def named_addresses() -> Iterator[str]:
@@ -124,12 +231,15 @@ def named_addresses() -> Iterator[str]:
 
 
 def test_every_address_of_recall_is_in_the_table() -> None:
-    assert set(named_addresses()) == {*HERS, *OWN_PAGES, *OWN_POSTS, *PUBLIC}
+    assert set(named_addresses()) == {*HERS, *OWN_PAGES, *OWN_POSTS, *PUBLIC, *STREAMED}
 
 
 def rows() -> dict[str, Any]:
     """Everything of Alice's that could be changed."""
-    models = (Conversation, Message, Fact, ReviewAction, Document, Boundary, LibrarianRun, Receipt, Episode, Upload)
+    models = (
+        Conversation, Message, Segment, Fact, ReviewAction, Document, Boundary, LibrarianRun, Receipt, Episode, Upload,
+        ImportJob, ApiKey, Role, Project, Attachment,
+    )  # fmt: skip
     return {model.__name__: list(model.objects.order_by("pk").values()) for model in models}
 
 
@@ -141,6 +251,7 @@ def test_bob_gets_nothing_and_changes_nothing_at(name: str, hers: Hers, bob: Use
     fields = {"statement": "stolen", "text": "stolen", "title": "stolen", "number": 1, "started_from": 1, "revision": 1}
     place = {"path": hers.document.path}
     fields |= {**place, "to": "/stolen", "tags": "stolen", "expected": 1}
+    fields |= {"fact": [hers.fact.pk], "into": hers.fact.pk, "verb": "reject", "rule": "never"}
     for headers in ({}, {"HX-Request": "true"}):
         response = getattr(client, method)(address, fields if method == "post" else place, headers=headers)
         assert response.status_code == 404
@@ -148,7 +259,7 @@ def test_bob_gets_nothing_and_changes_nothing_at(name: str, hers: Hers, bob: Use
     assert rows() == before
 
 
-@pytest.mark.parametrize("name", [*HERS, *OWN_PAGES, *OWN_POSTS])
+@pytest.mark.parametrize("name", [*HERS, *OWN_PAGES, *OWN_POSTS, *STREAMED])
 def test_nobody_is_sent_to_the_sign_in_page_at(name: str, hers: Hers, client: Client) -> None:
     arguments = HERS[name][1](hers) if name in HERS else {}
     method = HERS[name][0] if name in HERS else "post" if name in OWN_POSTS else "get"

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 MAP = re.findall(r"^\| (.+\?) \| `([\w/]+\.py): (\w+)` \|$", README, re.MULTILINE)
+LOOK = (ROOT / "docs" / "design.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -34,6 +35,11 @@ def test_the_map_leads_to(question: str, file: str, name: str) -> None:
 @pytest.mark.parametrize("command", re.findall(r"^    make (\w+)$", README, re.MULTILINE))
 def test_the_makefile_has(command: str) -> None:
     assert re.search(rf"^{command}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("sheet", sorted((ROOT / "static" / "css").glob("*.css")), ids=lambda sheet: sheet.name)
+def test_the_page_on_the_look_names_the_stylesheet(sheet: Path) -> None:
+    assert f"`{sheet.name}`" in LOOK
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,16 +1,25 @@
-"""Small parts that every page needs: an icon, and how many proposals wait for review."""
+"""Small parts that pages need: an icon, how many proposals wait for review, what may be attached."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 from django import template
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.messages.storage.base import Message
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.models import User
+from chat import trash
+from chat.attachments.limits import LONG_PASTE, MOST_A_MESSAGE, largest_bytes
+from chat.shortcuts import COOKIE, OFF, SHORTCUTS
+from memory import trash as memory_trash
 from memory.models import Fact
 
 register = template.Library()
@@ -21,6 +30,43 @@ register = template.Library()
 def icon(name: str) -> SafeString:
     """A symbol of static/icons.svg, hidden from screen readers: the words beside it, or a label, say what it means."""
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("icons.svg"), name)
+
+
+@register.simple_tag
+def attachment_limits() -> dict[str, int]:
+    """What the composer needs to know before a file is sent on its way: number, bytes of one, characters of a paste."""
+    return {"most": MOST_A_MESSAGE, "largest": largest_bytes(), "long_paste": LONG_PASTE}
+
+
+@register.simple_tag
+def shortcut_targets() -> list[tuple[str, str, str]]:
+    """Each single key with its address and the selector of what it puts the focus on, for static/js/palette.js."""
+    ours = [one for one in SHORTCUTS if one.single]
+    return [(one.single, reverse(one.address) if one.address else "", one.focus) for one in ours]
+
+
+@register.filter
+def single_keys_are_off(cookies: Mapping[str, str]) -> bool:
+    """Whether this browser turned off the keys that act alone (chat/shortcuts.py)."""
+    return cookies.get(COOKIE) == OFF
+
+
+UNDO_ADDRESSES: Final = {trash.UNDO: "restore_conversations", memory_trash.UNDO: "memory:restore"}
+
+
+@dataclass(frozen=True, slots=True)
+class UndoForm:
+    """How a notice offers to undo a deletion: where it is sent, and the moment of the deletion."""
+
+    address: str
+    moment: str
+
+
+@register.filter
+def undo_form(message: Message) -> UndoForm | None:
+    """What the notice offers to undo; None: it offers nothing."""
+    tag, _, moment = (message.extra_tags or "").partition(" ")
+    return UndoForm(reverse(UNDO_ADDRESSES[tag]), moment) if tag in UNDO_ADDRESSES else None
 
 
 @register.simple_tag

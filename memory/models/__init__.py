@@ -1,22 +1,27 @@
 """What is stored of a person's memory: facts, documents, episodes, and the passages by which they are found."""
 
 from memory.models.boundaries import Boundary
-from memory.models.documents import Document, Revision, Upload
+from memory.models.documents import DeletedDocument, Document, Revision, Upload
 from memory.models.episodes import Episode
 from memory.models.facts import GUARANTEED_IMPORTANCE, Fact, FactLink, ReviewAction
+from memory.models.forgettings import Forgetting
 from memory.models.indexed import Indexed
 from memory.models.passages import Chunk, PersonalIndex
+from memory.models.policies import KindPolicy
 from memory.models.runs import LibrarianRun
 
 __all__ = [
     "GUARANTEED_IMPORTANCE",
     "Boundary",
     "Chunk",
+    "DeletedDocument",
     "Document",
     "Episode",
     "Fact",
     "FactLink",
+    "Forgetting",
     "Indexed",
+    "KindPolicy",
     "LibrarianRun",
     "PersonalIndex",
     "ReviewAction",

@@ -9,6 +9,7 @@ from django.contrib.postgres.indexes import GistIndex
 from django.db import models
 from django.db.models import Q
 
+from memory.filing.lines import without_facts, without_marks
 from memory.models.indexed import ZERO_TO_ONE
 from memory.paths import PathField
 from recall.ownership import Owned, OwnedManager, OwnedQuerySet
@@ -63,6 +64,16 @@ class Document(Owned):
         """How receipts and prompts name this document."""
         return f"document:{self.path}"
 
+    @property
+    def shown(self) -> str:
+        """The text as pages and prompts have it: without the librarian's marks."""
+        return without_marks(self.text)
+
+    @property
+    def findable(self) -> str:
+        """The text as the index has it: a fact's line is found as that fact."""
+        return without_facts(self.text)
+
 
 class Revision(Owned):
     """One version of a document: who wrote it, and the whole text as it then stood."""
@@ -88,6 +99,24 @@ class Revision(Owned):
 
     def __str__(self) -> str:
         return f"{self.document_id} revision {self.number}"
+
+
+class DeletedDocument(Owned):
+    """What brings a deleted document back, for as long as that is offered."""
+
+    path = PathField(help_text="Where it stood")
+    deleted_at = models.DateTimeField(db_index=True, help_text="The same for all that one click deleted")
+    rows = models.TextField(help_text="The document and its versions, as Django serialises rows")
+    decisions = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        help_text="Ids of those by which facts that its lines told were rejected",
+    )
+
+    objects = OwnedManager["DeletedDocument"]()
+
+    def __str__(self) -> str:
+        return f"{self.path}, deleted"
 
 
 class Upload(Owned):
@@ -123,4 +152,4 @@ class Upload(Owned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.state}"
+        return f"upload {self.pk}: {self.state}"

@@ -19,6 +19,10 @@ from recall.ownership import OwnedQuerySet
 class EpisodeQuerySet(OwnedQuerySet):
     """Episodes in the words of the design."""
 
+    def standing(self) -> Self:
+        """Without those of a conversation that was deleted; one without a conversation stands."""
+        return self.filter(conversation__deleted_at=None)
+
     def live(self) -> Self:
         """Those that stand for themselves: neither merged into another nor beyond the limit."""
         return self.filter(status=Episode.Status.LIVE)

@@ -15,9 +15,10 @@ from django.utils import timezone
 
 from memory.kinds import Kind
 from memory.models.indexed import ZERO_TO_ONE, Indexed
+from recall.environment import setting
 from recall.ownership import Owned, OwnedManager, OwnedQuerySet
 
-GUARANTEED_IMPORTANCE = 0.5
+GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)
 """A keyed fact of at least this importance is in every prompt (seed 002, stage 1; DESIGN §4, section 4)."""
 
 
@@ -35,8 +36,10 @@ class FactQuerySet(OwnedQuerySet):
             Q(valid_until__isnull=True) | Q(valid_until__gt=moment),
         )
 
-    def known_at(self, moment: datetime) -> Self:
+    def known_at(self, moment: datetime, *, true_at: datetime | None = None) -> Self:
         """What Recall took for true at `moment`: kept or accepted by then, not yet given up, and true in the world.
+
+        `true_at`: true in the world at another moment than that.
 
         A decision that was undone later counts for as long as it stood. An archived fact is known: it has faded, no
         more. Statements read as they do today: a wording that was undone is not kept.
@@ -48,7 +51,7 @@ class FactQuerySet(OwnedQuerySet):
             known_from=Coalesce("accepted_at", "recorded_at"), as_then_decided=_as_decided_then(moment)
         )
         as_decided_now = Q(as_then_decided__isnull=True, known_from__lte=moment) & taken & not_given_up
-        return found.filter(Q(as_then_decided=True) | as_decided_now).valid_at(moment)
+        return found.filter(Q(as_then_decided=True) | as_decided_now).valid_at(true_at or moment)
 
     def proposed(self) -> Self:
         """Facts that wait for a human; never in a prompt."""
@@ -87,7 +90,7 @@ def _as_decided_then(moment: datetime) -> Subquery:
         before__has_key=Cast(OuterRef("pk"), models.TextField()),
     )
     # A fact that a decision touched and was not about is one that gave way to it.
-    made_it_known = Q(fact=OuterRef("pk"), verb__in=[ReviewAction.Verb.ACCEPT, ReviewAction.Verb.EDIT])
+    made_it_known = Q(fact=OuterRef("pk")) & ~Q(verb=ReviewAction.Verb.REJECT)
     known = Case(When(made_it_known, then=True), default=False, output_field=models.BooleanField())
     return Subquery(stood.order_by("-created_at", "-pk").annotate(known=known).values("known")[:1])
 
@@ -219,18 +222,28 @@ class ReviewAction(Owned):
         ACCEPT = "accept", "Accepted"
         EDIT = "edit", "Edited and accepted"
         REJECT = "reject", "Rejected"
+        KEEP_BOTH = "keep_both", "Kept beside the other"
+        UNRELATED = "unrelated", "Kept, no contradiction"
+        MERGE = "merge", "Merged"
 
     fact = models.ForeignKey(Fact, on_delete=models.CASCADE, related_name="review_actions")
-    verb = models.CharField(max_length=8, choices=Verb)
+    verb = models.CharField(max_length=9, choices=Verb)
+    batch = models.UUIDField(null=True, blank=True, help_text="Decisions taken by one click, undone by one")
     by = models.ForeignKey("accounts.User", null=True, on_delete=models.SET_NULL, related_name="+")
     before = models.JSONField(help_text="Changed columns of each changed fact: {fact id: {column: value}}")
+    links = models.JSONField(
+        default=list, blank=True, help_text="Contradictions it settled: [[from, to, relation, strength or null], …]"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True, blank=True)
 
     objects = OwnedManager["ReviewAction"]()
 
     class Meta:
-        indexes = [models.Index(fields=["user", "-created_at"], name="review_latest")]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="review_latest"),
+            models.Index(fields=["user", "batch"], name="review_batch", condition=Q(batch__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.verb} fact {self.fact_id}"

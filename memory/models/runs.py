@@ -16,10 +16,13 @@ class LibrarianRunQuerySet(OwnedQuerySet):
     """Runs by what there is to do about them."""
 
     def due(self, now: datetime) -> Self:
-        """Runs to start: pending ones whose time has come, and running ones whose worker is overdue."""
+        """Runs to start: pending ones whose time has come, and running ones whose worker is overdue.
+
+        A deleted conversation is not read; if it is brought back, the clock comes again.
+        """
         waiting = Q(state=LibrarianRun.State.PENDING, not_before__lte=now)
         overdue = Q(state=LibrarianRun.State.RUNNING, lease_until__lte=now)
-        return self.filter(waiting | overdue)
+        return self.filter(waiting | overdue, conversation__deleted_at=None)
 
 
 class LibrarianRun(Owned):

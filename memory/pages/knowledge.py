@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import quote
 
 from django.conf import settings
 from django.core.paginator import Paginator
-from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
 from memory import tree, uploads
-from memory.documents import MAX_TEXT, changes, part
+from memory.documents import MAX_TEXT, WENT_BACK, changes, part
+from memory.filing.lines import without_marks
 from memory.models import Chunk, Document, Upload
 from memory.pages.profile import Editor, editor
 from memory.profile import FOLDER
@@ -60,6 +60,25 @@ class Folder:
     unlisted: int = 0
     """Documents directly in it that the tree leaves to the folder's own page."""
     is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What was just dragged, and what became of it."""
+
+    old: str
+    new: str
+    documents: int
+    """That were moved; 0: none."""
+    why_not: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What happened, or why nothing did."""
+        if self.why_not or not self.documents:
+            return self.why_not or f"{self.old} stands there already."
+        more = f" with {self.documents} documents" if self.documents > 1 else ""
+        return f"Moved {tree.name_of(self.old)}{more} to {tree.parent_of(self.new)}."
 
 
 def whole_tree(user: User, current: str = "") -> Folder:
@@ -121,7 +140,7 @@ def crumbs(path: str) -> list[Crumb]:
 
 def document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
     """One document to read and edit, of a long one part `number`; `shown` stands in the text box instead of it."""
-    shown_part = part(document.text, number)
+    shown_part = part(document.shown, number)
     return {
         **_place(user, document.path),
         "document": document,
@@ -131,51 +150,76 @@ def document_page(user: User, document: Document, number: int = 1, shown: Editor
         "is_too_long": len(document.text) > MAX_TEXT,
         "tags": ", ".join(document.tags),
         "passages": _passages(user, document),
+        "is_of_facts": bool(document.text.strip()) and not document.findable.strip(),
+        "is_profile": document.path.startswith(f"{FOLDER}/"),
         "upload": document.uploads.defer("content").first(),
         "below": Document.objects.for_user(user).under(document.path).exclude(pk=document.pk).count(),
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document in the list of a folder or tag."""
+
+    address: str
+    name: str
+    """Its path from the folder on."""
+    title: str
+    """Empty where it says no more than the name."""
+    tags: Sequence[str]
+    tokens: int
+    changed_at: datetime
+
+
 def folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | None:
-    """Everything at and below a path, page by page; None: nothing is there."""
-    rows = Document.objects.for_user(user).under(path).values_list("path", "title", "changed_at")
-    below = sorted(rows, key=lambda row: _in_order(row[0]))
+    """Everything at and below a path, page by page, and the folders in it; None: nothing is there."""
+    below = _listed(Document.objects.for_user(user).under(path), path)
     if not below:
         return None
     page = Paginator(below, DOCUMENTS_A_PAGE).get_page(number)
-    name = tree.name_of(path)
     return {
         **_place(user, path),
         "documents": page,
-        "rows": [(address(at), at.removeprefix(f"{path}/") if at != path else name, *rest) for at, *rest in page],
+        "rows": list(page),
+        "tokens": sum(row.tokens for row in below),
+        "subfolders": _folders_in(path, below),
+        "upload_folder": path,
     }
+
+
+def _listed(documents: Any, folder: str = "") -> list[Listed]:
+    """Documents as a list shows them, in the order of the tree. One statement."""
+    rows = documents.values_list("path", "title", "tags", "tokens", "changed_at")
+    return [
+        _row(path, path.removeprefix(f"{folder}/") if path != folder else tree.name_of(path), *rest)
+        for path, *rest in sorted(rows, key=lambda row: _in_order(row[0]))
+    ]
+
+
+def _row(path: str, name: str, title: str, tags: Sequence[str], tokens: int, changed_at: datetime) -> Listed:
+    return Listed(address(path), name, "" if title == tree.name_of(path) else title, tags, tokens, changed_at)
+
+
+def _folders_in(path: str, below: Sequence[Listed]) -> list[tuple[str, str, int, int]]:
+    """Of each folder directly in this one: address, name, documents, tokens."""
+    counted: dict[str, list[int]] = {}
+    for row in below:
+        name, slash, _ = row.name.partition("/")
+        if slash:
+            counted.setdefault(name, []).append(row.tokens)
+    return [(address(f"{path}/{name}"), name, len(tokens), sum(tokens)) for name, tokens in counted.items()]
 
 
 def tag_page(user: User, tag: str) -> dict[str, Any]:
     """The documents that carry a tag; none is no error, since a tag goes with its last document."""
     kept = tree.normal_tag(tag)
     found = Document.objects.for_user(user).filter(tags__contains=[kept]) if kept else Document.objects.none()
-    rows = sorted(found.values_list("path", "title", "changed_at"), key=lambda row: _in_order(row[0]))
     return {
         "tag": kept,
-        "rows": [(address(path), path, title, changed) for path, title, changed in rows],
+        "rows": _listed(found),
         "tree": whole_tree(user),
+        "largest": largest(),
         "page": "knowledge",
-    }
-
-
-def what_goes(user: User, path: str) -> dict[str, Any] | None:
-    """The dry listing before a removal: each document at or below the path; None: there is none."""
-    gone = Document.objects.for_user(user).under(path)
-    rows = gone.annotate(versions=Count("revisions", distinct=True), passages=Count("chunks", distinct=True))
-    counted = sorted(rows.values("path", "title", "versions", "passages"), key=lambda row: _in_order(row["path"]))
-    if not counted:
-        return None
-    return {
-        **_place(user, path),
-        "going": counted,
-        "versions": sum(row["versions"] for row in counted),
-        "passages": sum(row["passages"] for row in counted),
     }
 
 
@@ -187,6 +231,7 @@ def _place(user: User, path: str) -> dict[str, Any]:
         "address": address(path),
         "crumbs": crumbs(path),
         "tree": whole_tree(user, path),
+        "largest": largest(),
         "page": "knowledge",
     }
 
@@ -213,7 +258,10 @@ def history(document: Document, number: int | None) -> dict[str, Any]:
         "versions": versions,
         "newest": newest,
         "chosen": chosen,
-        "changes": changes(before, chosen.text) if chosen else [],
+        "changes": changes(without_marks(before), without_marks(chosen.text)) if chosen else [],
+        "later": min((one.number for one in versions if chosen and one.number > chosen.number), default=0),
+        "earlier": max((one.number for one in versions if chosen and one.number < chosen.number), default=0),
+        "undoes": versions[1].number if len(versions) > 1 and versions[0].note.startswith(WENT_BACK) else 0,
         "address": address(document.path),
         "is_profile": document.path.startswith(f"{FOLDER}/"),
     }
@@ -243,11 +291,16 @@ def uploads_list(user: User, refused: Sequence[tuple[str, str]] = ()) -> dict[st
         "reading": sum(row.upload.state in uploads.UNFINISHED for row in rows),
         "is_busy": any(row.is_busy for row in rows),
         "largest_mb": settings.ENVIRONMENT.max_upload_mb,
-        "largest": settings.ENVIRONMENT.max_upload_mb * uploads.MEGABYTE,
+        "largest": largest(),
         "endings": ",".join(ENDINGS),
         "known": KNOWN,
         "upload_folder": uploads.FOLDER,
     }
+
+
+def largest() -> int:
+    """Bytes of the largest file that is taken."""
+    return int(settings.ENVIRONMENT.max_upload_mb * uploads.MEGABYTE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Prefetch, Q
 
 from accounts.models import User
 from memory.documents import BEGINNINGS, Change, beginnings
@@ -80,10 +80,10 @@ def editor(document: Document, number: int | None = None, *, text: str | None = 
 
 
 def place_of(fact: Fact) -> tuple[str, int]:
-    """The tab that this fact stands in, and the page of it."""
-    own = Fact.objects.filter(user=fact.user_id)
-    tab = next(name for name, (_, which) in TABS.items() if own.filter(which, pk=fact.pk).exists())
-    in_order = list(own.filter(TABS[tab][1]).order_by(*FACTS_IN_ORDER).values_list("pk", flat=True))
+    """The tab that this fact stands in, and the page of it. One statement."""
+    tab = fact.status if fact.status in TABS else "past"
+    listed = Fact.objects.filter(TABS[tab][1], user=fact.user_id)
+    in_order = list(listed.order_by(*FACTS_IN_ORDER).values_list("pk", flat=True))
     return tab, 1 + in_order.index(fact.pk) // FACTS_A_PAGE
 
 
@@ -107,7 +107,8 @@ def _tabs(user: User) -> list[tuple[str, str, int]]:
 
 def _facts(user: User, tab: str, number: str | None) -> tuple[Page[Fact], list[tuple[str, list[Row]]]]:
     """One page of facts, and its rows by kind."""
-    facts = with_evidence(Fact.objects.for_user(user).filter(TABS[tab][1]))
+    gave_way = Prefetch("supersedes", Fact.objects.for_user(user).defer("vector", "search").order_by("pk"))
+    facts = with_evidence(Fact.objects.for_user(user).filter(TABS[tab][1])).prefetch_related(gave_way)
     page = Paginator(facts.order_by(*FACTS_IN_ORDER), FACTS_A_PAGE).get_page(number)
     rows = [Row(item) for item in shown(list(page))]
     by_kind = groupby(rows, lambda row: row.shown.fact.kind)

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
 from django.db.models import F, QuerySet
+from django.utils import timezone
+from pgvector.django import CosineDistance
 
 from accounts.models import User
+from memory.contradiction import CHOICES, Choice
 from memory.evidence import Shown, shown
 from memory.forms import StatementForm
 from memory.models import Fact, ReviewAction
+from memory.policies import NAMES, subject_of
+from memory.undoing import can_be_undone
 
 QUEUE_LENGTH: Final = 50
 """Proposals on one page; the next ones move up when the page is loaded again."""
 RECENT: Final = 5
-"""Latest decisions that the review page offers to undo."""
+"""Latest decisions that the review page offers to undo; the others stand on the page of decisions."""
+CLOSE: Final = 3
+"""Known facts that a merge offers to take along."""
+NEAR: Final = 0.45
+"""Cosine distance up to which a known fact is close enough to be offered: generous, since the person chooses."""
 
 DONE: Final = {
     ReviewAction.Verb.ACCEPT: "Accepted",
     ReviewAction.Verb.EDIT: "Saved and accepted",
     ReviewAction.Verb.REJECT: "Rejected",
+    ReviewAction.Verb.KEEP_BOTH: "Both kept",
+    ReviewAction.Verb.UNRELATED: "Kept, no contradiction",
+    ReviewAction.Verb.MERGE: "Merged",
 }
+"""What a page says once a decision is committed, and not before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +52,67 @@ class Row:
     form: StatementForm | None = None
     """The user's own wording where it could not be taken."""
 
+    @property
+    def subject(self) -> str:
+        """What a rule for proposals like this one would be about, in words."""
+        return NAMES[subject_of(self.shown.fact)].lower()
 
-def queue(user: User, changed: Row | None = None) -> dict[str, Any]:
-    """What the review page shows; `changed` stands in its place instead of the plain row."""
+    @property
+    def choices(self) -> Sequence[Choice]:
+        """What may be said of the contradiction, if there is one."""
+        return CHOICES if self.shown.older is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The proposals of one conversation."""
+
+    conversation: Any
+    """None: they come from no conversation."""
+    rows: list[Row]
+
+    @property
+    def waiting(self) -> list[int]:
+        """Facts that are still open to a decision on all."""
+        return [row.shown.fact.pk for row in self.rows if row.shown.fact.status == Fact.Status.PROPOSED]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the person has come."""
+
+    waiting: int
+    decided: int
+    """Today, where the person is, in decisions that stand."""
+    kept: Sequence[Fact] = ()
+    """What they chose to remember of it, once nothing waits any more."""
+
+    @property
+    def rejected(self) -> int:
+        """Of those decided; known once nothing waits any more."""
+        return self.decided - len(self.kept)
+
+    @property
+    def total(self) -> int:
+        """All there was to decide today, as far as one knows."""
+        return self.waiting + self.decided
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the page says above the queue after something was done to several."""
+
+    sentence: str
+    action: ReviewAction | None = None
+    """Undoing it undoes all of it."""
+    offer: Sequence[int] = field(default_factory=list)
+    """Proposals that a new rule is about, and that could be decided like it in one go."""
+    offered: str = ""
+    """`accept` or `reject`: how."""
+
+
+def queue(user: User, changed: Row | None = None, told: Told | None = None) -> dict[str, Any]:
+    """What the review page shows; `changed` stands in its place instead of the plain row, `told` above them all."""
     proposals = with_evidence(Fact.objects.for_user(user).proposed())
     in_order = proposals.order_by(
         F("message__conversation__last_activity_at").desc(nulls_last=True),
@@ -50,14 +123,82 @@ def queue(user: User, changed: Row | None = None) -> dict[str, Any]:
     rows = [Row(item) for item in shown(list(in_order[:QUEUE_LENGTH]))]
     if changed is not None:
         rows = [changed if row.shown.fact.pk == changed.shown.fact.pk else row for row in rows]
-    decided = ReviewAction.objects.for_user(user).filter(undone_at=None).select_related("fact")
+    so_far = progress(user)
     return {
-        "groups": [(conversation, list(group)) for conversation, group in groupby(rows, _conversation)],
+        "groups": by_conversation(rows),
+        "kinds": by_kind(rows),
         "shown_count": len(rows),
-        "waiting_count": proposals.count(),
-        "recent": decided.order_by("-created_at", "-pk")[:RECENT],
+        "waiting_count": so_far.waiting,
+        "progress": so_far,
+        "recent": can_be_undone(user)[:RECENT],
+        "told": told,
         "page": "review",
     }
+
+
+def progress(user: User) -> Progress:
+    """What waits, and what was decided today. Two statements; a third when nothing waits, for what was kept."""
+    waiting = Fact.objects.for_user(user).proposed().count()
+    midnight = timezone.now().astimezone(user.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = ReviewAction.objects.for_user(user).filter(by=user, undone_at=None, created_at__gte=midnight)
+    if waiting:
+        return Progress(waiting, today.count())
+    taken = today.select_related("fact").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
+    kept = [action.fact for action in taken if action.verb != ReviewAction.Verb.REJECT]
+    return Progress(0, len(taken), kept)
+
+
+def by_kind(rows: Iterable[Row]) -> list[tuple[str, list[int]]]:
+    """Each kind that several proposals are of, with their ids: they may be decided alike."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        if row.shown.fact.status == Fact.Status.PROPOSED:
+            found.setdefault(row.shown.fact.get_kind_display(), []).append(row.shown.fact.pk)
+    return [(kind, pks) for kind, pks in sorted(found.items()) if len(pks) > 1]
+
+
+def by_conversation(rows: Iterable[Row]) -> list[Group]:
+    """Rows in order, grouped by the conversation they come from."""
+    return [Group(conversation, list(group)) for conversation, group in groupby(rows, _conversation)]
+
+
+def merge_form(facts: Sequence[Fact], *, statement: str = "", into: int = 0, sentence: str = "") -> dict[str, Any]:
+    """What the merge form shows: the facts, those known ones that come close, and what was typed."""
+    chosen = {fact.pk for fact in facts}
+    return {
+        "facts": facts,
+        "close": [fact for fact in close_to(facts) if fact.pk not in chosen],
+        "into": into or (facts[0].pk if facts else 0),
+        "statement": statement,
+        "sentence": sentence,
+        "page": "review",
+    }
+
+
+def close_to(facts: Sequence[Fact]) -> list[Fact]:
+    """Active facts of the same person that come closest in meaning to the first of `facts`. One statement."""
+    first = next((fact for fact in facts if fact.vector is not None), None)
+    if first is None:
+        return []
+    near = (
+        Fact.objects.filter(user=first.user_id, embedded_by=first.embedded_by, vector__isnull=False)
+        .active()
+        .exclude(pk__in=[fact.pk for fact in facts])
+        .annotate(distance=CosineDistance("vector", first.vector))
+        .filter(distance__lte=NEAR)
+    )
+    return list(near.defer("vector", "search").order_by("distance", "pk")[:CLOSE])
+
+
+def told_of(verb: str, times: int, refusals: Sequence[str]) -> str:
+    """What was done to many, in one sentence, and why the others were left as they are."""
+    done = [f"{DONE[ReviewAction.Verb(verb)]}: {times}." if times else "Nothing was changed."]
+    return " ".join(done + left_out(refusals))
+
+
+def left_out(refusals: Sequence[str]) -> list[str]:
+    """Each reason once, with how many it holds for."""
+    return [f"Left as {'it is' if n == 1 else 'they are'}: {n}. {why}" for why, n in Counter(refusals).items()]
 
 
 def as_it_stands(fact: Fact) -> Shown:

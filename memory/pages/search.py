@@ -23,7 +23,7 @@ from memory.kinds import EpisodeKind, Kind
 from memory.models import Chunk, Document, Episode, Fact
 from memory.pages.knowledge import address
 from memory.question import is_small_talk, words_of
-from memory.ranking import MEASURED, Part, Rule, Source
+from memory.ranking import DEFAULT_PROFILE, Part, Rule, Source
 from memory.refs import ids_by_kind
 from memory.retrieval import CutItem, Filters, MemoryItem, recall
 
@@ -72,6 +72,7 @@ PARTS: Final[Mapping[Part, str]] = {
     "importance": "How important it is",
     "access": "How often it was used",
     "decay": "How well it is kept in mind",
+    "project": "Belongs to the conversation's project",
 }
 """Each part of a score in plain words."""
 
@@ -168,7 +169,7 @@ def contents(user: User) -> list[tuple[str, int]]:
     return [
         ("documents", Document.objects.for_user(user).exclude(text="").count()),
         ("facts", Fact.objects.for_user(user).active().count()),
-        ("episodes", Episode.objects.for_user(user).live().count()),
+        ("episodes", Episode.objects.for_user(user).standing().live().count()),
         ("passages of what was said", passages.get(Chunk.Kind.MESSAGE, 0)),
     ]
 
@@ -260,9 +261,15 @@ def _left_out(result: Result, cut: CutItem) -> Result:
 
 def reasons(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reason]]:
     """What made a score, the most first; and the parts that weigh nothing in this ranking. Pure."""
-    known = [Reason(part, PARTS[part], value, MEASURED.weights.get(part, 0.0)) for part, value in parts.items()]
+    weights = DEFAULT_PROFILE.weights
+    known = [Reason(part, _words_for(part), value, weights.get(part, 0.0)) for part, value in parts.items()]
     counted = sorted((one for one in known if one.weight), key=lambda one: -abs(one.weight * one.value))
     return [one for one in counted if one.value], [one for one in known if not one.weight]
+
+
+def _words_for(part: Part) -> str:
+    """A receipt may name a part that ranking has no more."""
+    return PARTS.get(part, part.replace("_", " ").capitalize())
 
 
 # The words -------------------------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
@@ -18,6 +18,7 @@ from memory.episodes import KEY_MOMENT, narrative_arc
 from memory.forms import TimelineForm
 from memory.kinds import EpisodeKind
 from memory.models import Episode, Fact
+from memory.pages.arc import Point, arc
 
 EPISODES_A_PAGE: Final = 50
 SIGNIFICANCE_DOTS: Final = 5
@@ -48,14 +49,21 @@ class Moment:
     is_key: bool
 
 
-def timeline(user: User, form: TimelineForm, number: str | None) -> dict[str, Any]:
-    """Page `number` of the episodes that pass the filter, by month as the user tells months."""
-    told = Episode.objects.for_user(user).told()
+def timeline(
+    user: User, form: TimelineForm, number: str | None, stages: Sequence[tuple[str, datetime]] = ()
+) -> dict[str, Any]:
+    """Page `number` of the episodes that pass the filter, by month as the user tells months, and their arc.
+
+    `stages`: of the acquaintance, each with when it was reached.
+    """
+    told = Episode.objects.for_user(user).standing().told()
     found = _loaded(user, told.filter(_filter(form)).latest_first())
     page: Page[Episode] = Paginator(found, EPISODES_A_PAGE).get_page(number)
-    months = groupby(moments(user, list(page)), lambda moment: _month(moment, user))
+    shown = moments(user, list(page))
+    months = groupby(shown, lambda moment: _month(moment, user))
     return {
         "form": form,
+        "arc": arc(_points(reversed(shown), user), stages),
         "episodes": page,
         "months": [(month, list(of_month)) for month, of_month in months],
         "is_filtered": bool(form.data),
@@ -69,18 +77,30 @@ def story(user: User, conversation: UUID) -> dict[str, Any]:
     Raises:
         Episode.DoesNotExist: nothing of this user's is told of such a conversation.
     """
-    arc = narrative_arc(conversation, user)
-    told = [*arc.beginning, *arc.middle, *arc.end]
+    told_by_thirds = narrative_arc(conversation, user)
+    told = [*told_by_thirds.beginning, *told_by_thirds.middle, *told_by_thirds.end]
     if not told:
         raise Episode.DoesNotExist
     whole = _loaded(user, Episode.objects.for_user(user).filter(pk__in=[one.pk for one in told]))
     shown = {moment.episode.pk: moment for moment in moments(user, list(whole))}
-    parts = (("Beginning", arc.beginning), ("Middle", arc.middle), ("End", arc.end))
+    thirds = (told_by_thirds.beginning, told_by_thirds.middle, told_by_thirds.end)
+    parts = zip(("Beginning", "Middle", "End"), thirds, strict=True)
     return {
         "conversation": shown[told[0].pk].episode.conversation,
         "parts": [(name, [shown[one.pk] for one in part]) for name, part in parts],
-        "key_moments": [shown[one.pk] for one in arc.key_moments],
+        "key_moments": [shown[one.pk] for one in told_by_thirds.key_moments],
+        "arc": arc(_points((shown[one.pk] for one in told), user, by_month=False)),
     }
+
+
+def _points(moments: Iterable[Moment], user: User, *, by_month: bool = True) -> list[Point]:
+    """What the arc is drawn of, in the order given."""
+    return [_point(moment, f"{_month(moment, user):%B %Y}" if by_month else "") for moment in moments]
+
+
+def _point(moment: Moment, month: str) -> Point:
+    one = moment.episode
+    return Point(f"#episode-{one.pk}", one.title, one.valence, one.significance, one.happened_at, month, moment.is_key)
 
 
 def moments(user: User, episodes: Sequence[Episode]) -> list[Moment]:

@@ -56,9 +56,9 @@ def clean(text: str) -> str:
     Raises:
         NotReadable: there are so many that it is no text.
     """
-    text = (
-        text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n").replace("\v", "\n").removeprefix("\ufeff")
-    )
+    for found, kept in LINE_ENDS:
+        text = text.replace(found, kept)
+    text = text.removeprefix("\ufeff")
     without = _CONTROL.sub("", text)
     if len(text) - len(without) > max(1, len(text) * MOST_CONTROL_CHARACTERS):
         raise NotReadable("This file is no text, whatever its name says.")

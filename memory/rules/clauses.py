@@ -13,17 +13,23 @@ Positions are those of the message, so that a quote is a slice of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memory.own_words import own_words
+from memory.rules.elided import begins_without_subject, in_full
 from memory.rules.language import is_english
-from memory.rules.people import ADJECTIVES, PEOPLE, alternatives, may_mean
+from memory.rules.people import ADJECTIVES, ANIMALS, PEOPLE, alternatives, may_mean
+from memory.rules.scenes import MADE_UP, SAMPLE, STORY_TELLING, without_material
+from memory.rules.spelling import mended
+from memory.source import Span
 
 MAX_MESSAGE = 20_000
 """Characters read of one message; who writes more pastes a document."""
 MAX_CLAUSE = 300
 """A longer clause is no plain statement and is left out. Bounds the work of every pattern."""
+MAX_SENTENCE = 1_500
+"""A longer sentence is a list or a paste, and is left out."""
 MAX_BACK = 200
 """A quote reaches back at most so many characters, for the name that “she” stands for."""
 
@@ -62,7 +68,12 @@ _PLAYING = re.compile(
 """Begins a game: the rest of the message is supposed too."""
 _CLAIMED = re.compile(
     r"(?<!\bi )\b(?:says?|said|writes|wrote|told (?:me|us|everyone)|tells (?:me|us)|thinks|believes|claims?|claimed"
-    r"|insists|reckons"
+    r"|insists|reckons|you(?: still| all| also| always)? (?:think|thought|seem to think|assumed?|remembered|figured)"
+    r"|calls? me (?:an?|lazy|too|the)\b|called me (?:an?|lazy|too|the)\b|keeps? (?:saying|telling"
+    r"|calling)|accus(?:es|ed)|suggests? (?:that )?i|swears|guess(?:es|ed)|predicted"
+    r"|labell?ed me|described me|voted me|horoscope|quiz|tarot|star sign|has me (?:down )?as|had"
+    r" me (?:down )?as|lists me|listed me"
+    r"|mistook me|marked me|everyone thinks|assumes|assumed i|thought i|convinced (?:that )?i"
     r"|joked?|according to|i(?:'ve)? (?:heard|read)(?: somewhere)?(?: that| my)|rumou?r|apparently|supposedly"
     r"|allegedly)\b",
     re.I,
@@ -82,7 +93,8 @@ _WRONG = re.compile(
 )
 """A sentence that says no more than that something was wrong: the next one corrects it."""
 _MAKING_UP = re.compile(
-    r"^(?:(?:please|ok|okay|now|hey|hi|can you|could you)[, ]+){0,3}(?:write|draft|compose|create|generate|translate"
+    r"^(?:(?:please|ok|okay|now|hey|hi|can you|could you)[, ]+){0,3}(?:write|(?:reply|respond"
+    r"|react|answer) to|answer this|draft|compose|create|generate|translate"
     r"|make up"
     r"|invent|tell (?:me|us) a (?:story|joke)|continue the|proofread|summari[sz]e|rephrase|rewrite)\b",
     re.I,
@@ -103,28 +115,74 @@ _QUESTION = re.compile(
 )
 """Begins like a question, with or without its mark."""
 _QUESTION_TAIL = re.compile(
-    rf"(?:,|;| -| –| —)?\s{{1,9}}(?:and |but |so )?(?={_WH} (?:{_AUXILIARY}|to|about|kind|sort|many|much)\b|{_WH}'s\b"
-    rf"|{_AUXILIARY} {_ASKED}\b"
-    r"|any (?:\w+ ){0,3}(?:tips?|ideas?|suggestions?|advice|recommendations?|thoughts?)\b)",
+    rf"(?:,|;| -| –| —|(?<=\w)(?= (?:so|and|but) ))\s{{1,9}}(?:and |but |so |anyway,? |now ){{0,3}}"
+    rf"(?={_WH} (?:{_AUXILIARY}|to|about|kind|sort|many|much|(?:\w+ ){{1,4}}(?:{_AUXILIARY})"
+    rf"|\w+(?: \w+){{0,4}}$|(?:other|else|opening|films?)\b)\b|{_WH}(?:'s|s) "
+    rf"|{_AUXILIARY} {_ASKED}\b|(?:is|are|does|do|did|can|could|should|would|will) (?!not\b"
+    rf"|never\b|married\b|be\b|always\b)\w+(?: \w+){{0,8}}$"
+    r"|is that\b|who do\b|any (?:\w+ ){0,3}(?:tips?|ideas?|suggestions?|advice|recommendations?|thoughts?)\b)",
     re.I,
 )
 """Where a question hangs on to a statement: “I'm allergic to nuts, what can I cook?”"""
+
+_SUBJECT = (
+    r"(?:(?:also|now|then|currently|still|really|actually) )?"
+    r"(?:i'm|i've|i'd|i'll|im|ive|i|my|we're|we've|we'll|we|our|she's|she|he's|he|they're|they|his name|her name"
+    r"|it's the one)\b(?!/)"
+)
+_ORDERED = (
+    r"(?:give|make|draft|write|help|show|recommend|suggest|plan|build|find|explain|tell|convert|rec|list|redo|swap"
+    r"|break (?:it|this|that|down)|put|keep (?:it|the|this)|address|replace|talk me|remind|turn|send|rewrite|check|pick"
+    r"|sort|create|generate|compare|summari[sz]e|outline|proofread|review|walk me|quiz|mock interview|add|include|look"
+    r"|train us|teach me|feel free|use (?:that|it|this|the)|update|format|calculate|fix|design|prepare|name me|lose the"
+    r"|do (?:not|it)|describe|translate|calm me|cheer me|roast|rate|advise|set up)"
+)
+_WISHED = (
+    r"(?:need(?:ing)?(?: an?| some| the| to (?:know|find|write|make|estimate|plan)| help|"
+    r" ideas?)?|any|looking for (?:an?|some"
+    r"|ideas|tips|advice)|ideas?|tips|suggestions?|advice|thoughts|help|(?:i )?(?:just )?(?:want"
+    r"|need|would like) (?:you|a|an"
+    r"|some|help|ideas|tips|to know|the)|(?:weekly|daily|monthly|cutting|cleaning|study|shopping|packing) (?:plan|list)"
+    r"|checklist|shopping list|how about|best|easiest|easy|good|cheap|quick|pros and cons"
+    r"|questions|alternatives|similar)\b"
+)
+_CALLED_ON = r"(?:please |pls |plz |just |maybe |kindly |then |now |anyway,? |quick(?:ly)?[:,] ){0,3}"
+_REQUEST = re.compile(
+    rf"{_CALLED_ON}(?:(?:can|could|would|will) (?:you|u)\b|{_ORDERED}\b(?! (?:been|was|is|are)\b)"
+    rf"|(?:i )?need (?:an?|some|ideas?|help|to (?:know"
+    r"|find))\b|(?:i'm |i am |im )?looking for (?:an? (?!job|flat|house|new|partner)|some|ideas"
+    r"|tips|advice)|question (?:about|on)\b)",
+    re.I,
+)
+"""Asks for something in so many words."""
+_REQUEST_TAIL = re.compile(
+    rf"(?:,|;| [-–—]|(?<=\w)(?= (?:so|and|but) ))\s{{1,9}}(?:and |but |so |then |now |also "
+    rf"|anyway,? ){{0,3}}{_CALLED_ON}"
+    rf"(?:(?:can|could|would|will) (?:you|u)\b|{_ORDERED}\b(?! (?:by|with)\b)|{_WISHED})",
+    re.I,
+)
+_REPHRASED = re.compile(r"(?:translate|rephrase|rewrite|proofread|paraphrase)\b", re.I)
+_RESTART = re.compile(
+    rf"(?:,|\s[-–—]|;)\s{{1,9}}(?:and |but |so |since |because |as )?(?={_SUBJECT})(?!i (?:want"
+    rf"|need|mean|think|guess)\b)",
+    re.I,
+)
+"""Where a statement follows."""
 
 # Cutting ---------------------------------------------------------------------------------------------------------
 
 _SENTENCE_END = re.compile(r"[.!?…]{1,8}(?=[\s\"'”’)\]]|$)|\n+|[;:](?=\s)")
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|e\.g|i\.e|no|approx|ca)|(?:^|[\s.])[a-z])$", re.I)
 
-_SUBJECT = (
-    r"(?:(?:also|now|then|currently|still|really|actually) )?"
-    r"(?:i'm|i've|i'd|i'll|im|i|my|we're|we've|we|our|she's|she|he's|he|they're|they)\b"
-)
 _BOUNDARY = re.compile(
     r"(?:"
     rf"(?:,|\s[-–—])?\s{{1,9}}(?:and|but|so|plus|because|since|although|though|while|whereas|as|which is"
-    rf" why)\s{{1,9}}(?={_SUBJECT})"
+    rf" why|cause|'cause|coz|cuz|bc|seeing as|given that|now that)\s{{1,9}}(?={_SUBJECT})"
     # not before the apposition in “Mary, my sister, …”
-    rf"|(?:,|\s[-–—])\s{{1,9}}(?={_SUBJECT})(?!(?:my|our) [\w' -]{{1,30}},)"
+    rf"|(?:,|\s[-–—])\s{{1,9}}(?={_SUBJECT})(?!(?:my|our) (?:(?!(?:is|was|has|are|were|lives"
+    rf"|works)\b)[\w'-]+ ?){{1,4}},)"
+    r"|,\s{1,9}(?=the [\w-]+ (?:is|are|was|comes?|starts?|leaves?|hasn't|has|won't|will)\b|(?:the"
+    r" )?\w+ (?:says|said)\b)"
     rf"|\s\((?={_SUBJECT})"
     rf"|(?:says?|said|told (?:me|us)|thinks|believes|claims|claimed|insists|reckons|heard|think|guess|believe)"
     rf"(?: that)?,?\s{{1,9}}(?={_SUBJECT})"
@@ -132,9 +190,11 @@ _BOUNDARY = re.compile(
     re.I,
 )
 _CARRIED_VERB = re.compile(
-    r"(?:,? and|,? but) (?=(?:(?:also|now|currently|never|don't|can't|really) )?(?:live|lives|work|works|loves|likes"
+    r"(?:,? and|,? but) (?=(?:(?:also|now|currently|never|don't|can't|really) )?(?:run|own|manage"
+    r"|teach|volunteer|coach|live|lives|work|works|loves|likes"
     r"|hates"
-    r"|enjoy|enjoys|prefer|prefers|speak|speaks|studies|have|has|moved|am|is|eat|can't stand)\b)"
+    r"|(?<=but )hate|(?<=but )love|(?<=but )dislike|enjoy|enjoys|prefer|prefers|speak|speaks"
+    r"|studies|have|has|moved|am|is|eat|can't stand)\b)"
     r"|, (?=(?:live|work (?:as|at|for))\b)",  # not “lives”: “My sister, Mary, lives …”
     re.I,
 )
@@ -156,20 +216,37 @@ _OPEN_VERB = re.compile(
 _STATE_OF_I = re.compile(r"^(?:i'm|i am|im) (?!\w+ing\b)", re.I)
 _STATE_OF_PERSON = re.compile(r"^(?:she|he|(?:my|our) [\w' -]{1,60}?)(?: is|'s) (?!\w+ing\b)", re.I)
 
-_PERSON_WORDS = rf"(?:(?:{alternatives(ADJECTIVES)})[ -])?(?P<relation>{alternatives(PEOPLE)})"
+_PERSON_WORDS = rf"(?:(?:{alternatives(ADJECTIVES)})[ -])?(?P<relation>{alternatives((*PEOPLE, *ANIMALS))})"
 _NAME = r"[A-Z](?:[\w-]|'(?=[A-Z]))*(?: [A-Z](?:[\w-]|'(?=[A-Z]))*)?"
 _PERSON = re.compile(
-    rf"\b(?i:my|our) (?P<who>(?i:{_PERSON_WORDS}))(?![\w-])(?i:'s name is|,? who is called|,? (?:is )?(?:called"
+    rf"(?:(?<!not )(?<!n't )\b(?i:my|our) |(?<![\w'-])(?=(?i:grandad|granddad|grandma|mum|dad|mom|gf|bf|nan)\b)"
+    rf"|\b(?i:an?|the) (?=(?:[\w-]+ ){{0,2}}(?i:{alternatives(ANIMALS)})\b))"
+    rf"(?P<who>(?:(?!(?i:my|our|both|and|the|an?|is|was|with|for|of|in)\b)[\w-]+"
+    rf" ){{0,2}}?(?i:{_PERSON_WORDS}))(?![\w-])(?i:'s name is|,? who is called|,? (?:is"
+    rf" )?(?:called"
     rf"|named)|,)?"
     rf"(?: (?P<name>{_NAME})(?![\w']))?"
 )
 _APPOSITION = re.compile(rf"^({_NAME}), ((?i:(?:my|our) {_PERSON_WORDS.replace('(?P<relation>', '(?:')})),? (?=\w)")
 """“Mary, my sister, lives …” is read as “my sister Mary lives …”."""
 _PERSON_SUBJECT = re.compile(rf"^(?i:(?:my|our) {_PERSON_WORDS})(?![\w'-])(?: {_NAME}(?![\w']))?")
-_PRONOUN = re.compile(r"^(?P<pronoun>she|he|they)(?P<rest>'s |'re | )", re.I)
+_PRONOUN = re.compile(
+    r"^(?:(?P<pronoun>she|he|they)(?P<rest>'s |'re |s (?=an?\b|\w+ing\b|\d|called\b|named\b|just\b|really\b|in\b)| )"
+    r"|(?P<whose>her|his|their) (?=name|birthday|favou?rite|job)\b)",
+    re.I,
+)
+
+_SUBJECT_OF = {"she": "she", "he": "he", "they": "they", "her": "she", "his": "he", "their": "they"}
 
 _LEAD_IN = re.compile(
-    r"(?:(?:well|oh|ok|okay|hi|hey|hello|hi there|hiya|yes|yeah|yep|sure|thanks|thank you|so|and|but|also|plus|now"
+    r"(?:(?:good (?:morning|afternoon|evening|day)|greetings|dear (?:sir|madam|all|assistant|ai)|sir|hola|bonjour|g'day"
+    r"|turned out(?: that)?|so basically|ok so|just fyi|side note|quick one|quick question|long story short|confession"
+    r"|the thing is(?: that)?|thing is|problem is(?: that)?|the problem is(?: that)?|truth is|the truth is|my problem"
+    r"|asking (?:as|because|since)|i ask (?:as|because|since)|i'm asking (?:as|because|since)|reason being"
+    r"|given(?: that)?|seeing (?:as|that)|considering(?: that)?|now that|cause|coz|cuz|bc|'cause|mind you|as you know"
+    r"|as i mentioned|as mentioned|bear in mind(?: that)?|be aware(?: that)?|be warned|for info|just to say"
+    r"|one more thing"
+    r"|well|oh|ok|okay|hi|hey|hello|hi there|hiya|yes|yeah|yep|sure|thanks|thank you|so|and|but|also|plus|now"
     r"|then|btw|by the way|fyi"
     r"|anyway|just so you know|for context|for the record|for your information|for reference|as i said|like i said|in"
     r" fact|actually|sorry|no|nope"
@@ -177,10 +254,17 @@ _LEAD_IN = re.compile(
     r" that)?|don't forget(?: that)?"
     r"|keep in mind(?: that)?|you should know(?: that)?|i should (?:mention|add|say)(?: that)?|let me tell you(?:"
     r" that)?|did you know(?: that)?"
-    r"|because|since|as|while|although|though|however|besides|also note(?: that)?|i think(?: that)?|i guess|i"
+    r"|because|since(?! \w+ (?:i|we)\b)|as(?! an? | someone )|while|although|though|however"
+    r"|besides|also note(?: that)?|i think(?: that)?|i guess|i"
     r" believe(?: that)?|maybe|perhaps"
     r"|probably|apparently|supposedly|honestly|personally|basically|luckily|unfortunately|sadly|first|second|finally"
     r"|recall|that|[-*•]|\d{1,2}[.)]"
+    r"|ugh|honestly|hey so|so|right|lol|haha|tbh|turns out(?: that)?|it turns out(?: that)?|btw"
+    r"|hmm+|ah|yay|omg|wow|er|um|alright|great|perfect"
+    r"|cool|nice|ok thanks|and"
+    r"|i said|like|you see|look|listen|guess what|good news|bad news|fun fact|quick update|change"
+    r" of plans?|scratch that"
+    r"|anyways|obviously|ironically|finally|in the meantime|my situation|context|some context|background|points"
     r"|if you don't mind|if it helps|if that helps|in case it helps|if i remember (?:correctly"
     r"|right))(?![\w'])[\s,:!.–—-]*)",
     re.I,
@@ -191,23 +275,54 @@ _TRAILERS = (
     "right now", "now", "at the moment", "these days", "nowadays", "currently", "too", "as well", "also", "though",
     "by the way", "btw", "please", "you know", "lol", "haha", "actually", "again", "already", "anymore", "any more",
     "any longer", "for now", "of course", "obviously", "thanks", "thank you", "fyi", "if that helps", "if it helps",
-    "if that matters", "if you must know", "just so you know", "to be honest", "tbh", "if you're curious",
+    "if that matters", "then", "if you must know", "just so you know", "to be honest", "tbh", "if you're curious",
 )  # fmt: skip
+_SINCE_THEN = re.compile(r"\b(?:around|by|since|until|till|about|before|every now and) then$", re.I)
 _END_MARKS = re.compile(r"[^\w%+#)]+$|(?<=\w)\)$")
 
 
-def clauses(message: str) -> Iterator[Clause]:
+def read_by_rules(message: str, echoes: Sequence[Span] = ()) -> tuple[str, int]:
+    """The writer's own words, each where it stands in the message, and where a made-up world begins or they end."""
+    text = without_material(_flat(message, echoes))
+    for start, end, mark in sentences(text):
+        if MADE_UP.search(text, start, end):
+            return text, start
+        if mark == ":" and _asks_for_work(text[start:end]):
+            asked = _QUESTION.match(text[start:end][_lead_in(text[start:end]) :]) is not None
+            stop = text.find("?", end) if asked else -1
+            stop = len(text) if stop < 0 else stop
+            text = text[:end] + re.sub(r"[^\n]", " ", text[end:stop]) + text[stop:]
+            return text, len(text)
+    return text, len(text)
+
+
+def _asks_for_work(sentence: str) -> bool:
+    """Whether what follows the colon of this sentence is a text to work on, or a sample."""
+    led = sentence[_lead_in(sentence) :]
+    asked = _MAKING_UP.match(led) or _QUESTION.match(led) or _REQUEST.match(led) or SAMPLE.search(led)
+    return asked is not None
+
+
+def clauses(message: str, echoes: Sequence[Span] = ()) -> Iterator[Clause]:
     """The claims of one message, in their order; nothing of sentences that are not English."""
-    text = _flat(message)
+    return clauses_of(read_by_rules(message, echoes)[0])
+
+
+def clauses_of(text: str) -> Iterator[Clause]:
+    """The same of a text that `read_by_rules` returned."""
     playing, corrected, claimed, person = False, False, False, _Person.nobody()
-    for start, end, mark in _sentences(text):
+    for start, end, mark in sentences(text):
         sentence = text[start:end]
-        playing = playing or bool(_PLAYING.match(sentence.strip()))
+        playing = playing or bool(_PLAYING.match(sentence.strip())) or MADE_UP.search(sentence) is not None
         if is_english(sentence):
-            stop = _end_of_statement(sentence, mark)
-            for clause in _claims(text, start, start + stop, person, playing):
-                yield replace(clause, correction=clause.correction or corrected, reported=clause.reported or claimed)
-                person = _person_in(text, clause) or person
+            for begin, stop in _statements(sentence, mark):
+                person = _person_in(text, start, start + begin) or person
+                for clause in _claims(text, start + begin, start + stop, person, playing):
+                    yield replace(
+                        clause, correction=clause.correction or corrected, reported=clause.reported or claimed
+                    )
+                    person = _person_in(text, clause.start, clause.end) or person
+            person = _person_in(text, start, end) or person
         claimed = mark == ":" and _CLAIMED.search(sentence) is not None  # “the sign says: …”
         corrected = _WRONG.match(sentence.strip()) is not None
 
@@ -215,17 +330,21 @@ def clauses(message: str) -> Iterator[Clause]:
 _PLAIN = str.maketrans("’\u00a0\t\r", "'   ")
 
 
-def _flat(message: str) -> str:
+def _flat(message: str, echoes: Sequence[Span]) -> str:
     """The writer's own words with one kind of apostrophe and space; every position as in the message."""
-    return (
-        own_words(message[:MAX_MESSAGE]).replace("’", "'").replace("\u00a0", " ").replace("\t", " ").replace("\r", " ")
-    )
+    own = own_words(message, echoes)[:MAX_MESSAGE]
+    return own.replace("’", "'").replace("\u00a0", " ").replace("\t", " ").replace("\r", " ")
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
+_PLAN = re.compile(r"\b(?:plan|goal|aim|target|resolution)(?: is)?(?: now)?$", re.I)
+
+
+def sentences(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, end mark) of each sentence."""
     start = 0
     for found in _SENTENCE_END.finditer(text):
+        if found[0] == ":" and _PLAN.search(text[max(start, found.start() - 20) : found.start()]):
+            continue
         if found[0] == "." and _ABBREVIATION.search(text[max(start, found.start() - 8) : found.start()]):
             continue
         if text[start : found.start()].strip():
@@ -235,15 +354,60 @@ def _sentences(text: str) -> Iterator[tuple[int, int, str]]:
         yield start, len(text), ""
 
 
-def _end_of_statement(sentence: str, mark: str) -> int:
-    """Where the statement of a sentence ends and its question begins; 0: it is all question, or made up."""
-    stripped = sentence.strip()
-    if _MAKING_UP.match(stripped) or _QUESTION.match(stripped):
-        return 0
-    if "?" not in mark:
-        return len(sentence)
-    tail = _QUESTION_TAIL.search(sentence)
-    return tail.start() if tail else 0
+def _statements(sentence: str, mark: str) -> list[tuple[int, int]]:
+    """From where to where a sentence states something: without the questions and requests that hang on to it.
+
+    Behind a question or request it may go on with a statement: “plan a trip for us two, she's a vegetarian”.
+    """
+    if len(sentence) > MAX_SENTENCE:
+        return []
+    lead = _lead_in(sentence)
+    led = sentence[lead:]
+    if _REPHRASED.match(led) or STORY_TELLING.match(led):
+        return []
+    if _MAKING_UP.match(led) or _QUESTION.match(led) or _REQUEST.match(led):
+        return [] if "?" in mark and not _REQUEST.match(led) else _restarted(sentence, lead)
+    tail = _tail(sentence, lead)
+    if "?" in mark and (tail is None or lead >= tail.start()):
+        return _before_last_comma(sentence, lead)
+    if tail is None:
+        return [(0, len(sentence))]
+    rest = [] if "?" in mark else _restarted(sentence, tail.end())
+    return [(0, tail.start()), *rest]
+
+
+_FIRM = re.compile(
+    r"(?:i'm|i am|im|i've|i have|we're|we have|i|we|my|our)(?: |$)(?!not\b|i\b|supposed\b|allowed\b)", re.I
+)
+MAX_FRAGMENT = 5
+_CONFIRM = re.compile(
+    r"(?:right|ok|okay|correct|no|yes|yeah|true|isn't it|aren't i|is it|am i|don't i|huh|eh)\s*$", re.I
+)
+
+
+def _before_last_comma(sentence: str, lead: int) -> list[tuple[int, int]]:
+    """“I'm a vegan, the others are not, lunch for eight?”: all but the last part, where it begins as a plain claim."""
+    comma = sentence.rfind(", ")
+    few = len(sentence[comma + 1 :].split()) <= MAX_FRAGMENT
+    firm = (
+        _FIRM.match(sentence, lead) or _LEADING_DATE.match(sentence[lead:]) or begins_without_subject(sentence[lead:])
+    )
+    asked = comma < lead or not few or not firm or _CONFIRM.search(sentence)
+    return [] if asked else [(0, comma)]
+
+
+def _tail(sentence: str, start: int) -> re.Match[str] | None:
+    found = (pattern.search(sentence, start + 1) for pattern in (_QUESTION_TAIL, _REQUEST_TAIL))
+    return min(filter(None, found), key=lambda tail: tail.start(), default=None)
+
+
+def _restarted(sentence: str, start: int) -> list[tuple[int, int]]:
+    """The statement behind a question or request, if there is one."""
+    found = _RESTART.search(sentence, start)
+    if found is None:
+        return []
+    tail = _tail(sentence, found.end())
+    return [(found.end(), tail.start() if tail else len(sentence))]
 
 
 # Clauses of a sentence -------------------------------------------------------------------------------------------
@@ -268,12 +432,15 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
     supposed, claimed = _SUPPOSED.search(sentence), _CLAIMED.search(sentence)
     for begin, stop, subject, subject_at in _pieces(text, start, end):
         raw = text[begin:stop]
-        if len(raw) > MAX_CLAUSE:
+        if _GAP.search(raw):
+            continue  # a quotation stood in its middle: what is left says something else
+        if len(raw) > MAX_CLAUSE or _CLAIM_FOLLOWS.match(text, stop):
             continue
         lead = _lead_in(raw)
         words, length = _without_trailers(raw[lead:])
         if not words:
             continue
+        words = words if subject else _spelt_out(in_full(mended(words)))
         words, quote_at = _with_person(_APPOSITION.sub(r"\2 \1 ", f"{subject}{words}"), person, subject_at)
         reported = claimed is not None and start + claimed.start() < stop
         if reported and begin - start <= MAX_BACK:
@@ -287,6 +454,107 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
             hedged=_DOUBT.search(_before_and_in(text, start, begin, stop)) is not None,
             correction=_CORRECTING.search(raw.strip()) is not None or bool(_CORRECTING.match(sentence.strip())),
         )
+        person = _person_in(text, begin, stop) or person
+
+
+_GAP = re.compile(r"\w {4,}[\w'(]")
+_CLAIM_FOLLOWS = re.compile(
+    rf"(?:says?|said|told (?:me|us)|thinks|believes|claims|claimed|insists|reckons|think|guess)(?:"
+    rf" that)?,?\s{{1,9}}(?={_SUBJECT})",
+    re.I,
+)
+"""“My granny used to | say that I …”: what stands before is no statement of its own."""
+_LEADING_DATE = re.compile(
+    r"^(?P<date>(?:on |in |since |by |from )?(?:(?:next|last|this|the|a|an|one|two|three|four"
+    r"|five|six|\d{1,2}) )?(?:\w+ )?"
+    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|week|month|year|days|weeks"
+    r"|months|years|january|february|march"
+    r"|april|may|june|july|august|september|october|november|december|today|tomorrow|yesterday"
+    r"|summer|winter|autumn|spring"
+    r"|christmas|easter|(?:19|20)\d\d)(?: (?:from (?:today|now|tomorrow)|ago|week|time|(?:19"
+    r"|20)\d\d|morning|evening|night))?),?"
+    r" (?P<rest>(?:i|i'm|im|i've|we|we're|we've|my|our)\b.+)$",
+    re.I,
+)
+"""“Two days ago I adopted …” is read as “I adopted … two days ago”."""
+
+
+_SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(short, re.I), long)
+    for short, long in (
+        (r"^(?:gf|girlfriend) (?=\w)", "my girlfriend "),
+        (r"^(?:bf|boyfriend) (?=\w)", "my boyfriend "),
+        (r"^my gf\b", "my girlfriend"),
+        (
+            r"^(?=(?:son|daughter|husband|wife|partner|sister|brother|fianc\w+|niece|nephew"
+            r"|cousin|uncle|aunt) (?:has|is|was|wants|just|turned|turns|starts|started|got|hates"
+            r"|loves|likes|won't|can't|needs|lives|works)\b)",
+            "my ",
+        ),
+        (
+            r"^(?=(?:max )?(?:budget|wedding|flight|exam|interview|surgery|birthday|major"
+            r"|favou?rite \w+|diet|allergies|hobby|hobbies|rent|degree)(?: is| are| was|:) )",
+            "my ",
+        ),
+        (r"^my bf\b", "my boyfriend"),
+        (r"^(?=(?:grandad|granddad|grandma|mum|mom|dad|nan|hubby)(?:'s)? \w)", "my "),
+        (r"^(?:my )?(dad|mum|mom|nan)s (?=got|in|not|been|a\b)", r"my \1 has "),
+        (r"^(my [\w -]{1,30}?)'s (?=got|had|been)\b", r"\1 has "),
+        (r"^name's ", "my name's "),
+        (r"^pronouns ", "my pronouns are "),
+        (r"^(?:home ?town) is ", "my hometown is "),
+        (r"\bhas got\b", "has"),
+        (r"^(?=(?:best friend|co-?founder|business partner|flatmate|roommate|housemate|boss|landlord|hubby)\b)", "my "),
+        (r"^(?:the|my|our) plan(?: now| is now)?: (?=\w)", "I plan to "),
+        (r"^(?:(?:my|our|the) )?(?:\w+ )?(?:goal|aim|target|resolution): (?=\w)", "my goal is "),
+        (
+            r"^the (?=(?:old |new |little )?(?:dogs?|cats?|pupp(?:y|ies)|kittens?|rabbits?"
+            r"|hamster|horse|tortoise|parrot|hens|chickens)\b)",
+            "my ",
+        ),
+    )
+)
+"""How people shorten in chat, and what it is in full."""
+
+
+_LEADING_PHRASE = re.compile(
+    r"^(?P<when>someday|one day|some day"
+    r"|(?:when(?:ever)?|any ?time|every ?time|each time|since|before|after|until|once|in|at|on|for|during|with"
+    r"|from|around|over|between|most|some|every|each|twice|because of|thanks to|due to|despite)\b"
+    r"[^,;:?!()]{2,60}?),? (?P<rest>(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'd|we'll|my|our)\b(?!/).+)$",
+    re.I,
+)
+"""“When I travel I'd rather …” is read as “I'd rather … when I travel”."""
+_LED_BY_NOTHING = re.compile(
+    r"\b(?:you|your|this|that|it|these|those)\b|^(?:in (?:general|the end|total|fact|short|theory|practice|case|order)"
+    r"|after all|for (?:now|instance|example|sure)|since then|at (?:least|first|the end)|on top|once again)$",
+    re.I,
+)
+"""Such a beginning adds nothing, or points at what was said before; it is left away."""
+
+
+def _with_lead_behind(words: str) -> str:
+    """The clause with what stands before its subject behind it: when, where, since when."""
+    led = _LEADING_PHRASE.match(words)
+    if led is None:
+        return words
+    rest, when = led["rest"], led["when"]
+    if _LED_BY_NOTHING.search(when):
+        return rest
+    head, comma, tail = rest.partition(",")
+    return f"{head.rstrip()} {when[0].lower()}{when[1:]}{comma}{tail}"
+
+
+def _spelt_out(words: str) -> str:
+    for short, long in _SHORT:
+        words = short.sub(long, words)
+    dated = _LEADING_DATE.match(words)
+    if dated is not None:
+        rest = re.split(r"(?=,| and i\b)", dated["rest"], maxsplit=1, flags=re.I)
+        words = f"{rest[0].rstrip()} {dated['date'][0].lower()}{dated['date'][1:]}{''.join(rest[1:])}"
+    else:
+        words = _with_lead_behind(words)
+    return words
 
 
 def _before_and_in(text: str, start: int, begin: int, stop: int) -> str:
@@ -299,7 +567,27 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, str, in
     cuts = list(_BOUNDARY.finditer(text, start, end))
     begins, stops = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     for begin, stop in zip(begins, stops, strict=True):
-        yield from _carried(text, begin, stop)
+        for first, last in _elided_cuts(text, begin, stop):
+            yield from _carried(text, first, last)
+
+
+def _elided_cuts(text: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+    """A clause of the user's own, cut where the next one leaves the “I” out: “was a teacher, interviewing for …”."""
+    words = text[begin + _lead_in(text[begin:stop]) : stop]
+    if _FIRST_PERSON.match(words) or begins_without_subject(words):
+        for cut in _ELIDED_CUT.finditer(text, begin + 1, stop):
+            yield begin, cut.start()
+            begin = cut.end()
+    yield begin, stop
+
+
+_FIRST_PERSON = re.compile(r"(?:i|i'm|im|i've|ive|we|we're|we've)\b", re.I)
+_ELIDED_CUT = re.compile(
+    r", (?=(?:(?:now|just|currently|still|also|then) )?(?:been|was|got|interviewing|playing"
+    r"|worked|trying|moved|born|raised"
+    r"|working|lived|studied|hoping|planning|used to|moving out|training|living)\b)",
+    re.I,
+)
 
 
 def _carried(text: str, begin: int, stop: int) -> Iterator[tuple[int, int, str, int]]:
@@ -335,21 +623,33 @@ def _next_carried(text: str, begin: int, stop: int, subject: str = "") -> tuple[
 def _with_person(words: str, person: _Person, quote_at: int) -> tuple[str, int]:
     """“She lives in Lisbon” with the person she is, quoted from where that person was named."""
     found = _PRONOUN.match(words)
-    if not found or not person.words or not may_mean(found["pronoun"], person.relation):
+    if (
+        not found
+        or not person.words
+        or not may_mean(_SUBJECT_OF[(found["pronoun"] or found["whose"]).lower()], person.relation)
+    ):
         return words, quote_at
-    verb = " " if found["rest"] == " " else " is "
+    if found["whose"]:
+        near = quote_at - person.start <= MAX_BACK
+        return f"{person.words}'s {words[found.end() :]}", person.start if near else quote_at
+    been = re.match(r"(?:been|got|had)\b", words[found.end() :], re.I)
+    verb = " " if found["rest"] == " " else " has " if been else " is "
     near = quote_at - person.start <= MAX_BACK
     return f"{person.words}{verb}{words[found.end() :]}", person.start if near else quote_at
 
 
-def _person_in(text: str, clause: Clause) -> _Person | None:
-    """The last person named in a clause."""
-    people = list(_PERSON.finditer(text, clause.start, clause.end))
-    if not people:
+def _person_in(text: str, start: int, end: int) -> _Person | None:
+    """The last person or animal named between two places of the text."""
+    people = list(_PERSON.finditer(text, start, end))
+    if not people or _ANOTHER.search(text, start, end):
         return None
     last = people[-1]
     name = f" {last['name']}" if last["name"] else ""
-    return _Person(f"my {last['who']}{name}", last["relation"], clause.start)
+    return _Person(f"my {last['who']}{name}", last["relation"], last.start())
+
+
+_ANOTHER = re.compile(r"\b(?:not|isn't|wasn't|isnt) (?:my|our) \w", re.I)
+"""“It's not my sister who …, it's …”: who is meant instead is not told by these words alone."""
 
 
 def _lead_in(raw: str) -> int:
@@ -369,7 +669,7 @@ def _without_trailers(words: str) -> tuple[str, int]:
     length = len(words)
     for _ in range(MAX_LEAD_INS):
         trailer = next((t for t in _TRAILERS if words.lower().endswith(f" {t}")), None)
-        if trailer is None:
+        if trailer is None or (trailer == "then" and _SINCE_THEN.search(words)):
             break
         words = words[: -len(trailer)].rstrip(" ,-–—(")
     return words, length

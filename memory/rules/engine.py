@@ -7,24 +7,39 @@ statement is made of the user's own words, and each quote is a slice of the mess
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import takewhile
 from typing import Final
 
 from memory.extraction import Extraction, KnownFact, ProposedFact, Reading, Relation
+from memory.filing.episode_rules import episode_in
+from memory.filing.story_rules import stories_in
 from memory.keys import kind_of, spell
 from memory.kinds import Kind, default_importance
-from memory.rules.clauses import Clause, clauses
+from memory.rules.clauses import Clause, clauses_of, read_by_rules, sentences
 from memory.rules.dates import FoundDate, find_date
+from memory.rules.language import is_english
+from memory.rules.mentions import mentions
+from memory.rules.open_patterns import (
+    ABOUT_A_MACHINE,
+    CHAT_TALK,
+    JOKES,
+    NEVER_FIRST,
+    OPEN_PATTERNS,
+    PASSING_NOW,
+    OpenPattern,
+)
+from memory.rules.orders import standing_order
 from memory.rules.patterns import PATTERNS, Pattern
 from memory.rules.people import ANYONE, FEMALE, MALE, alternatives
+from memory.rules.retelling import retold
 from memory.rules.slots import SLOTS, Style, third_person
 from memory.sensitive import sensitive
 from memory.source import Utterance
 
-VERSION: Final = "rules/1"
+VERSION: Final = "rules/3"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 
@@ -32,6 +47,9 @@ HEDGED: Final = 0.7
 """Factor on the confidence of “I think …”: .95 becomes .67, which is never kept unasked."""
 OUTDATED: Final = timedelta(days=366)
 """A move longer ago than this is no news: “I moved to Porto in 2010” corrects nothing."""
+MIN_TOLD_WORDS: Final = 3
+ASK_FOR_NAME: Final = 0.75
+"""A name below a message may be another's."""
 MAX_KEY_WORDS: Final = 4
 """A taste in more words than this has no key: it will hardly be said again in the same words."""
 EPHEMERAL: Final = re.compile(r"^(?:today|tonight|this (?:morning|afternoon|evening|week))\b", re.I)
@@ -50,10 +68,6 @@ _ASIDE = re.compile(r" [-–—] .*$|,? and (?:it|that)(?:'s| was| is| were)\b.*
 """What somebody adds on how it was."""
 _PREPOSITION = re.compile(r"\b(?:of|for|by|until|till|since|from|before|after|around|about|on|in) $", re.I)
 _PERSON_WORD = re.compile(rf"\b(?:user's|their) (?:\w+ )?(?:{alternatives((*FEMALE, *MALE, *ANYONE))})(?!\w)", re.I)
-_NAMED_PERSON = re.compile(
-    rf"\b(?i:my|our) (?P<relation>(?i:{alternatives((*FEMALE, *MALE, *ANYONE))})) (?P<name>[A-Z][a-z]+(?:"
-    rf" [A-Z][a-z]+)?)(?![\w'])"
-)
 _SINCE = re.compile(r"\b(?:since|in) ((?:\w+ )?(?:19|20)\d\d)\b", re.I)
 LASTING: Final = frozenset({"home", "employer", "job", "studies"})
 """Topics whose year says from when they have been true."""
@@ -68,25 +82,89 @@ class RuleEngine:
     languages: tuple[str, ...] = ("en",)
 
     def extract(self, reading: Reading) -> Extraction:
-        """The facts in what the user wrote; never fails."""
+        """The facts in what the user wrote, the episode and the stories; never fails."""
         mine = (utterance for utterance in reading.utterances if utterance.speaker == "user")
-        return Extraction([fact for utterance in mine for fact in _facts_of(utterance, reading)])
+        facts = [fact for utterance in mine for fact in _facts_of(utterance, reading)]
+        names = sorted({tag for fact in facts for tag in fact.tags if tag[:1].isupper()})
+        episode = episode_in(reading.utterances, names)
+        return Extraction(facts, episode=episode, stories=stories_in(reading.utterances, reading.zone))
 
 
 def _facts_of(utterance: Utterance, reading: Reading) -> Iterator[ProposedFact]:
     today = utterance.said_at.astimezone(reading.zone).date()
     scene = _Scene(utterance, reading, today, Style(small=_all_small(utterance.text)))
+    text, real = read_by_rules(utterance.text, utterance.echoes)
     told: set[str] = set()
+    for fact in _all_facts(text, real, scene):
+        if fact.statement not in told and fact.confidence > 0:
+            told.add(fact.statement)
+            yield fact
+
+
+def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
+    """What the clauses say, then whom they name, then what is ordered; `real` ends what is of the user's own world."""
     named: set[str] = set()
-    for clause in clauses(utterance.text):
-        quote = utterance.text[clause.start : clause.end]
-        facts = _facts_in(clause, quote, scene)
-        named.update(tag for fact in facts for tag in fact.tags)
-        for fact in (*facts, *_people_mentioned(clause, quote, named, scene)):
+    ordered = False
+    if JOKES.search(text):
+        return
+    for clause in clauses_of(text):
+        quote = scene.utterance.text[clause.start : clause.end]
+        if clause.hypothetical or (clause.reported and not _AUTHORITY.search(quote)):
+            continue
+        known = _facts_in(clause, quote, scene)
+        for fact in [*known, *(_told(clause, quote, scene) if _leaves_much(clause, known) else [])]:
             named.update(fact.tags)
-            if fact.statement not in told:
-                told.add(fact.statement)
-                yield fact
+            ordered = ordered or fact.addressed_to_assistant
+            yield fact
+    if is_english(text):
+        yield from _names_given(text[:real], scene)
+        yield from _people_mentioned(text[:real], named, scene)
+    if not ordered:
+        yield from _orders(text[:real], scene)
+
+
+MUCH: Final = 2
+_CONTENT = re.compile(r"\b(?:[^\W\d_][\w'-]{3,}|\d+)\b")
+_SMALL_TALK = frozenset(
+    {
+        "that",
+        "this",
+        "with",
+        "from",
+        "have",
+        "been",
+        "just",
+        "also",
+        "really",
+        "years",
+        "still",
+        "very",
+        "since",
+        "last",
+        "year",
+        "month",
+        "week",
+        "lived",
+        "live",
+        "moved",
+        "work",
+        "works",
+        "called",
+        "name",
+        "there",
+        "because",
+        "about",
+    }
+)
+
+
+def _leaves_much(clause: Clause, known: Sequence[ProposedFact]) -> bool:
+    """Whether the clause says more than the facts made of it: then it is told whole as well."""
+    if any(fact.addressed_to_assistant or fact.statement == _UNTOLD for fact in known):
+        return False
+    told = {word.lower()[:4] for fact in known for word in _CONTENT.findall(f"{fact.statement} {fact.value}")}
+    said = {word.lower()[:4] for word in _CONTENT.findall(clause.text) if word.lower() not in _SMALL_TALK}
+    return not known or len(said - told) > MUCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +192,139 @@ def _facts_in(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
     if sensitive(quote):
         # Proposed without a word of it, so that the decision drops and counts it: the quote says why.
         return [_secret(quote, scene.utterance)]
+    facts = _by_table(clause, clause.text, quote, scene)
+    if not facts and (shorter := _SIDE_CUT.search(clause.text, MIN_HEAD)):
+        facts = _by_table(clause, clause.text[: shorter.start()].rstrip(" ,-–—"), quote, scene)
+    return facts
+
+
+MIN_HEAD: Final = 6
+"""Characters; a shorter beginning (“I'm in”) says nothing."""
+_SIDE_CUT = re.compile(
+    r",(?! (?:and|or|nor)\b)|;| \(| [-–—] |,? (?:so|but|because|since|although|though|which|while|hence|therefore|btw"
+    r"|by the way|if that|until|unless|even|anyway)\b",
+    re.I,
+)
+"""Where a clause goes on with something else; read only where the whole of it is in no row."""
+
+
+def _by_table(clause: Clause, words: str, quote: str, scene: _Scene) -> list[ProposedFact]:
+    """What the rows of the first table make of these words."""
     facts: list[ProposedFact] = []
     topics: set[str] = set()
     for pattern, compiled in COMPILED:
-        if pattern.topic in topics or (found := compiled.fullmatch(clause.text)) is None:
+        if pattern.topic in topics or (found := compiled.fullmatch(words)) is None:
             continue
         match = _checked(pattern, found, scene)
         if match is not None:
             topics.add(pattern.topic)
             facts += [_fact(match, item, clause, quote, scene) for item in match.items]
     return facts
+
+
+# In the user's own words ----------------------------------------------------------------------------------------
+
+_AUTHORITY = re.compile(
+    r"\b(?:doctor|gp|dentist|physio\w*|therapist|consultant|specialist|nurse|midwife|vet|allergist|surgeon|pharmacist"
+    r"|optician|dietitian|psychiatrist|cardiologist)(?: \w+)? (?:says?|said|told|tells|thinks"
+    r"|confirmed|advised|insists|believes)\b",
+    re.I,
+)
+"""Whose claims about the user are worth a question: “my doctor says I'm allergic to penicillin”."""
+
+
+def _told(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
+    """The clause itself, told in the third person, if a row of the second table says that it is worth keeping."""
+    words = clause.text
+    vague = CHAT_TALK.match(words) or JOKES.search(words) or NEVER_FIRST.match(words) or _ENDS_OPEN.search(words)
+    if len(words.split()) < MIN_TOLD_WORDS or vague:
+        return []
+    machine = ABOUT_A_MACHINE.match(words) is not None
+    first = words[:2].lower()
+    starts = "my" if first in {"my", "ou"} else "i" if first[:1] in {"i", "w"} else "?"
+    for pattern in OPEN_PATTERNS:
+        if (machine and not pattern.machine) or (pattern.starts and pattern.starts != starts):
+            continue
+        if pattern.says.match(words) is None:
+            continue
+        if not pattern.passing and not pattern.dated and PASSING_NOW.search(words):
+            continue
+        found = _date_in(words, pattern, scene.today)
+        if pattern.dated and found is None and _LOOSE_DATE.search(words) is None:
+            continue
+        if pattern.dated and found is not None and EPHEMERAL.match(words[found.start :]) and not pattern.passing:
+            continue
+        fact = _told_fact(pattern, clause, found, quote, scene)
+        return [] if "the assistant" in fact.statement else [fact]
+    return []
+
+
+_LOOSE_DATE = re.compile(
+    r"\b(?:(?:this|next|last|in|over|at|during|until|by|since|early|mid|late|end of|before"
+    r"|after)[ -](?:the )?(?:summer|winter|spring"
+    r"|autumn|fall|christmas|xmas|easter|new year\w*|half[- ]term|ramadan|holidays|weekend"
+    r"|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december)|(?:two|three|four|a few|\d+) (?:summers|winters|springs) ago)\b",
+    re.I,
+)
+"""A time of the year that is no day."""
+
+
+def _date_in(words: str, pattern: OpenPattern, today: date) -> FoundDate | None:
+    """The day a clause names, read as past or to come by its verb."""
+    found = find_date(words, today)
+    past = found is not None and (pattern.past or _TELLS_OF_THE_PAST.search(words[: found.start]) is not None)
+    return (
+        find_date(words, today, past=True)
+        if past and not _COMING.search(words[: found.start] if found else "")
+        else found
+    )
+
+
+_TELLS_OF_THE_PAST = re.compile(
+    r"\b(?:was|were|had|got|became|died|went|left|lost|broke|came|took|gave|met|saw|\w{3,}ed)\b", re.I
+)
+_COMING = re.compile(r"\b(?:is|are|am|i'm|we're|im|will|i'll|we'll|going|getting)\b", re.I)
+
+
+def _told_fact(
+    pattern: OpenPattern, clause: Clause, found: FoundDate | None, quote: str, scene: _Scene
+) -> ProposedFact:
+    words = clause.text if found is None else _with_day(clause.text, found)
+    statement = retold(words) or f"{words[:1].upper()}{third_person(words[1:])}"
+    certainty = min(pattern.confidence, 0.7) if found is not None and not found.plain else pattern.confidence
+    third_party = pattern.third_party or _PERSON_WORD.search(statement) is not None
+    return ProposedFact(
+        statement=f"{statement.rstrip(' .,;:-–—')}.",
+        kind=pattern.kind,
+        value=_day_value(found),
+        quote=quote,
+        number=scene.utterance.number,
+        confidence=round(certainty * HEDGED, 2) if clause.hedged else certainty,
+        importance=default_importance(pattern.kind) if pattern.importance is None else pattern.importance,
+        about_third_party=third_party,
+        reported=clause.reported,
+        health=pattern.health,
+        correction=clause.correction,
+    )
+
+
+_ENDS_OPEN = re.compile(
+    r"\b(?:is|are|was|were|to one|of one|any of|not|very|so|than|would|could|can|and|or|but|to|of|the|an?|with|like"
+    r"|like this|as follows|following|see|my|our|on|which|because)$",
+    re.I,
+)
+"""Cut too early to be understood."""
+_BEFORE_A_NOUN = re.compile(r"\b(?:an?|the|my|our|this|their) $", re.I)
+
+
+def _with_day(words: str, found: FoundDate) -> str:
+    """The date told in full, without a second preposition before it."""
+    before = words[: found.start]
+    told = found.words.partition(" ")[2] if _PREPOSITION.search(before) else found.words
+    if _BEFORE_A_NOUN.search(before):
+        told = f"{found.first.day} {found.first:%B %Y}" if found.first == found.last else words[found.start : found.end]
+    return f"{before}{told}{words[found.end :]}"
 
 
 # Slots -----------------------------------------------------------------------------------------------------------
@@ -258,31 +459,98 @@ def _known(known: Iterable[KnownFact], key: str, value: str) -> KnownFact | None
     return next((f for f in known if f.key == key and f.value.casefold() == value.casefold()), None)
 
 
-def _people_mentioned(clause: Clause, quote: str, named: Container[str], scene: _Scene) -> list[ProposedFact]:
+def _people_mentioned(text: str, named: Container[str], scene: _Scene) -> Iterator[ProposedFact]:
     """Somebody named in passing (“dinner with my friend Tom”), where no other fact names them."""
-    if sensitive(quote):
-        return []
-    return [
-        ProposedFact(
-            statement=f"The user's {found['relation'].lower()} is called {found['name']}.",
-            kind=Kind.PERSON,
+    for mention in mentions(text):
+        quote = scene.utterance.text[mention.start : mention.end]
+        if mention.name.removeprefix("Dr ") in named or sensitive(quote):
+            continue
+        yield ProposedFact(
+            statement=mention.statement,
+            kind=Kind.ENTITY if mention.is_animal else Kind.PERSON,
             quote=quote,
             number=scene.utterance.number,
-            confidence=round(0.9 * (HEDGED if clause.hedged else 1), 2),
+            confidence=0.9,
             importance=default_importance(Kind.PERSON),
-            tags=(found["name"], found["relation"].lower()),
-            hypothetical=clause.hypothetical,
-            reported=clause.reported,
-            about_third_party=True,
+            tags=tuple(filter(None, (mention.name, mention.relation))),
+            about_third_party=not mention.is_animal,
         )
-        for found in _NAMED_PERSON.finditer(clause.text)
-        if found["name"] not in named and SLOTS["name"].check(found["name"], scene.style)
-    ]
+
+
+def _orders(text: str, scene: _Scene) -> Iterator[ProposedFact]:
+    """Standing orders to the assistant, each from a whole sentence."""
+    for start, end, mark in sentences(text):
+        order = standing_order(text[start:end], mark)
+        lead = len(text[start:end]) - len(text[start:end].lstrip(" ,.:;!"))
+        quote = scene.utterance.text[start + lead : end].rstrip()
+        if order is None or sensitive(quote):
+            continue
+        yield ProposedFact(
+            statement=f"The user tells the assistant: {order.rstrip(' .,')}.",
+            kind=Kind.INSTRUCTION,
+            quote=quote,
+            number=scene.utterance.number,
+            confidence=0.85,
+            importance=default_importance(Kind.INSTRUCTION),
+            addressed_to_assistant=True,
+        )
+
+
+_SIGNED = re.compile(
+    r"(?:\n\s*\n?|[.!?)] [-–—~] ?|\b(?:cheers|regards|thanks|best|love|ta), (?!Claude|Chat|Recall"
+    r"|Siri|Alexa|Bot|AI))(?:(?:best|cheers|thanks|thank you|regards|kind regards|best wishes"
+    r"|love|yours),?\s*\n\s*)?"
+    r"(?P<name>[A-Z][^\W\d_]{1,20}(?: [A-Z][^\W\d_]{1,20})?)\s*$"
+)
+_ASKED_NAME = re.compile(
+    r"\b(?:what (?:should|can|may|shall|do) i call you|what(?:'s| is) your name|your name\?)", re.I
+)
+_NAME_GIVEN = re.compile(
+    r"^(?:it's |i'm |my name is |just )?(?P<name>[A-Z][^\W\d_]{1,20}(?: [A-Z][^\W\d_]{1,20})?)"
+    r"(?=[,.!]|$)(?:, (?:but|or) (?P<called>[A-Z][^\W\d_]{1,20}) (?:is|works|will do))?"
+)
+
+
+def _names_given(text: str, scene: _Scene) -> Iterator[ProposedFact]:
+    """The user's name, signed below a message or answered to the assistant's question."""
+    before = _said_before(scene)
+    signed = _SIGNED.search(text)
+    if signed is not None and len(text[: signed.start()].split()) > 2:
+        yield _name_fact("The user's name is {}.", "name", signed["name"], signed.span("name"), scene)
+    given = _NAME_GIVEN.match(text) if _ASKED_NAME.search(before) else None
+    if given is not None:
+        yield _name_fact("The user's name is {}.", "name", given["name"], given.span("name"), scene)
+        if given["called"]:
+            span = (given.start("called"), given.end())
+            yield _name_fact("The user wants to be called {}.", "preferred_name", given["called"], span, scene)
+
+
+def _said_before(scene: _Scene) -> str:
+    """What the assistant said right before the message."""
+    earlier = [one for one in scene.reading.utterances if one.number < scene.utterance.number]
+    return earlier[-1].text if earlier and earlier[-1].speaker == "assistant" else ""
+
+
+def _name_fact(statement: str, key: str, name: str, span: tuple[int, int], scene: _Scene) -> ProposedFact:
+    checked_name = SLOTS["name"].check(name, Style(small=False))
+    return ProposedFact(
+        statement=statement.format(name),
+        kind=Kind.IDENTITY,
+        key=key,
+        value=name,
+        quote=scene.utterance.text[span[0] : span[1]],
+        number=scene.utterance.number,
+        confidence=ASK_FOR_NAME if checked_name else 0.0,
+        importance=default_importance(Kind.IDENTITY),
+    )
+
+
+_UNTOLD: Final = "The user told something that is never stored."
 
 
 def _secret(quote: str, utterance: Utterance) -> ProposedFact:
     return ProposedFact(
-        statement="The user told something that is never stored.",
+        statement=_UNTOLD,
         kind=Kind.FACT,
         quote=quote,
         number=utterance.number,
@@ -293,4 +561,11 @@ def _secret(quote: str, utterance: Utterance) -> ProposedFact:
 
 def _all_small(text: str) -> bool:
     """Whether the message is written without capitals (but for “I”), so that they say nothing."""
-    return not any(char.isupper() for char in re.sub(r"\bI\b", "", text))
+    if not any(char.isupper() for char in re.sub(r"\bI\b", "", text)):
+        return True
+    return _SMALL_I.search(text) is not None and _LARGE_I.search(text) is None
+
+
+_SMALL_I = re.compile(r"(?<![\w.'’-])(?:i|im|ive|i['’]m|i['’]ve|i['’]d|i['’]ll)(?![\w.])")
+_LARGE_I = re.compile(r"\bI(?:['’](?:m|ve|d|ll))?\b")
+"""Who writes “i” small writes names small, too, at least sometimes."""

@@ -66,12 +66,16 @@ def is_english(sentence: str) -> bool:
     if not letters or sum(_is_latin(char) for char in letters) < LATIN_SHARE * len(letters):
         return False
     words = set(_WORD.findall(sentence.casefold()))
-    return not any(_reads_better(words, theirs) for theirs in NEIGHBOURS.values())
+    return not any(_reads_better(words, theirs, ours) for theirs, ours in _APART)
 
 
-def _reads_better(words: set[str], theirs: frozenset[str]) -> bool:
-    hits = sum(word in theirs - ENGLISH for word in words)
-    return hits >= MIN_HITS and hits > sum(word in ENGLISH - theirs for word in words)
+_APART = tuple((theirs - ENGLISH, ENGLISH - theirs) for theirs in NEIGHBOURS.values())
+"""For each neighbour: the words that only it has, and those that only English has."""
+
+
+def _reads_better(words: set[str], theirs: frozenset[str], ours: frozenset[str]) -> bool:
+    hits = len(words & theirs)
+    return hits >= MIN_HITS and hits > len(words & ours)
 
 
 def _is_latin(char: str) -> bool:

@@ -82,6 +82,49 @@ IDENTITY: Final = (
     name("i changed <my> name to <name>", correction=True, confidence=CERTAIN),
     i_am("<im> <own_name>(?:, .{1,60})?", confidence=ASK),  # “I'm Batman”
     i_am("<im> <own_name>,? from .{1,60}", confidence=ASK),
+    name("<my> name(?:'s| is) <name>,? (?:but|and|though|although) .{1,80}", confidence=CERTAIN),
+    name("<im> (?:listed|known|registered|credited|published) as <name>(?: (?:there|here|in|on|by|at)"
+        " .{1,60}| there| here)?"),
+    name("it'?s <name>,? not .{1,40}", correction=True, confidence=ASK),
+    name("it's <name>,? (?:[a-z]-){2,20}[a-z]", correction=True),
+    name("(?:the )?name(?:'s|:) <name>(?:,? .{1,80})?"),
+    name("<my> (?:full|real|legal|birth) name is <name>,? .{1,80}"),
+    i_am("it's <own_name> (?:here|again|from)(?:,? .{1,80})?"),
+    name("<im> called <name>(?:,? .{1,80})?"),
+    name("<im> (?:better |also |otherwise )?known as <name>(?:,? .{1,80})?"),
+    Pattern("surname", Kind.IDENTITY, "The user's {which} name is {name}.",
+        "<my> (?P<which>first|last|middle|maiden|married|family|pen|stage) name(?:'s| is) (?:now"
+        " )?<name>(?:,? .{1,80})?"),
+    Pattern("surname", Kind.IDENTITY, "The user's surname is {name}.",
+        "<my> surname(?:'s| is) (?:now )?<name>(?:,? .{1,80})?"),
+    called("(?:please )?(?:address|refer to) me as <name>(?:,? .{1,80})?"),
+    called("i go by <name>,? .{1,80}"),
+    i_am("it'?s <own_name>(?: btw| by the way| again| here)(?:,? .{1,80})?"),
+    i_am("(?:it's|its) <own_name>"),
+    name("(?:the|<my>) name on <my> (?:passport|id|birth certificate|badge|documents?) is <name>(?:,? .{1,80})?"),
+    called("(?:people|most people|my friends|friends|colleagues|they|some) knows? me as <name>(?:,? .{1,80})?"),
+    called("(?:please |just |you can |you may )?call me <name>,? or .{1,40}"),
+    Pattern(
+        "pronouns", Kind.IDENTITY, "The user's pronouns are {pronouns}.",
+        "(?:please |pls )?use (?P<pronouns>(?:she|he|they|xe|ze)/\\w{2,5})(?: pronouns)? for me(?:[ ,].{1,80})?",
+        key="pronouns", value="{pronouns}",
+    ),
+    i_am("this is <own_name> (?:again|here|speaking)(?:,? .{1,100})?"),
+    i_am("<own_name> here(?:[^\\w'].*)?"),
+    Pattern(
+        "full_name", Kind.IDENTITY, "The user's full name is {name}.",
+        "(?:it's |that's |which is |it is )?short for <name>(?:,? (?:but|and|though) .{1,80})?",
+    ),
+    called("(?:.{1,60} (?:but|and|though) )?(?:everyone|everybody|people|most people|my friends|friends"
+        "|they all|the kids|<my> \\w+) (?:just |all )?calls? me <name>(?:,.{1,80})?"),
+    called("(?:you can|please|just|feel free to) (?:say|use|go with|call me) <name>(?:,? (?:if|for"
+        " short|since|as|because) .{1,60}| for short|, .{1,60})?"),
+    Pattern(
+        "pronouns", Kind.IDENTITY, "The user's pronouns are {pronouns}.",
+        "(?:i go by|i use|<my> pronouns(?: are| is|:)?|pronouns:?) (?P<pronouns>(?:she|he|they"
+            "|xe|ze|it)/\\w{2,5}(?:/\\w+)?)(?:[ ,].{1,80})?",
+        key="pronouns", value="{pronouns}", confidence=CERTAIN,
+    ),
     called("(?:please |just |you can |you may )?call me <name>"),
     called("(?:everyone|everybody|people|my friends|friends) calls? me <name>"),
     called("i (?:go by|prefer to be called|like to be called) <name>(?:,? not .{1,40})?"),
@@ -133,6 +176,10 @@ left = partial(
     Pattern, "employer", Kind.BIOGRAPHY, "The user does not work at {employer}.",
     retracts="employer", value="{employer}",
 )  # fmt: skip
+left_job = partial(
+    Pattern, "employer", Kind.BIOGRAPHY, "The user left their job at {employer}.",
+    retracts="employer", value="{employer}", correction=True, confidence=ASK,
+)  # fmt: skip
 job = partial(Pattern, "job", Kind.BIOGRAPHY, key="job")
 studies = partial(
     Pattern, "studies", Kind.BIOGRAPHY, "The user studies {thing}.", key="studies", value="{thing}", confidence=FAIR
@@ -140,7 +187,7 @@ studies = partial(
 
 WORK: Final = (
     left("<i> (?:no longer|don't|do not) work (?:at|for) <employer>"),
-    left("<i> (?:quit|left)(?: my job at)? <employer>", correction=True, confidence=ASK),
+    left_job("<i> (?:quit|left|resigned from)(?: my job (?:at|with))? <employer>"),
     works_at("<i> work (?:at|for) <employer>", confidence=CERTAIN),
     works_at("<im> (?:working|employed) (?:at|for|by) <employer>"),
     works_at("<im> an? <short_job> (?:at|for) <employer>"),
@@ -214,7 +261,7 @@ def who(topic: str, tells: str, says: str, confidence: float = LIKELY, *, health
 named = partial(Pattern, "who_named", Kind.PERSON, "The user's {relation} is called {name}.", third_party=True)
 family = partial(Pattern, "family", Kind.PERSON, "The user has {count} {kin}{rest}.")
 _COUNTED_KIN: Final = (
-    "<ive> (?P<count>\\d{1,2}|one|two|three|four|five|six|seven|no) (?P<kin>(?:\\w+ )?(?:kids|children|sons|daughters"
+    "<ive> (?P<count>1?\\d|one|two|three|four|five|six|seven|no) (?P<kin>(?:\\w+ )?(?:kids|children|sons|daughters"
     "|brothers|sisters"
     "|siblings|grandchildren|cats|dogs|horses|child|daughter|son|sister|brother|cat|dog))"
 )
@@ -446,7 +493,9 @@ EVENTS: Final = (
         "|visiting|seeing|graduating|retiring|leaving|giving|hosting|defending|turning|expecting|due) <dated>",
     ),
     event(
-        "plan", statement="The user has {article} {dated}.", says="<ive> (?:got )?(?P<article>an?|my|another) <dated>",
+        "plan", statement="The user has {article} {dated}.",
+        says="(?:i've|i have|ive|we've|we have)(?: also| still| just)? (?:got )?(?P<article>an?|my"
+            "|another) <dated>",
         confidence=FAIR,
     ),
     event(

@@ -7,18 +7,48 @@ from typing import Final
 FEMALE: Final = (
     "sister", "mother", "mum", "mom", "wife", "daughter", "girlfriend", "aunt", "auntie", "grandmother", "grandma",
     "granny", "niece", "fiancée", "sister-in-law", "mother-in-law", "daughter-in-law", "stepmother", "stepsister",
-    "granddaughter", "godmother",
+    "granddaughter", "godmother", "nan", "nana", "gran", "gf", "stepmum", "stepmom", "stepdaughter", "goddaughter",
+    "ex-wife", "ex-girlfriend", "half-sister",
+    "great-aunt", "auntie", "mummy", "bride", "landlady", "girl", "sister in law", "mother in law", "daughter in law",
+    "foster daughter", "nanna", "nonna", "abuela", "oma", "mama", "mam", "sis", "missus", "mil", "sil",
 )  # fmt: skip
 MALE: Final = (
     "brother", "father", "dad", "husband", "son", "boyfriend", "uncle", "grandfather", "grandpa", "nephew", "fiancé",
     "brother-in-law", "father-in-law", "son-in-law", "stepfather", "stepbrother", "grandson", "godfather",
+    "grandad", "granddad", "bf", "stepdad", "stepson", "godson", "ex-husband", "ex-boyfriend", "half-brother", "hubby",
+    "great-uncle", "daddy", "groom", "boy", "brother in law", "father in law", "son in law", "foster son", "opa",
+    "nonno", "papa", "fil", "bil",
 )  # fmt: skip
 ANYONE: Final = (
     "partner", "spouse", "fiance", "friend", "best friend", "cousin", "boss", "manager", "colleague", "coworker",
     "co-worker", "teacher", "roommate", "flatmate", "housemate", "neighbour", "neighbor", "child", "kid", "baby",
     "twin", "sibling", "ex", "doctor", "therapist", "landlord", "landlady", "mentor", "assistant", "coach",
+    "in-laws", "parents", "grandparents", "tutor", "gp", "dentist", "co-founder", "cofounder", "business partner",
+    "editor", "physio", "barber", "supervisor", "professor", "intern", "team lead", "pen pal", "mate", "buddy", "pal",
+    "classmate", "lecturer", "trainer", "accountant", "lawyer", "nanny", "babysitter", "godparent", "fiancee",
+    "other half",
+    "physiotherapist", "surgeon", "vet", "midwife", "psychologist", "instructor", "piano teacher", "head teacher",
+    "line manager", "bestie", "guide dog", "toddler", "newborn", "teenager", "bandmate", "workmate", "deskmate",
+    "study partner", "in laws", "lodger", "tenant", "grandchild", "stepchild", "godchild", "foster child",
+    "preschooler",
+    "teen", "grandparent", "chairman", "chairwoman", "headteacher", "childminder", "running partner",
+    "training partner",
+    "climbing partner", "gym buddy", "team mate", "teammate", "cellmate", "roomie", "lab partner", "dance partner",
+    "study partner", "advisor", "adviser", "counsellor", "counselor", "carer", "employee", "student", "pupil",
 )  # fmt: skip
-ANIMALS: Final = ("dog", "cat", "puppy", "kitten", "horse", "rabbit", "parrot", "hamster", "pet", "bird")
+ANIMALS: Final = (
+    "dog", "cat", "puppy", "kitten", "horse", "rabbit", "parrot", "hamster", "pet", "bird", "tortoise",
+    "turtle", "guinea pig", "pony", "donkey", "goat", "hen", "cockerel", "ferret", "gerbil", "rat", "snake", "gecko",
+    "lizard", "budgie", "canary", "cockatiel", "goldfish", "labrador", "greyhound", "spaniel", "poodle", "retriever",
+    "collie", "terrier", "beagle", "husky", "dachshund", "corgi", "pug", "bulldog", "whippet", "chicken", "duck",
+    "mare",
+    "foal", "labradoodle", "cockapoo", "cavapoo", "staffie", "jack russell", "shih tzu", "chihuahua",
+    "maine coon", "ragdoll", "rottweiler", "malinois", "pit bull", "pitbull", "german shepherd", "sheepdog", "mongrel",
+    "mutt", "lurcher", "samoyed", "pomeranian", "dalmatian", "great dane", "schnauzer", "yorkie", "frenchie",
+    "goldendoodle", "bearded dragon", "corn snake", "cockatoo", "macaw", "lovebird", "betta", "stallion", "gelding",
+    "tomcat", "rescue dog", "rescue cat", "house rabbit", "akita",
+    "axolotl", "iguana", "chinchilla", "hedgehog", "tabby", "bunny", "pup",
+)  # fmt: skip
 
 PEOPLE: Final = (*FEMALE, *MALE, *ANYONE)
 
@@ -28,7 +58,11 @@ ADJECTIVES: Final = (
 )  # fmt: skip
 """What may stand between “my” and the word for a person."""
 
-PRONOUNS: Final[dict[str, tuple[str, ...]]] = {"she": (*FEMALE, *ANYONE), "he": (*MALE, *ANYONE), "they": PEOPLE}
+PRONOUNS: Final[dict[str, tuple[str, ...]]] = {
+    "she": (*FEMALE, *ANYONE, *ANIMALS),
+    "he": (*MALE, *ANYONE, *ANIMALS),
+    "they": (*PEOPLE, *ANIMALS),
+}
 """Whom a pronoun may mean: “he” is never the sister."""
 
 
@@ -40,3 +74,15 @@ def alternatives(words: tuple[str, ...]) -> str:
 def may_mean(pronoun: str, relation: str) -> bool:
     """Whether `pronoun` (she, he or they) may mean somebody who is `relation` to the user."""
     return relation.lower() in PRONOUNS.get(pronoun.lower(), ())
+
+
+CREATURES: Final = (
+    rf"{alternatives(ANIMALS)}|dogs|cats|puppies|kittens|hens?|chickens?|cockerel|rooster|ducks?"
+    rf"|geese|goats?|sheep|pigs?"
+    r"|cows?|pony|ponies|donkey|guinea pigs?|gerbils?|rats?|mice|ferrets?|tortoises?|turtles?|snakes?|gecko|lizards?"
+    r"|iguana|frogs?|axolotl|budgies?|canar(?:y|ies)|cockatiel|parakeet|finches|goldfish|fish|koi|spaniel|labrador"
+    r"|retriever|poodle|greyhound|collie|terrier|beagle|husky|dachshund|corgi|pug|bulldog|whippet|shepherd|cob|mare"
+    r"|gelding|foal|neon tetras|tetras?|guppies|corys|corydoras|bettas?|quails?|alpacas?|llamas?|tarantula"
+    r"|stick insects?|rabbits|horses|hamsters|birds|parrots"
+)
+"""Any animal somebody keeps, as a part of a pattern."""

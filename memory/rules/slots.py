@@ -137,7 +137,8 @@ DIETS = (
 _TAIL_OF_PLACE = re.compile(
     r",? (?:with|since|for|where|which|who|because|while|when|until|till|but|and|at the moment|right|to|as|on|so"
     r"|during|these"
-    r"|if|not|than|by myself|alone|together|again|full[- ]time|last|next|this|in (?:an?|my|the (?:next|last)|\d{4}"
+    r"|if|not|than|living|working|based|studying|by myself|alone|together|again|full[- ]time|last"
+    r"|next|this|in (?:an?|my|the (?:next|last)|\d{4}"
     r"|january|february"
     r"|march|april|may|june|july|august|september|october|november|december))\b.*$",
     re.I,
@@ -145,7 +146,8 @@ _TAIL_OF_PLACE = re.compile(
 _TAIL_OF_EMPLOYER = re.compile(
     r",? (?:as|since|for|where|which|who|because|while|when|until|but|and|with|on|from|doing|so|these|if|full[- ]time"
     r"|part[- ]time"
-    r"|again|in [A-Z]\w*|in (?:an?|the|my)|now|remotely|during)\b.*$"
+    r"|again|in [A-Z]\w*|in (?:an?|the|my|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december)|now|last|after|remotely|during)\b.*$"
 )
 _TAIL_OF_JOB = re.compile(
     r",? (?:at|for|in|with|and|but|who|which|by|from|here|on|since|these|specialis|specializ|working|living|based"
@@ -187,7 +189,9 @@ _THIRD = {
     "ours": "theirs", "ourselves": "themselves", "am": "are",
     "your": "its", "yours": "its", "you": "the assistant", "yourself": "itself",
 }  # fmt: skip
-_FIRST = re.compile(rf"(?<![\w'-])(?!i$)(?:{alternatives(tuple(_THIRD))})(?![\w'-])", re.I)  # not the “I” of “Book I”
+_FIRST = re.compile(
+    rf"(?<![\w'-])(?<!\d )(?!i$)(?:{alternatives(tuple(_THIRD))})(?![\w'-])", re.I
+)  # not the “I” of “Book I”
 _ORDERED = {"i ask": "the user asks", "i": "the user", "me": "the user", "my": "the user's", "i'm": "the user is"}
 _ORDERING = re.compile(rf"(?<![\w'-])(?:{alternatives(tuple(_ORDERED))})(?![\w'-])", re.I)
 
@@ -220,7 +224,7 @@ def _nationality(text: str, style: Style) -> str | None:
 
 
 def _place(text: str, style: Style) -> str | None:
-    place = _TAIL_OF_PLACE.sub("", text).strip(" ,")
+    place = _TAIL_OF_PLACE.sub("", re.sub(r",? (?:GMT|UTC)\b.*$", "", text)).strip(" ,")
     words = place.split(" ")
     if not place or len(words) > 6 or (words[0].lower() in NOT_A_PLACE and not _has_capital(" ".join(words[1:]))):
         return None
@@ -276,7 +280,14 @@ def _food(text: str, style: Style) -> str | None:
     """A single thing of a list of allergens or foods."""
     thing = re.sub(r"^(?:all |any |most |some |both |eating |a |an |the )", "", text.strip(), flags=re.I)
     words = thing.lower().split(" ")
-    bad = not thing or len(words) > 4 or words[0] in NOT_A_THING or words[-1] in JOKES or {*words} & _VERBS
+    bad = (
+        not thing
+        or "'s " in thing
+        or len(words) > 4
+        or words[0] in NOT_A_THING
+        or words[-1] in JOKES
+        or {*words} & _VERBS
+    )
     return None if bad else f"{thing}s" if words[-1] in COUNTED else thing
 
 
@@ -288,6 +299,8 @@ _VERBS = _words("love like hate is am are was have has live work want need prefe
 
 
 def _condition(text: str, style: Style) -> str | None:
+    if text.lower().startswith(("get ", "got ")):
+        return None  # “I get migraines from …”: told with what follows
     said = re.sub(r"^(?:an? |the |some |severe |mild |chronic |bad |very )+", "", text.strip(), flags=re.I)
     said = re.sub(
         r",? (?:and|but|so|since|because|which|for|from|in|last|when|as|at|this|two|a few)\b.*$", "", said, flags=re.I
@@ -326,7 +339,7 @@ def _order(text: str, style: Style) -> str | None:
 
 def _goal(text: str, style: Style) -> str | None:
     """What somebody wants in life, told from what they want just now by its verb."""
-    return _activity(text, style) if GOAL_VERBS.match(text) else None
+    return _activity(text, style) if GOAL_VERBS.match(text) and " " in text else None
 
 
 GOAL_VERBS = re.compile(
@@ -358,7 +371,12 @@ ORDER_VERBS = _words(
 
 
 def _language(text: str, style: Style) -> str | None:
-    return capitalised(text) if re.fullmatch(r"[^\W\d_]{4,20}", text) and text.lower() not in NOT_A_THING else None
+    return capitalised(text) if text.lower() in NATIONALITIES or text.lower() in LANGUAGES else None
+
+
+LANGUAGES = _words(
+    "latin mandarin cantonese hindi urdu bengali tamil arabic hebrew farsi swahili catalan basque esperanto"
+)
 
 
 def _languages(text: str, style: Style) -> str | None:
@@ -384,7 +402,7 @@ def _subject(text: str, style: Style) -> str | None:
 
 
 def _as_it_is(text: str, style: Style) -> str | None:
-    return text
+    return third_person(text)
 
 
 def _has_capital(text: str) -> bool:

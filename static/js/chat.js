@@ -1,15 +1,20 @@
 // @ts-check
 /** The chat page: what a frame changes on it, and what a person's click or key sends (frames: docs/protocol.md). */
 
+import { Attachments } from "./attachments.js";
+import { choices, hasBegun } from "./choices.js";
+import { Branches } from "./branches.js";
 import { Connection, keep } from "./connection.js";
+import { Temporary } from "./temporary.js";
+import { bringMore, firstSeen, whatIsShown } from "./windows.js";
 
 /** @typedef {import("./connection.js").Frame} Frame */
 
 const AT_BOTTOM = 48; // px from the end that still count as being there
 const ECHO = 2000; // ms within which the nudge about an answer that ended here is only its echo
 const LOOK_AGAIN = 3000; // ms between two looks at an answer that another process writes
-const CODE = `<div class="code">
-  <button type="button" class="button button-small code-copy" data-action="copy-code">Copy</button></div>`;
+const COPY = `<button type="button" class="button button-quiet button-small code-copy" data-action="copy-code">Copy</button>`;
+const STILL_ANSWERING = "Recall is still answering. Stop it first, or wait; what you wrote stays here.";
 const ENDINGS = { complete: "Answer finished.", interrupted: "Answer stopped.", failed: "The answer failed." };
 
 /** @param {string} id @returns {any} an element the template always has, or an article it may have */
@@ -27,6 +32,36 @@ let isFirstHello = true;
 let isReopening = false;
 let endedAt = -ECHO;
 
+const temporary = new Temporary(() => {
+  keep(draftKey(), temporary.isOn ? "" : text.value);
+  text.focus();
+});
+const attachments = new Attachments({
+  isTemporary: () => temporary.isOn,
+  about: () => (conversation ? { conversation } : { model: choices().model ?? "" }),
+  key: () => `recall-attachments-${$("chat").dataset.user}-${conversation}`,
+  changed: () => showButtons(),
+  refuse: showError,
+  announce,
+  insert: (words) => text.setRangeText(words, text.selectionStart, text.selectionEnd, "end"),
+});
+const branches = new Branches({
+  scroller,
+  announce,
+  send(message, words) {
+    const client_id = clientId();
+    connection.send({ type: "edit", client_id, message, text: words });
+    showError("");
+    showButtons();
+    return client_id;
+  },
+  refused() {
+    const refusal = isBusy() ? STILL_ANSWERING : "";
+    if (refusal) showError(refusal);
+    return refusal;
+  },
+  left: () => text.focus(),
+});
 const connection = new Connection(composer.getAttribute("action"), { frame: onFrame, state: onState });
 
 // What comes in --------
@@ -40,6 +75,7 @@ function onFrame(frame) {
 /** @type {Record<string, (frame: Frame) => unknown>} */
 const handlers = {
   async hello() {
+    temporary.end(); // it was held by the socket before this one
     if (isFirstHello) open();
     else await refetchAll();
     isFirstHello = false;
@@ -57,16 +93,18 @@ const handlers = {
     showButtons();
   },
 
-  accepted(frame) {
-    const mine = connection.settle(frame.client_id);
+  async accepted(frame) {
+    const mine = connection.settle(frame.client_id) ?? temporary.settle(frame.client_id);
+    if (frame.temporary) temporary.begin(frame.conversation);
     if (frame.created && mine && !conversation) becomeConversation(frame.conversation);
-    if (frame.conversation !== conversation) return;
+    if (frame.conversation !== shown()) return;
     showError("");
     if (answer?.id === frame.message) return; // told twice: as the answer to POST /send, and over the socket
     const stick = mine || isAtBottom();
     $("welcome")?.remove();
-    if (frame.replaces) removeFrom($(`m-${frame.replaces}`));
-    append(frame.html);
+    branches.settle(frame.client_id);
+    if (fits(frame.replaces)) append(frame.html, frame.replaces);
+    else await showEnd(); // the page shows another part of the conversation, or another branch
     begin(frame.message, "");
     showUnsent();
     if (stick) toBottom();
@@ -77,10 +115,18 @@ const handlers = {
     if (!line) return;
     if (answer && answer.id === frame.message) answer.live = true;
     line.lastElementChild.textContent = `${frame.label}…`;
-    scrollAlong(() => (line.hidden = frame.state === "writing" || !frame.label));
+    scrollAlong(() => {
+      line.hidden = frame.state === "writing" || !frame.label;
+      showSteps(line.parentElement.querySelector("[data-steps]"), frame.steps ?? []);
+    });
   },
 
-  context: (frame) => showReceipt(frame.message),
+  context(frame) {
+    if (frame.html) temporary.keepPanel(frame.message, frame.html);
+    if (!$(`m-${frame.message}`)) return; // another answer to a question, which this page does not show
+    showReceipt(frame.message);
+    showBudget();
+  },
 
   delta(frame) {
     if (!answer || answer.id !== frame.message || isReopening) return;
@@ -103,20 +149,26 @@ const handlers = {
     article.toggleAttribute("data-shown", old.hasAttribute("data-shown"));
     decorate(article);
     scrollAlong(() => old.replaceWith(article));
+    htmx.process(article);
+    if (conversation) refetch(`/c/${conversation}/folding`, "folding");
+    refetchLibrarian(); // there is something new to read, or it was just handed over
     announce(ENDINGS[/** @type {keyof ENDINGS} */ (frame.outcome)]);
   },
 
-  async nudge({ kind, conversation: which }) {
+  async nudge({ kind, conversation: which, message }) {
     const isOpen = which === conversation;
     const isKnown = answer?.live || performance.now() - endedAt < ECHO;
+    if (temporary.id) return; // what it shows is nowhere else
     if (kind === "resync") await refetchAll();
-    else if (kind === "conversation" && isOpen && !isKnown) await refetchMessages().then(open);
-    else if (kind === "librarian" && isOpen) refetch(`/c/${conversation}/librarian`, "librarian");
-    else if (kind !== "conversation") refetchList();
+    else if (kind === "conversation" && isOpen && !isKnown) await refetchTurn();
+    else if (kind === "branch") await (isOpen && !branches.isTurning && !$(`m-${message}`) && refetchMessages().then(open));
+    else if (kind === "compaction") await (isOpen && refetchFolding());
+    else if (kind === "librarian" && isOpen) refetchLibrarian();
+    else if (kind !== "conversation" && kind !== "budget") refetchList();
   },
 
   error(frame) {
-    if (frame.code === "unavailable") setTimeout(tryAgain, LOOK_AGAIN);
+    if (frame.code === "unavailable" && !temporary.isOn) setTimeout(tryAgain, LOOK_AGAIN);
     else giveBack(frame.client_id);
     if (frame.code === "signed_out") onState("signed_out");
     showError(frame.text);
@@ -130,8 +182,12 @@ function tryAgain() {
 
 /** A message that was refused goes back to where it was written. @param {string | undefined} clientId */
 function giveBack(clientId) {
-  const refused = clientId && connection.settle(clientId);
-  if (refused && !text.value.trim()) fill(refused.text ?? "");
+  const refused = clientId && (connection.settle(clientId) ?? temporary.settle(clientId));
+  if (refused?.type === "edit") branches.giveBack(refused.client_id, refused.text);
+  else if (refused) {
+    if (!text.value.trim()) fill(refused.text ?? "");
+    attachments.bring(refused.attachments ?? []);
+  }
   showUnsent();
 }
 
@@ -139,6 +195,7 @@ function giveBack(clientId) {
 function onState(state, wait = 0) {
   const line = $("connection");
   line.hidden = state === "open" || (state === "lost" && wait < 1000); // a short break is not worth a word
+  if (state !== "open") temporary.end();
   if (state === "lost") line.textContent = "The connection is lost. Recall tries again by itself; nothing is lost.";
   if (state !== "signed_out") return;
   const link = document.createElement("a");
@@ -179,6 +236,14 @@ function length(string) {
   return points;
 }
 
+/** What the model has done so far, a line each. @param {any} list @param {string[]} steps */
+function showSteps(list, steps) {
+  list.hidden = !steps.length;
+  for (const step of steps.slice(list.children.length)) {
+    list.append(Object.assign(document.createElement("li"), { textContent: step }));
+  }
+}
+
 /** @param {string} html rendered and sanitised by the server @returns {Element[]} */
 function parsed(html) {
   const template = document.createElement("template");
@@ -186,12 +251,23 @@ function parsed(html) {
   return [...template.content.children];
 }
 
-/** Add articles; one that is there already, and all that follows it, gives way. @param {string} html */
-function append(html) {
+/** Whether what comes next can stand at the end of what is shown. @param {number | null} replaced the message that
+ * it takes the place of, if it does */
+function fits(replaced) {
+  if (document.querySelector(".more-later")) return false;
+  return !replaced || $(`m-${replaced}`)?.parentElement === $("messages");
+}
+
+/** Add articles; one that is there already or replaced, and all that follows it, gives way.
+ * @param {string} html @param {number | null} [replaced] */
+function append(html, replaced) {
   const articles = parsed(html);
-  removeFrom($(articles[0].id));
+  for (const id of [articles[0].id, `m-${replaced}`]) removeFrom($(id));
   $("messages").append(...articles);
-  articles.forEach(decorate);
+  for (const article of articles) {
+    decorate(article);
+    htmx.process(article);
+  }
 }
 
 /** @param {Element | null} first */
@@ -200,31 +276,28 @@ function removeFrom(first) {
   first?.remove();
 }
 
-/** Give each block of code a button that copies it. @param {ParentNode} root */
+/** Give each block of code a button that copies it, in the line that is there for it. @param {ParentNode} root */
 function decorate(root) {
-  for (const pre of root.querySelectorAll(".prose pre")) {
-    const [frame] = parsed(CODE);
-    pre.replaceWith(frame);
-    frame.prepend(pre);
-  }
+  for (const code of root.querySelectorAll(".prose .code:not(:has(.code-copy))")) code.append(...parsed(COPY));
 }
 
 /** @param {Frame} frame */
 const isHere = (frame) => frame.type !== "send" || (frame.conversation ?? "") === conversation;
-const unsent = () => connection.unsent.filter(isHere);
+const unsent = () => [...connection.unsent.filter(isHere), ...(temporary.pending ? [temporary.pending] : [])];
 
 /** Show what could not be sent yet, at the end. */
 function showUnsent() {
   document.querySelectorAll(".message-unsent").forEach((old) => old.remove());
   for (const frame of unsent()) {
-    if (!frame.text) continue;
+    if (frame.text == null || frame.type === "edit") continue; // that one is shown where it stands
     const copy = $("unsent").content.cloneNode(true);
-    copy.querySelector(".plain").append(frame.text);
+    copy.querySelector(".plain").append(frame.text || `${frame.attachments?.length ?? 0} attached`);
     $("messages").append(copy);
   }
 }
 
-const isAtBottom = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_BOTTOM;
+const isAtBottom = () =>
+  !document.querySelector(".more-later") && scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_BOTTOM;
 const toBottom = () => (scroller.scrollTop = scroller.scrollHeight);
 
 /** Stay at the end if that is where the reader is; never move them otherwise. @param {() => unknown} change */
@@ -240,26 +313,65 @@ function scrollAlong(change) {
 const asked = {};
 
 /** Put a partial into the page, unless a newer one was asked for meanwhile.
- * @param {string} url @param {string} id of what it replaces, or fills @param {string} [swapStyle] */
-async function refetch(url, id, swapStyle = "outerHTML") {
+ * @param {string} url @param {string} id of what it replaces, or fills @param {string} [swapStyle]
+ * @param {() => boolean} [isFree] whether it may be replaced now: asked when it has come */
+async function refetch(url, id, swapStyle = "outerHTML", isFree = () => true) {
   const turn = (asked[id] = (asked[id] ?? 0) + 1);
   const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket tells of it
   if (response?.redirected) return onState("signed_out");
-  const html = response?.ok && (await response.text());
-  if (html && asked[id] === turn && $(id)) htmx.swap($(id), html, { swapStyle });
+  const html = response?.ok && (await response.text().catch(() => "")); // it may break off, too
+  if (html && asked[id] === turn && $(id) && isFree()) htmx.swap($(id), html, { swapStyle });
 }
 
-async function refetchMessages() {
+/** @param {string} [which] query for another part than the one that is shown */
+async function refetchMessages(which) {
   if (!conversation) return;
-  const [stick, top] = [isAtBottom(), scroller.scrollTop];
-  await refetch(`/c/${conversation}/messages${location.search}`, "messages");
+  const [stick, seen, draft] = [isAtBottom(), firstSeen(scroller), branches.draft];
+  const top = seen?.getBoundingClientRect().top;
+  await refetch(`/c/${conversation}/messages${which ?? whatIsShown(scroller)}`, "messages");
   decorate($("messages"));
   showUnsent();
-  scroller.scrollTop = stick ? scroller.scrollHeight : top;
+  branches.restore(draft);
+  const again = seen && $(seen.id);
+  if (stick) toBottom();
+  else if (again) scroller.scrollTop += again.getBoundingClientRect().top - top;
+}
+
+/** Show the end of the conversation, whatever part the address asked for. */
+async function showEnd() {
+  history.replaceState(null, "", location.pathname);
+  await refetchMessages("");
+}
+
+/** Turns were folded, or will be soon. An answer that is being written stays where it is. */
+async function refetchFolding() {
+  await refetch(`/c/${conversation}/folding`, "folding");
+  if (!answer) await refetchMessages();
+}
+
+/** A turn began or ended where this page did not hear of it. */
+async function refetchTurn() {
+  refetchLibrarian();
+  await refetchMessages();
+  open();
+}
+
+/** Show in the header what the librarian made of the conversation, and whether something is left for it to read. */
+function refetchLibrarian() {
+  if (conversation) refetch(`/c/${conversation}/librarian`, "librarian");
 }
 
 async function refetchList() {
-  await refetch(`/conversations?current=${conversation}`, "conversation-list");
+  /** @type {string | null | undefined} */
+  let held; // what has the focus there: asked when the new list has come, as it may have got it a moment ago
+  const isFree = () => {
+    const list = $("conversation-list");
+    held = list.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+    return !list.querySelector("details[open], [data-selecting]"); // somebody is at work there: it comes afterwards
+  };
+  if (!isFree()) return;
+  await refetch(`${$("conversation-list").dataset.address}&current=${conversation}`, "conversation-list", "outerHTML", isFree);
+  if (held && document.activeElement === document.body) $("conversation-list").querySelector(`[href="${held}"]`)?.focus();
   if (conversation) document.title = `${$("talk-header").querySelector("h1").textContent} · Recall`;
 }
 
@@ -273,27 +385,48 @@ async function refetchAll() {
 function showReceipt(id) {
   document.querySelectorAll("[data-shown]").forEach((old) => old.removeAttribute("data-shown"));
   $(`m-${id}`)?.setAttribute("data-shown", "");
+  const panel = temporary.panel(id);
+  if (panel) return htmx.swap($("receipt"), panel, { swapStyle: "innerHTML" });
   return refetch(`/receipts/${id}`, "receipt", "innerHTML");
+}
+
+/** The small bar beside the composer: what the latest turn took. */
+function showBudget() {
+  if (conversation) refetch(`/budget/line/${conversation}`, "budget-line");
 }
 
 /** The first message made the conversation: the page is now its page. @param {string} id */
 function becomeConversation(id) {
   keep(draftKey(), "");
+  attachments.forget();
+  temporary.leave();
+  hasBegun();
   conversation = id;
   keep(draftKey(), text.value);
+  attachments.remember();
   history.pushState(null, "", `/c/${id}`);
   refetchList();
 }
 
 // What a person does --------
 
+/** The conversation that the messages on the page belong to. */
+const shown = () => temporary.id || conversation;
 const isBusy = () => answer !== null || unsent().length > 0;
 const draftKey = () => `recall-draft-${$("chat").dataset.user}-${conversation}`;
 
 function submit() {
-  if (!text.value.trim()) return;
-  if (isBusy()) return showError("Recall is still answering. Stop it first, or wait; what you wrote stays here.");
-  connection.send({ type: "send", client_id: clientId(), conversation: conversation || null, text: text.value });
+  if (!text.value.trim() && !attachments.ids.length) return;
+  if (isBusy()) return showError(STILL_ANSWERING);
+  const refusal = attachments.refusal || (temporary.isOn ? temporary.refusal(text.value) : "");
+  if (refusal) return showError(refusal);
+  if (temporary.isOn) connection.ask(temporary.frame(clientId(), { text: text.value }));
+  else {
+    const begins = conversation ? {} : choices();
+    const attached = attachments.ids.length ? { attachments: attachments.take() } : {};
+    const what = { conversation: conversation || null, text: text.value, ...begins, ...attached };
+    connection.send({ type: "send", client_id: clientId(), ...what });
+  }
   $("notices").replaceChildren();
   fill("");
   showError("");
@@ -303,7 +436,11 @@ function submit() {
 
 /** @param {"retry" | "continue"} type @param {any} article of the answer */
 function again(type, article) {
-  if (!isBusy()) connection.send({ type, client_id: clientId(), message: Number(article.dataset.message) });
+  const refusal = temporary.isOn ? temporary.refusal("") : "";
+  if (refusal) return showError(refusal);
+  if (isBusy()) return;
+  if (temporary.isOn) connection.ask(temporary.frame(clientId(), { again: type }));
+  else connection.send({ type, client_id: clientId(), message: Number(article.dataset.message) });
   showButtons();
   text.focus();
 }
@@ -335,7 +472,7 @@ function showButtons() {
   const hadFocus = document.activeElement === stop;
   stop.hidden = answer === null;
   $("send").hidden = answer !== null;
-  $("send").disabled = isBusy() || !text.value.trim();
+  $("send").disabled = isBusy() || (!text.value.trim() && !attachments.ids.length);
   if (hadFocus && stop.hidden) text.focus();
 }
 
@@ -362,6 +499,11 @@ const actions = {
   },
   copy: (button, article) => copy(button, article.querySelector(".message-body").innerText),
   "copy-code": (button) => copy(button, button.parentElement.querySelector("code").textContent),
+  edit: (_, article) => branches.edit(article),
+  "leave-edit"() {
+    branches.leave();
+    text.focus();
+  },
   example(button) {
     fill(button.textContent);
     text.focus();
@@ -374,28 +516,43 @@ function foldContext(isFolded) {
   document.cookie = `context=${chat.dataset.context}; path=/; max-age=31536000; samesite=lax`;
 }
 
-chat.addEventListener("click", (/** @type {any} */ { target }) => {
-  const button = target.closest("[data-action]");
-  if (button) actions[button.dataset.action](button, button.closest(".message"));
+chat.addEventListener("click", (/** @type {any} */ event) => {
+  const button = event.target.closest("[data-action]");
+  const isElsewhere = event.ctrlKey || event.metaKey; // a link in a new tab
+  if (!button || !actions[button.dataset.action] || isElsewhere) return;
+  if (button.href) event.preventDefault();
+  actions[button.dataset.action](button, button.closest(".message"));
 });
 composer.addEventListener("submit", (/** @type {Event} */ event) => {
   event.preventDefault();
   submit();
 });
 text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  if (event.key === "ArrowUp" && !text.value && !event.isComposing) {
+    event.preventDefault();
+    return branches.editLast();
+  }
   const isTouch = matchMedia("(pointer: coarse)").matches; // no Shift+Enter there: Enter is the only new line
   if (event.key !== "Enter" || event.shiftKey || event.isComposing || isTouch) return;
   event.preventDefault();
   submit();
 });
 text.addEventListener("input", () => {
-  keep(draftKey(), text.value);
+  if (!temporary.isOn) keep(draftKey(), text.value);
   if (!CSS.supports("field-sizing", "content")) text.rows = Math.min(12, text.value.split("\n").length);
   showButtons();
 });
-stop.addEventListener("click", () => connection.ask({ type: "stop", conversation }));
+stop.addEventListener("click", () => connection.ask({ type: "stop", conversation: shown() }));
 scroller.addEventListener("scroll", () => ($("jump").hidden = isAtBottom()), { passive: true });
-$("jump").addEventListener("click", toBottom);
+$("jump").addEventListener("click", async () => {
+  if (document.querySelector(".more-later")) await showEnd();
+  toBottom();
+});
+document.addEventListener("refused", (/** @type {any} */ event) => showError(event.detail.value));
+bringMore(scroller, htmx, () => {
+  decorate($("messages"));
+  if (!document.querySelector(".more-later")) showUnsent();
+});
 narrow.addEventListener("change", () => {
   for (const sheet of ["conversations", "context"]) $(sheet).hidePopover();
 });
@@ -407,12 +564,14 @@ document.addEventListener("htmx:oobBeforeSwap", (/** @type {any} */ event) => {
   // Somebody is typing a title there: leave it alone.
   if (event.detail.target.contains(document.activeElement)) event.preventDefault();
 });
+document.addEventListener("recall:list", refetchList);
 setInterval(() => answer && !answer.live && open(), LOOK_AGAIN);
 
 chat.classList.toggle("without-clipboard", !navigator.clipboard); // it is missing without TLS
 if (!text.value) fill(sessionStorage.getItem(draftKey()) ?? "");
 decorate(document);
 showUnsent();
-if (!location.hash) toBottom();
+if (!location.hash && !$("welcome")) toBottom(); // the first words are read from their beginning
 if ($("messages").dataset.latestAnswer) showReceipt($("messages").dataset.latestAnswer);
+showBudget();
 showButtons();

@@ -113,7 +113,7 @@ export class Connection {
 
   /** @param {Frame} frame */
   #transmit(frame) {
-    const long = frame.type === "send" && (frame.text.length > LONGEST_TEXT || bytes(frame) > LONGEST_FRAME);
+    const long = frame.text && (frame.text.length > LONGEST_TEXT || bytes(frame) > LONGEST_FRAME);
     if (long) this.#post(frame);
     else this.ask(frame);
   }
@@ -124,8 +124,13 @@ export class Connection {
     body.set("client_id", frame.client_id);
     body.set("conversation", frame.conversation ?? "");
     body.set("text", frame.text);
+    for (const id of frame.attachments ?? []) body.append("attachments", id);
+    for (const name of ["role", "project", "model", "effort", "only_project"]) {
+      if (frame[name] != null) body.set(name, String(frame[name]));
+    }
     try {
-      const response = await fetch(this.#postUrl, { method: "POST", body });
+      const url = frame.type === "edit" ? `/m/${frame.message}/edit` : this.#postUrl;
+      const response = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" } });
       const isJson = response.headers.get("content-type")?.includes("json");
       const code = response.status >= 500 ? "unavailable" : "http"; // what cannot be reached just now is tried again
       if (!isJson) return this.#refuse(`The message could not be sent (${response.status}).`, code, frame.client_id);

@@ -11,7 +11,9 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.db import IntegrityError
 from django.test import Client
+from django.urls import reverse
 
+from accounts import keys
 from accounts.models import User, validate_time_zone
 from chat.models import Conversation, Message
 from tests.conftest import PASSWORD
@@ -19,6 +21,7 @@ from tests.conftest import PASSWORD
 pytestmark = pytest.mark.django_db
 
 NEW = {"email": "dora@example.org", "password1": PASSWORD, "password2": PASSWORD, "preferred_name": "Dora"}
+ANOTHER_PASSWORD = "an entirely other phrase"
 
 
 def sign_up(client: Client, **fields: str) -> Any:
@@ -82,15 +85,61 @@ def test_the_password_is_changed(alice: User, client: Client) -> None:
     assert alice.check_password(new)
 
 
-def test_a_forgotten_password_is_reset_by_mail(alice: User, client: Client, mailoutbox: list[EmailMessage]) -> None:
-    client.post("/accounts/password/reset/", {"email": alice.email})
+def reset_by_mail(user: User, client: Client, mailoutbox: list[EmailMessage]) -> str:
+    """The whole way of a forgotten password; the last page of it."""
+    client.post("/accounts/password/reset/", {"email": user.email})
     link = re.search(r"http://testserver(/accounts/password/reset/key/\S+)", str(mailoutbox[0].body))
     assert link
     page = client.get(link[1], follow=True)
-    new = "an entirely other phrase"
-    client.post(page.redirect_chain[-1][0], {"password1": new, "password2": new})
+    done = client.post(
+        page.redirect_chain[-1][0], {"password1": ANOTHER_PASSWORD, "password2": ANOTHER_PASSWORD}, follow=True
+    )
+    return str(done.content.decode())
+
+
+def test_a_forgotten_password_is_reset_by_mail(alice: User, client: Client, mailoutbox: list[EmailMessage]) -> None:
+    page = reset_by_mail(alice, client, mailoutbox)
     alice.refresh_from_db()
-    assert alice.check_password(new)
+    assert alice.check_password(ANOTHER_PASSWORD)
+    assert "Your password is changed" in page
+    assert "API key" not in page, "there were none"
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["Notes"], "The API key of this account is revoked, as somebody else may have made it."),
+        (["Notes", "Phone"], "All 2 API keys of this account are revoked, as somebody else may have made them."),
+    ],
+)
+def test_a_reset_password_revokes_every_key_of_that_person_and_says_so(
+    names: list[str], told: str, alice: User, bob: User, client: Client, mailoutbox: list[EmailMessage]
+) -> None:
+    secrets = [keys.make(alice, name, ["chat:read"])[1] for name in names]
+    _, his = keys.make(bob, "Bob's", ["chat:read"])
+    page = reset_by_mail(alice, client, mailoutbox)
+    assert told in page
+    assert [keys.holder(secret) for secret in secrets] == [None] * len(names)
+    assert keys.holder(his) is not None
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(1, "1 API key</a> of yours goes on"), (2, "2 API keys</a> of yours go on")]
+)
+def test_the_page_of_a_new_password_says_how_many_keys_go_on_working(
+    count: int, told: str, alice: User, client: Client
+) -> None:
+    client.force_login(alice, backend="allauth.account.auth_backends.AuthenticationBackend")
+    page = "/accounts/password/change/"
+    ended, _ = keys.make(alice, "Revoked", ["chat:read"])
+    keys.revoke(alice, ended.pk)
+    assert "API key</a>" not in client.get(page).content.decode()
+
+    secrets = [keys.make(alice, str(number), ["chat:read"])[1] for number in range(count)]
+    shown = client.get(page).content.decode()
+    assert f'<a href="{reverse("settings_keys")}">{told} working' in shown
+    client.post(page, {"oldpassword": PASSWORD, "password1": ANOTHER_PASSWORD, "password2": ANOTHER_PASSWORD})
+    assert None not in [keys.holder(secret) for secret in secrets]
 
 
 def test_pages_tell_times_in_the_persons_own_zone(alice: User, bob: User, client: Client) -> None:

@@ -21,6 +21,9 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--renderer-process-limit=1",
+    "--disable-features=site-per-process,IsolateOrigins,SpareRendererForSitePerProcess",
+    "--disable-extensions",
 )
 OFFLINE_PORT = free_port()
 

@@ -7,18 +7,38 @@ import re
 import secrets
 import urllib.request
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, StorageState, expect
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    StorageState,
+    ViewportSize,
+    expect,
+)
 
 from tests.conftest import PASSWORD
 from tests.running import App
 
 PATIENCE = 30_000
 """Milliseconds a page may take to become what it should be; two cores carry everything here."""
-DESKTOP = {"viewport": {"width": 1280, "height": 800}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+DESKTOP_SIZE: ViewportSize = {"width": 1280, "height": 800}
+PHONE_SIZE: ViewportSize = {"width": 390, "height": 844}
+DESKTOP = {"viewport": DESKTOP_SIZE}
+PHONE = {"viewport": PHONE_SIZE, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+ON_BOTH = pytest.mark.parametrize("screen", [pytest.param(DESKTOP, id="desktop"), pytest.param(PHONE, id="phone")])
+"""A journey that is made at a desk and with a phone."""
 
+AT_ONCE = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { transition: none !important }");
+  document.adoptedStyleSheets = [sheet];
+}"""
+"""Has every change of a colour happen at once; a made-up sheet needs no permission by the policy."""
 TELL_OF_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`CSP: ${event.violatedDirective} refused ${event.blockedURI} on ${event.documentURI}`);
@@ -83,6 +103,12 @@ class OfflineServer:
         urllib.request.urlopen(request, timeout=10).close()
 
 
+def wear(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """Have the page in light or in dark, and nothing halfway between the two."""
+    page.evaluate(AT_ONCE)
+    page.emulate_media(color_scheme=scheme)
+
+
 @dataclass
 class Person:
     """Somebody with browsers of their own."""
@@ -93,6 +119,8 @@ class Person:
     name: str
     signed_in: StorageState | None = None
     """The cookies they came with; None: nobody has signed in yet."""
+    screen: dict[str, Any] = field(default_factory=lambda: DESKTOP)
+    """What their browsers show on, unless one is opened with something else."""
     contexts: list[BrowserContext] = field(default_factory=list)
 
     @property
@@ -102,7 +130,7 @@ class Person:
 
     def open_browser(self, **options: Any) -> BrowserContext:
         """Another browser of theirs, signed in if they have signed in before."""
-        options = {**DESKTOP, **options, "base_url": self.app.url, "storage_state": self.signed_in}
+        options = {**self.screen, **options, "base_url": self.app.url, "storage_state": self.signed_in}
         context = self.browser.new_context(**options)
         context.set_default_timeout(PATIENCE)
         self.watch.over(context)
@@ -157,7 +185,15 @@ def ask(page: Page, words: str) -> None:
     """Write and send, once the page listens."""
     page.wait_for_load_state()
     composer(page).fill(words)
-    composer(page).press("Enter")
+    send(page)
+
+
+def send(page: Page) -> None:
+    """Enter at a desk; on a phone that key begins a new line, and one taps the button."""
+    if is_phone(page):
+        page.get_by_role("button", name="Send", exact=True).tap()
+    else:
+        composer(page).press("Enter")
 
 
 def being_written(page: Page) -> Locator:
@@ -182,3 +218,30 @@ def grown(body: Locator) -> str:
 def says_offline(page: Page) -> None:
     """Whoever looks at this page is told that no language model answers."""
     expect(page.get_by_text("Offline demo model")).to_be_visible()
+
+
+# On a phone --------------------------------------------------------------------------------------------------------
+
+
+def is_phone(page: Page) -> bool:
+    """Whether one holds this page in a hand: the list and the context are sheets there, and nobody presses keys."""
+    return page.viewport_size == PHONE_SIZE
+
+
+def tap(target: Locator) -> None:
+    """With a finger, where there is none with the mouse."""
+    target.tap() if is_phone(target.page) else target.click()
+
+
+def open_list(page: Page) -> None:
+    """The conversations, beside the talk at a desk."""
+    if is_phone(page):
+        page.get_by_role("button", name="Conversations").tap()
+    expect(page.locator("#conversations")).to_be_visible()
+
+
+def open_context(page: Page) -> None:
+    """What the last answer was given, beside the talk at a desk."""
+    if is_phone(page) and not page.locator("#context").is_visible():
+        page.get_by_role("button", name="Context of the answer").tap()
+    expect(page.locator("#context")).to_be_visible()

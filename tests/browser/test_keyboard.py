@@ -1,38 +1,59 @@
-"""Everything by keyboard: the way to the composer, sending, new lines, the link that skips to the content."""
+"""Everything by keyboard, from signing in to signing out, with the focus in sight all the way."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.people import Person, composer, last_answer
+from tests.browser.test_palette import type_into_palette
+from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.browser
 
 MOST_STOPS = 30
-"""Presses of Tab within which a chat without messages must be crossed."""
+"""Presses of Tab within which a control must be reached."""
+TOLD = "My sister Mary lives in Lisbon"
+LEARNED = "The user's sister Mary lives in Lisbon"
 FOCUSED = """() => {
   const focused = document.activeElement;
   const box = focused.getBoundingClientRect();
   const name = focused.getAttribute("aria-label") || focused.labels?.[0]?.textContent || focused.innerText.trim();
-  const style = getComputedStyle(focused);
-  const shown = style.outlineStyle !== "none" || style.boxShadow !== "none" || focused.matches("textarea");
-  return { name, id: focused.id, visible: box.width > 0 && box.bottom > 0 && box.top < innerHeight, shown };
+  const style = (node) => node ? getComputedStyle(node) : { outlineStyle: "none", boxShadow: "" };
+  const outlined = (node) => style(node).outlineStyle !== "none" && parseFloat(style(node).outlineWidth) > 0;
+  const framed = /0px 0px 0px 3px/.test(style(focused.closest(".composer")).boxShadow);
+  const shown = outlined(focused) || outlined(focused.closest(".attach")) || framed;
+  return {
+    name: focused === document.body ? "BODY" : name || focused.tagName, shown: shown && focused !== document.body,
+    visible: box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
+  };
 }"""
+"""What has the focus, whether it lies in the window, and whether a frame shows it: its own, or of the box around it."""
 
 
-def tab_to(page: Page, target: str) -> list[str]:
-    """Press Tab until the element with this id has the focus; returns the names of the stops before it."""
+def focus_shows(page: Page) -> str:
+    """The focus is somewhere, where one sees it; returns the name of what has it."""
+    focused = page.evaluate(FOCUSED)
+    assert focused["visible"], f"the focus is on something unseen: {focused['name']}"
+    assert focused["shown"], f"the focus does not show on {focused['name']}"
+    name: str = focused["name"]
+    return name
+
+
+def tab_to(page: Page, target: Locator, key: str = "Tab") -> list[str]:
+    """Press Tab until `target` has the focus; returns the names of the stops before it."""
+    expect(target).to_be_visible()
     names: list[str] = []
     while len(names) < MOST_STOPS:
-        page.keyboard.press("Tab")
-        focused = page.evaluate(FOCUSED)
-        if focused["id"] == target:
+        page.keyboard.press(key)
+        name = focus_shows(page)
+        if target.evaluate("node => node === document.activeElement"):
             return names
-        assert focused["visible"], f"the focus is on something unseen: {focused['name']}"
-        assert focused["shown"], f"the focus does not show on {focused['name']}"
-        names.append(focused["name"])
-    raise AssertionError(f"#{target} is not among {names}")
+        names.append(name)
+    raise AssertionError(f"{target} is not among {names}")
 
 
 def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
@@ -40,7 +61,7 @@ def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
     expect(composer(page)).to_be_focused()  # nothing needs to be pressed first
 
     page.locator(".skip-link").focus()
-    stops = tab_to(page, "text")
+    stops = tab_to(page, composer(page))
     assert stops[:5] == ["Recall", "Chat", "Profile", "Memory", "Review"]
     assert "New conversation" in stops
 
@@ -67,3 +88,113 @@ def test_the_skip_link_is_the_first_stop_and_leads_past_the_navigation(somebody:
     expect(page.locator("#main")).to_be_focused()
     page.keyboard.press("Tab")
     assert page.evaluate("document.getElementById('main').contains(document.activeElement)")
+
+
+def test_a_focus_that_does_not_show_is_noticed(somebody: Person) -> None:
+    page = somebody.tab("/memory/profile")
+    with pytest.raises(AssertionError, match="does not show on BODY"):
+        focus_shows(page)
+    page.locator(".brand").focus()
+    assert focus_shows(page) == "Recall"
+    page.evaluate("document.activeElement.style.outline = 'none'")
+    with pytest.raises(AssertionError, match="does not show on Recall"):
+        focus_shows(page)
+
+
+@pytest.mark.timeout(400)  # the application is started first
+def test_from_signing_in_to_signing_out_nothing_but_the_keyboard_is_needed(newcomer: Callable[[str], Person]) -> None:
+    person = newcomer("Kim")
+    person.sign_up()
+    person.leave()
+    person.contexts, person.signed_in = [], None
+    page = person.tab("/accounts/login/")
+    page.wait_for_load_state()
+    sign_in(page, person)
+    tell_and_end(page)
+    accept_and_go_to_the_fact(page)
+    ask_and_look_at_the_context(page)
+    go_by_palette(page, "settings", "Settings")
+    expect(page.get_by_role("heading", name="Profile")).to_be_visible()
+    sign_out(page)
+
+
+def write(page: Page, words: str) -> None:
+    """Into what has the focus, which shows."""
+    focus_shows(page)
+    page.keyboard.type(words)
+
+
+def go_by_palette(page: Page, words: str, first: str) -> None:
+    page.wait_for_load_state()  # the keys are heard from then on
+    type_into_palette(page, words, first)
+    focus_shows(page)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def sign_in(page: Page, person: Person) -> None:
+    email, password = page.get_by_label("Email"), page.get_by_label("Password", exact=True)
+    tab_to(page, email)
+    write(page, person.email)
+    tab_to(page, password)
+    write(page, PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{person.app.url}/")
+    expect(composer(page)).to_be_focused()
+
+
+def tell_and_end(page: Page) -> None:
+    write(page, TOLD)
+    page.keyboard.press("Enter")
+    expect(last_answer(page)).to_be_visible()
+    focus_shows(page)
+    tab_to(page, page.get_by_role("button", name="End conversation"), "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#librarian")).to_have_text("1 waiting: review")
+    expect(page.locator("#conversation-menu > summary")).to_be_focused()  # the button that had the focus is gone
+    focus_shows(page)
+
+
+def accept_and_go_to_the_fact(page: Page) -> None:
+    go_by_palette(page, "review", "Review")
+    proposal = page.locator("[data-fact]")
+    expect(proposal).to_be_focused()
+    focus_shows(page)
+    page.keyboard.press("a")
+    expect(proposal).to_have_attribute("data-state", "active")
+    expect(proposal).to_be_focused()
+    focus_shows(page)
+    tab_to(page, page.get_by_role("link", name=LEARNED), "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name=LEARNED)).to_be_visible()
+
+
+def ask_and_look_at_the_context(page: Page) -> None:
+    go_by_palette(page, "new conv", "New conversation")
+    expect(composer(page)).to_be_focused()
+    write(page, "Where does my sister live?")
+    page.keyboard.press("Enter")
+    expect(last_answer(page)).to_contain_text("Lisbon")
+
+    toggle = page.get_by_role("button", name="Context of the answer")
+    recalled = page.get_by_role("region", name="Recalled")
+    tab_to(page, toggle, "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(recalled).to_be_hidden()
+    focus_shows(page)
+    tab_to(page, page.get_by_role("link", name="Context: what this answer was given"))
+    page.keyboard.press("Enter")
+    learned = recalled.get_by_role("listitem").filter(has_text=LEARNED)
+    tab_to(page, learned.get_by_role("link", name="Source of"))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/c/[-0-9a-f]+#m-\d+$"))
+    expect(page.locator(".message:target")).to_contain_text(TOLD)
+
+
+def sign_out(page: Page) -> None:
+    menu = page.get_by_label("Account and appearance")
+    tab_to(page, menu)
+    page.keyboard.press("Enter")
+    tab_to(page, page.get_by_role("button", name="Sign out"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Sign in to Recall")).to_be_visible()

@@ -176,7 +176,7 @@ def test_without_script_everything_can_be_read_and_searched(gardener: Person) ->
     expect(page.locator(".result").first).to_contain_text("old van")
 
 
-def test_a_collision_is_one_sentence_and_a_removal_lists_what_goes(gardener: Person) -> None:
+def test_a_collision_is_one_sentence_and_a_deletion_is_undone(gardener: Person) -> None:
     gardener.watch.forgive("409")
     page = gardener.tab()
     begin(page, "/drafts/letter", "Dear Mary,")
@@ -186,8 +186,9 @@ def test_a_collision_is_one_sentence_and_a_removal_lists_what_goes(gardener: Per
 
     page.get_by_label("Path").fill("/letters/to Mary")
     page.get_by_role("button", name="Move").click()
-    expect(page.get_by_text("Moved to /letters/to Mary.")).to_be_visible()
-    page.get_by_role("link", name="Delete…").click()
-    expect(page.get_by_text("This would go: 1 document with 1 version")).to_be_visible()
-    page.get_by_role("button", name="Delete 1 document").click()
+    expect(page.get_by_text("Moved here from /drafts/letter.")).to_be_visible()
+    page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("Deleted: 1 document.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Brought back: 1 document.")).to_be_visible()
+    expect(page.locator(".prose")).to_contain_text("Dear Mary,")

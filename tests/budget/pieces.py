@@ -6,9 +6,10 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
+from budget.choosing import MOVABLE, NEEDS, RESERVE_NEEDS, validated
 from budget.fit import PLACEHOLDER_REF, Fitted, Piece
 from budget.history import TurnRange
-from budget.plan import ResolvedPlan, Section
+from budget.plan import PLANS, Percent, ResolvedPlan, Section, resolve
 
 CUTTABLE = (Section.ROLE, Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
 FIXED = (Section.BLUEPRINT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE)
@@ -58,7 +59,7 @@ scores = st.none() | st.floats(0, 1)
 
 @st.composite
 def prompts(draw: st.DrawFn) -> list[Piece]:
-    """Any pieces: sections in any mixture, history of any length with one or two pieces a turn."""
+    """Any pieces: sections in any mixture, history of any length: turns of one or two pieces, segments among them."""
     pieces = []
     for section in (*FIXED, Section.ROLE, Section.PROFILE, Section.MEMORIES, Section.TASK):
         for number in range(draw(st.integers(0, 2 if section in FIXED else 6))):
@@ -67,6 +68,10 @@ def prompts(draw: st.DrawFn) -> list[Piece]:
     number = draw(st.integers(0, 2))
     for _ in range(draw(st.integers(0, 14))):
         number += draw(st.integers(1, 2))
+        if draw(st.integers(0, 4)) == 0:
+            pieces.append(piece(Section.HISTORY, f"segment:{number}", draw(sizes), turn=number))
+            number += draw(st.integers(0, 9))
+            continue
         sides = ("question", "answer")[: draw(st.integers(1, 2))]
         pieces += [piece(Section.HISTORY, f"{side}:{number}", draw(sizes), turn=number) for side in sides]
     return pieces
@@ -82,8 +87,23 @@ def _plans(memory_caps: st.SearchStrategy[int | None]) -> st.SearchStrategy[Reso
     )
 
 
-plans = _plans(st.none() | st.integers(0, 1_000))
-plans_without_cap = _plans(st.none())
+@st.composite
+def own_plans(draw: st.DrawFn, memory_caps: st.SearchStrategy[int | None]) -> ResolvedPlan:
+    """Plans as people make them: a preset with any ceilings moved, for a model with any window."""
+    base = PLANS[draw(st.sampled_from(sorted(PLANS)))]
+    moved = draw(st.dictionaries(st.sampled_from(MOVABLE), st.integers(0, 3_000)))
+    ceilings = {section: max(tokens, NEEDS.get(section, 0)) for section, tokens in moved.items()}
+    reserve = draw(st.integers(RESERVE_NEEDS, 4_000))
+    fixed = [c for c in {**base.ceilings, **ceilings}.values() if not isinstance(c, Percent)]
+    taken = sum(fixed) + reserve + base.message_minimum
+    total = taken + draw(st.integers(1_000, 3_000))  # of 900, long's history has the 500 it needs
+    plan = validated(base.name, total, reserve, {str(s): tokens for s, tokens in ceilings.items()})
+    return resolve(plan, draw(st.integers(0, total) | st.just(total)), draw(memory_caps))
+
+
+caps = st.none() | st.integers(0, 1_000)
+plans = _plans(caps) | own_plans(caps)
+plans_without_cap = _plans(st.none()) | own_plans(st.none())
 stored_cuts = st.none() | st.builds(
     lambda first, more: TurnRange(first, first + more), st.integers(1, 12), st.integers(0, 12)
 )

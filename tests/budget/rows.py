@@ -27,6 +27,7 @@ class Figures:
     cache_write_1h: int = 0
     output: int = 0
     final: bool = True
+    predicted: int = 0
 
 
 def answer_of(user: Any, text: str = "In Lisbon.") -> Message:

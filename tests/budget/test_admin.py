@@ -11,7 +11,8 @@ import pytest
 
 from budget import calibration
 from budget.counting import TextClass
-from budget.models import Calibration, Price, ProfileSnapshot, Receipt
+from budget.limits import Per, What, set_limit
+from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
 from budget.prices import forget_known_prices, price_for
 from budget.snapshots import Line, Reason, pin
 from recall.tokens import exact
@@ -45,7 +46,10 @@ def rows(alice: Any) -> list[Any]:
     snapshot = pin(alice, answer.conversation_id, [Line("fact:1", "The user likes tea.", 5)], Reason.NEW)
     learned = Calibration.objects.create(model="claude-opus-5", text_class="prose", ratio=1.3)
     price = Price.objects.get(model="claude-opus-5")
-    return [receipt, snapshot, learned, price]
+    plan = BudgetPlan.objects.create(user=alice, preset="small")
+    usage = UsageDay.objects.create(user=alice, day=date(2026, 11, 22), model="claude-opus-5", turns=3)
+    set_limit(alice, What.TURNS, Per.DAY, Decimal(5))
+    return [receipt, snapshot, learned, price, plan, usage, Limit.objects.get()]
 
 
 def address(row: Any, page: str = "change") -> str:
@@ -61,7 +65,7 @@ def test_every_list_and_every_row_opens_and_can_be_searched(staff: Any, rows: li
 
 
 def test_what_happened_cannot_be_rewritten(staff: Any, rows: list[Any]) -> None:
-    for row in rows[:2]:
+    for row in (*rows[:2], rows[5]):
         assert staff.post(address(row), {"turn": 99, "text": "other"}).status_code == 403
         assert staff.post(address(row, "delete"), {"post": "yes"}).status_code == 403
         assert staff.get(address(row, "") + "add/").status_code == 403
@@ -85,6 +89,37 @@ def test_a_ratio_that_went_astray_is_deleted_and_forgotten_at_once(staff: Any, r
     assert calibration.ratios(name) == {TextClass.PROSE: 1.3}
     assert staff.post(address(rows[2], "delete"), {"post": "yes"}).status_code == 302
     assert calibration.ratios(name) == {}
+
+
+def test_a_limit_that_staff_set_is_marked_as_theirs_and_set_once(staff: Any, alice: Any) -> None:
+    fields = {"user": alice.pk, "what": "tokens", "per": "month", "amount": "1000"}
+    assert staff.post("/admin/budget/limit/add/", fields).status_code == 302
+    assert Limit.objects.get().set_by_staff
+    again = staff.post("/admin/budget/limit/add/", fields | {"amount": "5"})
+    assert "Staff have set this limit already" in again.content.decode()
+    assert "A limit of tokens is a whole number." in (
+        staff.post("/admin/budget/limit/add/", fields | {"per": "day", "amount": "1.5"}).content.decode()
+    )
+    limit = Limit.objects.get()
+    assert staff.post(address(limit), fields | {"amount": "2000"}).status_code == 302
+    assert Limit.objects.get().amount == 2_000
+
+
+def test_the_limits_people_set_themselves_are_theirs_to_change(staff: Any, rows: list[Any]) -> None:
+    own = rows[6]
+    assert staff.post(address(own), {"amount": "1"}).status_code == 403
+    assert staff.post(address(own, "delete"), {"post": "yes"}).status_code == 403
+    chosen = {"action": "delete_selected", "_selected_action": [own.pk], "post": "yes"}
+    staff.post(address(own, ""), chosen)
+    assert Limit.objects.get().amount == 5
+
+
+def test_a_plan_that_cannot_hold_is_refused_in_the_words_of_the_persons_page(staff: Any, rows: list[Any]) -> None:
+    fields = {"user": rows[4].user_id, "preset": "standard", "total": "", "output_reserve": "", "ceilings": "{}"}
+    assert staff.post(address(rows[4]), fields).status_code == 302
+    refused = staff.post(address(rows[4]), fields | {"ceilings": '{"history": 100}'})
+    assert "History would hold 100 tokens; at least 500 are needed." in refused.content.decode()
+    assert "There is no plan “huge”" in staff.post(address(rows[4]), fields | {"preset": "huge"}).content.decode()
 
 
 def test_who_is_not_staff_sees_none_of_it(alice: Any, sign_in: Any, rows: list[Any]) -> None:

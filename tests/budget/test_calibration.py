@@ -10,6 +10,7 @@ import pytest
 
 from budget import calibration
 from budget.counting import STARTING_RATIO, TextClass
+from budget.learning import Figure
 from budget.models import Calibration
 
 MODEL = "claude-sonnet-5-5"
@@ -28,7 +29,7 @@ def _fresh_ratios() -> Iterator[None]:
 def observe(base: dict[TextClass, int], actual: int, capture: Capture) -> None:
     """One turn, with what happens after its commit."""
     with capture(execute=True):
-        calibration.observe(MODEL, base, actual)
+        calibration.observe(MODEL, [Figure(base, actual)])
 
 
 def test_an_unknown_model_starts_at_the_starting_ratio() -> None:
@@ -77,21 +78,21 @@ def test_learning_is_one_statement_however_many_classes(
 
 def test_another_process_learns_on_from_what_is_stored(django_capture_on_commit_callbacks: Capture) -> None:
     observe({TextClass.PROSE: 100}, 120, django_capture_on_commit_callbacks)
-    here = calibration.ratios(MODEL)
+    here = calibration.ratios(MODEL), calibration.belief(MODEL)
     calibration.forget_known_ratios()
-    assert calibration.ratios(MODEL) == here
+    assert (calibration.ratios(MODEL), calibration.belief(MODEL)) == here
     observe({TextClass.PROSE: 100}, 120, django_capture_on_commit_callbacks)
     assert Calibration.objects.get(model__startswith=MODEL).samples == 2
 
 
 def test_a_turn_that_is_rolled_back_teaches_nothing() -> None:
-    calibration.observe(MODEL, {TextClass.PROSE: 100}, 120)  # the test's transaction never commits
+    calibration.observe(MODEL, [Figure({TextClass.PROSE: 100}, 120)])  # the test's transaction never commits
     assert calibration.ratios(MODEL) == {}
 
 
 @pytest.mark.parametrize(("base", "actual"), [({}, 100), ({TextClass.PROSE: 0}, 100), ({TextClass.PROSE: 100}, 0)])
 def test_nothing_counted_or_nothing_reported_teaches_nothing(base: dict[TextClass, int], actual: int) -> None:
-    calibration.observe(MODEL, base, actual)
+    calibration.observe(MODEL, [Figure(base, actual)])
     assert not Calibration.objects.exists()
 
 
@@ -106,5 +107,5 @@ def test_ratios_to_the_estimated_base_count_are_kept_apart(
 
 def test_the_longest_model_name_has_room_for_the_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "exact", lambda: False)
-    calibration.observe("m" * 80, {TextClass.PROSE: 100}, 120)
+    calibration.observe("m" * 80, [Figure({TextClass.PROSE: 100}, 120)])
     assert len(Calibration.objects.get().model) == 80

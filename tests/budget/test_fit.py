@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from budget.fit import PRUNING_ORDER, Piece, fit
+from budget.fit import PRUNING_ORDER, Piece, TooLong, fit
 from budget.history import PLACEHOLDER_TOKENS, TurnRange
 from budget.plan import LONG, SMALL, STANDARD, Section, resolve
 from tests.budget.pieces import cut_refs, piece, plan_of, refs, turns
@@ -97,6 +97,15 @@ def test_a_memory_cap_forbids_memories_to_borrow() -> None:
     pieces = [piece(Section.MEMORIES, f"fact:{n}", 300, n) for n in range(5)]
     assert refs(fit(pieces, resolve(STANDARD, WINDOW, memory_cap=800))) == ["fact:3", "fact:4"]
     assert len(refs(fit(pieces, resolve(STANDARD, WINDOW)))) == 5
+
+
+@pytest.mark.parametrize("cap", [0, 50, 300])
+def test_what_changed_in_the_profile_stands_beside_the_memory_cap(cap: int) -> None:
+    update = piece(Section.MEMORIES, "update:0", 60, 2.0, guarded=True)
+    recalled = [piece(Section.MEMORIES, f"fact:{n}", 100, n / 10) for n in range(5)]
+    fitted = fit([update, *recalled], resolve(STANDARD, WINDOW, memory_cap=cap))
+    assert "update:0" in refs(fitted)
+    assert sum(one.tokens for one in fitted.kept if not one.guarded) == cap // 100 * 100
 
 
 def test_profile_prose_goes_least_important_first_and_keyed_facts_stay() -> None:
@@ -232,6 +241,33 @@ def test_a_piece_without_proper_size_or_score_is_a_mistake(wrong: dict[str, floa
         Piece(Section.MEMORIES, "fact:1", "", **wrong)  # type: ignore[arg-type]
 
 
+# Segments: summaries that stand in the history ----------------------------------------------------------------------
+
+
+def a_compacted_history() -> list[Piece]:
+    """Two first turns, two segments for turns 3 to 40, and turns 41 to 46; 300 tokens each."""
+    numbered = {"turn:1": 1, "turn:2": 2, "segment:7": 3, "segment:8": 21} | {f"turn:{n}": n for n in range(41, 47)}
+    return [piece(Section.HISTORY, ref, 300, turn=number) for ref, number in numbered.items()]
+
+
+def test_segments_stand_between_the_first_turns_and_the_later_ones() -> None:
+    assert refs(fit(a_compacted_history(), plan_of(4_000, history=4_000))) == [one.ref for one in a_compacted_history()]
+
+
+def test_the_oldest_segments_give_way_before_newer_ones_and_before_turns() -> None:
+    fitted = fit(a_compacted_history(), plan_of(2_900, history=2_500))
+    assert fitted.cut_turns is not None
+    assert cut_refs(fitted)[:2] == ["segment:7", "segment:8"]
+    assert refs(fitted)[:2] == ["turn:1", "turn:2"]
+    assert refs(fitted)[-3:] == ["turn:44", "turn:45", "turn:46"]
+
+
+def test_a_segment_is_never_one_of_the_outer_turns_while_there_are_turns_around_it() -> None:
+    fitted = fit(a_compacted_history(), plan_of(1_500 + PLACEHOLDER_TOKENS, history=500))
+    assert refs(fitted) == ["turn:1", "turn:2", "turn:44", "turn:45", "turn:46"]
+    assert {one.rule for one in fitted.cut} == {rule_of(Section.HISTORY)}
+
+
 # Refusing -----------------------------------------------------------------------------------------------------------
 
 
@@ -240,9 +276,26 @@ def test_a_message_that_is_too_long_is_refused_in_a_sentence_with_both_figures()
     fitted = fit(pieces, resolve(STANDARD, WINDOW))
     assert fitted.refused == (
         "Your message is too long: about 45,000 tokens, and at most 33,000 fit into the plan “standard” "
-        "with this model. Shorten it, or send it in parts."
+        "with this model. Shorten it, or keep it as a document and ask about it."
     )
     assert (fitted.kept, fitted.cut) == ((), ())
+
+
+def test_a_message_that_is_too_long_may_be_kept_as_a_document_where_a_question_about_it_fits() -> None:
+    long = piece(Section.MESSAGE, "question", 45_000)
+    roomy = fit([piece(Section.BLUEPRINT, "blueprint", 3_000), long], resolve(STANDARD, WINDOW)).too_long
+    tight = fit([piece(Section.BLUEPRINT, "blueprint", 35_900), long], resolve(STANDARD, WINDOW))
+    assert roomy == TooLong(tokens=45_000, room=33_000)
+    assert roomy.can_be_kept
+    assert tight.too_long == TooLong(tokens=45_000, room=100)
+    assert not tight.too_long.can_be_kept
+    assert tight.refused is not None
+    assert tight.refused.endswith("Shorten it, or choose a larger plan.")
+
+
+def test_instructions_that_do_not_fit_are_no_fault_of_the_message() -> None:
+    pieces = [piece(Section.BLUEPRINT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 5)]
+    assert fit(pieces, resolve(SMALL, 2_000)).too_long is None
 
 
 def test_the_longest_message_that_fits_is_not_refused() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from budget import calibration
 from budget.fit import PRUNING_ORDER, Cut, Piece, fit
 from budget.models import Receipt
-from budget.panel import BAR_WIDTH, THINNEST, bars, dollars, off_by, panel
+from budget.panel import BAR_WIDTH, THINNEST, answer_room, bars, dollars, off_by, panel
 from budget.plan import Section
 from budget.prices import forget_known_prices
 from budget.receipts import Ending, book
@@ -32,9 +32,13 @@ def _nothing_known() -> None:
     calibration.forget_known_ratios()
 
 
+BESIDE_THE_CHAT = {"HX-Request": "true"}
+"""Fetched by the chat's page: the panel alone, without a page around it."""
+
+
 def a_page(client: Any, message_id: int) -> str:
     """The panel as text, with its white space evened out."""
-    response = client.get(f"/receipts/{message_id}")
+    response = client.get(f"/receipts/{message_id}", headers=BESIDE_THE_CHAT)
     assert response.status_code == 200
     return re.sub(r"\s+", " ", response.content.decode())
 
@@ -81,6 +85,13 @@ def test_the_panel_sets_the_prediction_beside_the_providers_figures(alice: Any, 
     assert "14.3 % too low" in page
     assert '<span>Kept free for the answer</span> <span class="number">4,000</span>' in page
     assert "Plan “standard”" in page
+
+
+def test_each_section_of_memory_names_its_tier(alice: Any, sign_in: SignIn) -> None:
+    page = a_page(sign_in(alice), booked(alice, Figures(input=10)).message_id)
+    for heading, tier in (("Profile", "semantic"), ("Recalled memories", "semantic and episodic")):
+        assert f'<span>{heading} <span class="muted">{tier}</span>' in page
+    assert "<span>Your message</span>" in page
 
 
 def test_the_panel_tells_the_cost_and_the_cost_without_the_cache(alice: Any, sign_in: SignIn, settings: Any) -> None:
@@ -186,18 +197,25 @@ def test_without_signing_in_there_is_no_receipt(alice: Any, client: Any) -> None
     assert "login" in response["Location"]
 
 
+def test_by_its_link_the_panel_is_a_page_of_its_own(alice: Any, sign_in: SignIn) -> None:
+    page = sign_in(alice).get(f"/receipts/{booked(alice, Figures(input=10)).message_id}").content.decode()
+    assert page.count("<h1") == 1
+    assert 'id="receipt-recalled"' in page
+
+
 def test_a_receipt_is_only_read_and_never_kept_by_the_browser(alice: Any, sign_in: SignIn) -> None:
     client, address = sign_in(alice), f"/receipts/{booked(alice, Figures(input=10)).message_id}"
     assert client.post(address).status_code == 405
     assert "no-store" in client.get(address)["Cache-Control"]
 
 
-def test_the_panel_takes_one_statement_for_the_receipt(
+def test_the_panel_takes_one_statement_for_the_receipt_and_two_for_the_answers_beside_it(
     alice: Any, sign_in: SignIn, django_assert_num_queries: Any
 ) -> None:
     client, address = sign_in(alice), f"/receipts/{booked(alice, Figures(input=10)).message_id}"
-    with django_assert_num_queries(3):  # the session, the user, the receipt
-        client.get(address)
+    client.get(address)  # the first request of a session is noted
+    with django_assert_num_queries(5):  # the session, the user, the receipt; the answer, and those beside it
+        client.get(address, headers=BESIDE_THE_CHAT)
 
 
 # The arithmetic -----------------------------------------------------------------------------------------------------
@@ -214,7 +232,23 @@ def test_the_bars_stand_side_by_side_each_as_wide_as_its_share(tokens: list[int]
         assert after.x == before.x + before.width
     for bar, size in zip(placed, tokens, strict=True):
         assert (bar.width == 0) == (size == 0)
-        assert abs(bar.width - BAR_WIDTH * size / max(1, sum(tokens))) <= THINNEST
+        # A thin one is widened, and what all thin ones take together the wide ones give.
+        assert abs(bar.width - BAR_WIDTH * size / max(1, sum(tokens))) <= THINNEST * len(Section)
+
+
+@given(
+    st.lists(st.integers(0, 9_000) | st.integers(1, 3), min_size=len(Section), max_size=len(Section)),
+    st.integers(0, 3_000),
+    st.integers(0, 8_000),
+)
+def test_the_bars_never_reach_into_the_room_for_the_answer(tokens: list[int], unused: int, reserve: int) -> None:
+    plan_total = sum(tokens) + unused + reserve
+    sections = [total(*one) for one in zip(Section, tokens, strict=True)]
+    sections[-1]["ceiling"] = sum(tokens) + unused
+    last = bars(sections, plan_total)[-1]
+    answer = answer_room(sections, plan_total)
+    assert last.x + last.width <= answer.x
+    assert answer.x + answer.width == BAR_WIDTH
 
 
 @pytest.mark.parametrize(
@@ -251,4 +285,14 @@ def test_the_prediction_is_compared_with_a_reported_figure_only(
 
 def test_an_open_receipt_compares_nothing() -> None:
     shown = panel(Receipt(estimated_input=5, plan_total=10))
-    assert (shown.off_by, shown.cost, shown.bars, shown.answer_room) == ("", "", [], 10)
+    assert (shown.off_by, shown.cost, shown.bars, shown.answer.tokens) == ("", "", [], 10)
+
+
+def test_the_page_of_its_own_has_a_heading_and_the_question_with_its_place(alice: Any, sign_in: SignIn) -> None:
+    receipt = booked(alice, Figures(input=10))
+    question = receipt.message.parent
+    assert question is not None
+    page = sign_in(alice).get(f"/receipts/{receipt.message_id}").content.decode()
+    assert "<h1>The context of an answer</h1>" in page
+    assert f'<a href="/m/{question.pk}">{question.text}</a>' in page
+    assert question.text not in a_page(sign_in(alice), receipt.message_id), "beside the chat it stands there already"

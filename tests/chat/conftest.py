@@ -20,7 +20,7 @@ from chat.running import TURNS
 from recall.provider import close, forget_capabilities
 
 Frame = dict[str, Any]
-PATIENCE = 10.0
+PATIENCE = 30.0
 
 
 @dataclass

@@ -18,6 +18,12 @@ ONE_OF_EACH: list[dict[str, Any]] = [
     {"text": "Let me look.", "tools": [{"name": "search_knowledge", "input": {"query": "sister’s “home”"}}]},
     {"tools": [{"name": "one", "input": {}}, {"name": "two", "input": {"a": {"b": [1, None, 2.5, "\\"]}}}]},
     {"text": "", "stop_reason": "refusal"},
+    {"searches": [{"query": "the tide", "pages": []}], "text": "Nothing was found."},
+    {
+        "searches": [{"query": "tide", "pages": [{"title": "Tides", "url": "https://a.org", "page_age": "May 5"}]}],
+        "text": "At nine.",
+        "tools": [{"name": "one", "input": {"a": 1}}],
+    },
 ]
 TOOLS = [{"name": name, "input_schema": {"type": "object"}} for name in ("one", "search_knowledge", "two")]
 
@@ -59,6 +65,48 @@ def test_a_tool_call_that_a_length_stop_cut_off_has_no_input() -> None:
     assert reply.tool_calls[0]["input"] == {}
 
 
+SEARCH = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "tide"}}
+PAGE = {"type": "web_search_result", "title": "Tides", "url": "https://example.org", "encrypted_content": "x"}
+OUTCOMES: list[tuple[Any, str, bool]] = [
+    ([PAGE], '{"results": [{"title": "Tides", "url": "https://example.org"}]}', False),
+    ([], '{"results": []}', False),
+    (
+        {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
+        "The search failed (max_uses_exceeded).",
+        True,
+    ),
+    (None, "The search failed (broken off).", True),
+]
+
+
+@pytest.mark.parametrize(("content", "result", "failed"), OUTCOMES)
+def test_a_search_of_the_provider_tells_what_it_found(content: Any, result: str, failed: bool) -> None:
+    found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": content}
+    (search,) = Reply(blocks=[SEARCH, found] if content is not None else [SEARCH]).searches
+    assert (search.id, search.name, search.input) == ("s", "web_search", {"query": "tide"})
+    assert (search.result, search.failed) == (result, failed)
+
+
+def test_a_search_is_no_call_that_recall_answers() -> None:
+    assert Reply(blocks=[SEARCH]).tool_calls == []
+
+
 def _without_ids(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The offline server gives each call an id and each thought a signature of its own."""
     return [{name: value for name, value in block.items() if name not in ("id", "signature")} for block in blocks]
+
+
+def test_half_of_a_surrogate_pair_can_be_sent_back() -> None:
+    reply = Reply()
+    block = {"type": "tool_use", "id": "t", "name": "search_knowledge", "input": {}}
+    for event in (
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "input_json_delta", "partial_json": r'{"query": "tea \ud83d"}'},
+        },
+        {"type": "content_block_stop", "index": 0},
+    ):
+        reply.take(TypeAdapter[Any](RawMessageStreamEvent).validate_python(event))
+    assert reply.tool_calls[0]["input"] == {"query": "tea ?"}

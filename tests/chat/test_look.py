@@ -14,7 +14,7 @@ from django.test import Client
 
 from recall.settings import BASE_DIR
 
-PAGE_WEIGHT = 60_000
+PAGE_WEIGHT = 80_000
 """Bytes on the way of a chat page with all it loads: files compressed, as they are served, the page itself as it is."""
 
 
@@ -59,10 +59,23 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize(("ink", "ground", "least"), PAIRS)
-def test_colours_can_be_told_apart_in_both_themes(ink: str, ground: str, least: float) -> None:
+def in_both_themes(*names: str) -> list[list[str]]:
+    """The colours of these names in light, and in dark."""
     css = (BASE_DIR / "static/css/recall.css").read_text()
     colours = dict(re.findall(r"(?:--|\.)([\w-]+)(?: \{ fill)?: light-dark\((#\w{6}, #\w{6})\)", css))
-    for light_or_dark in (0, 1):
-        pair = [colours[name].split(", ")[light_or_dark] for name in (ink, ground)]
+    return [[colours[name].split(", ")[light_or_dark] for name in names] for light_or_dark in (0, 1)]
+
+
+@pytest.mark.parametrize(("ink", "ground", "least"), PAIRS)
+def test_colours_can_be_told_apart_in_both_themes(ink: str, ground: str, least: float) -> None:
+    for pair in in_both_themes(ink, ground):
         assert contrast(*pair) >= least, (pair, round(contrast(*pair), 2))
+
+
+LOOK = (BASE_DIR / "docs/design.md").read_text()
+FIGURES = re.findall(r"^\| `([\w-]+)` \| `([\w-]+)` \| .+ \| ([\d.]+) \| ([\d.]+) \|$", LOOK, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("ink", "ground", "light", "dark"), FIGURES)
+def test_the_figures_of_the_page_on_the_look_are_true(ink: str, ground: str, light: str, dark: str) -> None:
+    assert [f"{contrast(*pair):.1f}" for pair in in_both_themes(ink, ground)] == [light, dark]

@@ -390,11 +390,11 @@ def test_a_change_in_another_tab_is_fetched(page: Page, server: Server) -> None:
     server.tell("nudge", kind="conversations")
     page.wait_for_timeout(300)
     assert server.fetched.count(f"/c/{server.conversation}/messages") == 1
-    assert server.fetched.count(f"/c/{server.conversation}/librarian") == 1
+    assert server.fetched.count(f"/c/{server.conversation}/librarian") == 2  # a turn went on, and it was read
     assert server.fetched.count("/conversations") == 1
 
 
-def test_the_echo_of_an_answer_seen_here_fetches_nothing(page: Page, server: Server) -> None:
+def test_the_echo_of_an_answer_seen_here_fetches_no_messages(page: Page, server: Server) -> None:
     server.answer_being_written(page)
     server.tell("delta", message=server.answer, offset=0, text="In")
     server.fetched.clear()
@@ -402,7 +402,7 @@ def test_the_echo_of_an_answer_seen_here_fetches_nothing(page: Page, server: Ser
     server.tell("done", message=server.answer, outcome="complete", html=server.written)
     server.tell("nudge", kind="conversation", conversation=server.conversation)
     page.wait_for_timeout(300)
-    assert server.fetched == []
+    assert server.fetched == [f"/c/{server.conversation}/librarian"]  # by the end of the answer, not by its echo
 
 
 def test_a_reader_further_up_is_not_moved(page: Page, server: Server) -> None:
@@ -417,6 +417,18 @@ def test_a_reader_further_up_is_not_moved(page: Page, server: Server) -> None:
     assert (
         page.evaluate("(s => s.scrollHeight - s.scrollTop - s.clientHeight)(document.getElementById('scroller'))") < 2
     )
+
+
+def test_what_is_left_to_read_is_told_when_the_answer_is_finished(page: Page, server: Server) -> None:
+    """The librarian has read all, and the header said so, before one more was asked."""
+    address = f"/c/{server.conversation}/librarian"
+    _, headers = server.pages[address]
+    server.pages[address] = (b'<div id="librarian"><button>End conversation</button></div>', headers)
+    page.evaluate("document.getElementById('librarian').textContent = '1 learned'")
+    server.answer_being_written(page)
+    expect(page.get_by_role("button", name="End conversation")).to_have_count(0)
+    server.tell("done", message=server.answer, outcome="complete", html=server.written)
+    expect(page.get_by_role("button", name="End conversation")).to_be_visible()
 
 
 # Narrow and wide -------------------------------------------------------------------------------------------------

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
-from django.utils import timezone
 
-from chat import pages
+from chat import windows
 from chat.models import Conversation, Message
-from chat.pages import exchange_html, message_html, told_day, told_time
+from chat.pages import exchange_html, message_html, told_time
 from memory.models import Fact, LibrarianRun
 
 SignIn = Callable[[Any], Client]
@@ -53,11 +51,14 @@ def conversation(alice: Any) -> Conversation:
 
 # Signing in, and whose it is ------------------------------------------------------------------------------------------
 
-PARTIALS = ["", "/messages", "/librarian", "/delete"]
-DEEDS = ["/end", "/read-again", "/rename", "/delete"]
+PARTIALS = ["", "/messages", "/librarian", "/menu", "/export.md"]
+DEEDS = ["/end", "/read-again", "/rename", "/pin", "/archive", "/delete"]
 
 
-@pytest.mark.parametrize("address", ["/", "/conversations", f"/c/{uuid.uuid4()}", "/m/1"])
+NOBODYS = "/c/00000000-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize("address", ["/", "/conversations", NOBODYS, "/m/1"])
 def test_a_page_asks_who_you_are(client: Client, db: None, address: str) -> None:
     response = client.get(address)
     assert response.status_code == 302
@@ -80,7 +81,7 @@ def test_nothing_can_be_done_to_another_persons_conversation(
     assert conversation.title == "Zebra crossing"
 
 
-@pytest.mark.parametrize("deed", DEEDS[:-1])
+@pytest.mark.parametrize("deed", DEEDS)
 def test_a_link_alone_changes_nothing(sign_in: SignIn, alice: Any, conversation: Conversation, deed: str) -> None:
     assert sign_in(alice).get(f"/c/{conversation.pk}{deed}").status_code == 405
 
@@ -95,7 +96,7 @@ def test_another_persons_message_leads_nowhere(sign_in: SignIn, bob: Any, conver
     assert sign_in(bob).get(f"/m/{conversation.active_leaf_id}").status_code == 404
 
 
-@pytest.mark.parametrize("address", ["/m/99999999999999999999", f"/c/{uuid.uuid4()}", "/c/none"])
+@pytest.mark.parametrize("address", ["/m/99999999999999999999", NOBODYS, "/c/none"])
 def test_what_is_not_there_is_not_found(sign_in: SignIn, alice: Any, address: str) -> None:
     assert sign_in(alice).get(address).status_code == 404
 
@@ -121,11 +122,11 @@ def test_the_page_and_the_socket_render_the_same(sign_in: SignIn, alice: Any, co
     )
 
 
-def test_rendering_a_message_asks_the_database_nothing(
+def test_rendering_a_message_asks_the_database_only_what_stands_beside_it(
     alice: Any, conversation: Conversation, django_assert_num_queries: Any
 ) -> None:
     answer = conversation.messages.latest("seq")
-    with django_assert_num_queries(0):
+    with django_assert_num_queries(1):
         message_html(answer, user=alice)
 
 
@@ -166,14 +167,15 @@ def test_a_message_nobody_typed_is_told_as_what_it_was(alice: Any, conversation:
 def test_early_messages_come_on_request(
     sign_in: SignIn, alice: Any, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "SHOWN", 2)
+    monkeypatch.setattr(windows, "AT_ONCE", 2)
     say(conversation, "Later question")
     say(conversation, "Later answer")
     client = sign_in(alice)
     html = client.get(f"/c/{conversation.pk}").content.decode()
-    assert "2 earlier messages" in html
     assert "My sister" not in html
-    assert "My sister" in client.get(f"/c/{conversation.pk}?earlier=1").content.decode()
+    earlier = re.search(r'href="(\?until=\d+)"', html)
+    assert earlier is not None
+    assert "My sister" in client.get(f"/c/{conversation.pk}{earlier[1]}").content.decode()
 
 
 def test_a_messages_address_leads_to_it_in_its_conversation(
@@ -183,37 +185,12 @@ def test_a_messages_address_leads_to_it_in_its_conversation(
     assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}#m-{first.pk}"
 
 
-def test_an_early_messages_address_asks_for_all_of_them(
-    sign_in: SignIn, alice: Any, conversation: Conversation
+def test_an_early_messages_address_asks_for_what_is_around_it(
+    sign_in: SignIn, alice: Any, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(windows, "AT_ONCE", 1)
     first = conversation.messages.earliest("seq")
-    Conversation.objects.filter(pk=conversation.pk).update(next_seq=5000)
-    assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}?earlier=1#m-{first.pk}"
-
-
-def test_an_empty_conversation_says_how_it_works_and_offers_examples(sign_in: SignIn, alice: Any) -> None:
-    html = sign_in(alice).get("/").content.decode()
-    assert html.count('data-action="example"') == 3
-    assert "proposes what to remember" in html
-
-
-# The list -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("day", "told"),
-    [
-        (date(2026, 11, 21), "Today"),
-        (date(2026, 11, 22), "Today"),  # the server's clock and the user's may differ by seconds around midnight
-        (date(2026, 11, 20), "Yesterday"),
-        (date(2026, 11, 15), "Sunday"),
-        (date(2026, 11, 14), "November"),
-        (date(2026, 1, 3), "January"),
-        (date(2025, 11, 21), "November 2025"),
-    ],
-)
-def test_the_lists_headings_tell_days_as_people_do(day: date, told: str) -> None:
-    assert told_day(day, date(2026, 11, 21)) == told
+    assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}?at={first.pk}#m-{first.pk}"
 
 
 @pytest.mark.parametrize(
@@ -229,41 +206,13 @@ def test_times_are_told_in_the_users_zone(at: datetime, told: str) -> None:
     assert told_time(at, ZoneInfo("Europe/Madrid"), datetime(2026, 11, 21, 12, tzinfo=UTC)) == told
 
 
-def test_the_list_is_latest_first_and_marks_the_one_that_is_open(
-    sign_in: SignIn, alice: Any, conversation: Conversation
-) -> None:
-    Conversation.objects.create(user=alice, title="Older", last_activity_at=timezone.now() - timedelta(days=400))
-    html = sign_in(alice).get(f"/c/{conversation.pk}").content.decode()
-    assert html.index(f'href="/c/{conversation.pk}" aria-current="page"') < html.index(">Older<")
+def test_an_empty_conversation_says_how_it_works_and_offers_examples(sign_in: SignIn, alice: Any) -> None:
+    html = sign_in(alice).get("/").content.decode()
+    assert html.count('data-action="example"') == 3
+    assert "proposes what to remember" in html
 
 
-def test_a_long_list_is_shown_in_parts(sign_in: SignIn, alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.views.LISTED", 2)
-    monkeypatch.setattr(pages, "LISTED", 2)
-    for number in range(5):
-        Conversation.objects.create(user=alice, title=f"Talk {number}")
-    client = sign_in(alice)
-    html = client.get("/").content.decode()
-    assert html.count(">Talk ") == 2
-    assert "?listed=4" in html
-    assert client.get("/conversations?listed=4").content.decode().count(">Talk ") == 4
-
-
-@pytest.mark.parametrize("wanted", ["-1", "0", "x", "²", "9" * 400])
-def test_a_list_of_a_senseless_length_is_the_usual_one(sign_in: SignIn, alice: Any, wanted: str) -> None:
-    assert sign_in(alice).get("/conversations", {"listed": wanted}).status_code == 200
-
-
-def test_the_list_brings_the_title_and_the_number_that_waits(
-    sign_in: SignIn, alice: Any, conversation: Conversation
-) -> None:
-    Fact.objects.create(user=alice, statement="The user has a sister.")
-    html = sign_in(alice).get(f"/conversations?current={conversation.pk}").content.decode()
-    assert '<header class="talk-header" id="talk-header" hx-swap-oob="true">' in html
-    assert re.search(r'id="review-count" hx-swap-oob="true">1<', html)
-
-
-# The librarian, ending, renaming, deleting ----------------------------------------------------------------------------
+# The librarian, and ending -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -336,38 +285,6 @@ def test_ending_a_conversation_has_it_read(sign_in: SignIn, alice: Any, conversa
 def test_ending_works_without_javascript(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
     response = sign_in(alice).post(f"/c/{conversation.pk}/end")
     assert response["Location"] == f"/c/{conversation.pk}"
-
-
-@pytest.mark.parametrize(
-    ("typed", "title"),
-    [("  New\n title ", "New title"), ("", "Zebra crossing"), ("x" * 300, "x" * 200), ("a\x00b", "ab")],
-)
-def test_a_conversation_is_renamed(
-    sign_in: SignIn, alice: Any, conversation: Conversation, typed: str, title: str
-) -> None:
-    sign_in(alice).post(f"/c/{conversation.pk}/rename", {"title": typed})
-    conversation.refresh_from_db()
-    assert conversation.title == title
-
-
-def test_deleting_asks_first_and_says_what_stays(
-    sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
-) -> None:
-    fact = Fact.objects.create(user=alice, statement="A", run=run, status=Fact.Status.ACTIVE)
-    client = sign_in(alice)
-    assert "1 fact in" in client.get(f"/c/{conversation.pk}/delete").content.decode()
-    assert client.post(f"/c/{conversation.pk}/delete")["Location"] == "/"
-    assert not Conversation.objects.filter(pk=conversation.pk).exists()
-    fact.refresh_from_db()
-    assert fact.run is None
-
-
-def test_a_conversation_is_not_deleted_under_an_answer(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
-    say(conversation, "And now?")
-    say(conversation, "", status=Message.Status.STREAMING, process_key=1)
-    response = sign_in(alice).post(f"/c/{conversation.pk}/delete", follow=True)
-    assert "Stop it first" in response.content.decode()
-    assert Conversation.objects.filter(pk=conversation.pk).exists()
 
 
 # Every page -----------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from accounts.sessions import SESSIONS_CHANGED
 from chat.consumer import FULL, OUTBOX_BYTES, SOCKETS_AT_ONCE, ChatConsumer
 from chat.frames import Incoming
 from chat.models import Conversation, Message
+from chat.routing import NOTHING_THERE
 from chat.running import AT_ONCE
 from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
 from tests.conftest import PASSWORD
@@ -86,6 +87,7 @@ OPERATIONS = [
     ("open", lambda c, m: {"conversation": c}),
     ("stop", lambda c, m: {"conversation": c}),
     ("send", lambda c, m: {"conversation": c, "client_id": str(uuid4()), "text": "Hi"}),
+    ("edit", lambda c, m: {"message": m, "client_id": str(uuid4()), "text": "Hi"}),
     ("retry", lambda c, m: {"message": m, "client_id": str(uuid4())}),
     ("continue", lambda c, m: {"message": m, "client_id": str(uuid4())}),
 ]
@@ -150,12 +152,12 @@ async def cookie(alice: Any) -> str:
     return f"sessionid={client.cookies['sessionid'].value}"
 
 
-def knock(cookie: str, origin: str | None) -> Any:
+def knock(cookie: str, origin: str | None, path: str = "/ws/chat") -> Any:
     from recall.asgi import application
 
     headers = [(b"host", b"localhost:8000"), (b"cookie", cookie.encode())]
     headers += [(b"origin", origin.encode())] if origin else []
-    scope = {"type": "websocket", "path": "/ws/chat", "headers": headers, "query_string": b"", "subprotocols": []}
+    scope = {"type": "websocket", "path": path, "headers": headers, "query_string": b"", "subprotocols": []}
     return ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
 
 
@@ -176,6 +178,16 @@ async def test_a_foreign_page_cannot_open_a_socket(cookie: str, origin: str | No
     await socket.send_input({"type": "websocket.connect"})
     assert (await socket.receive_output(PATIENCE))["type"] == answer
     await socket.send_input({"type": "websocket.disconnect", "code": 1001})
+    await socket.wait(PATIENCE)
+
+
+@pytest.mark.parametrize("path", ["/", "/ws", "/ws/chat/more", "/nowhere"])
+async def test_a_socket_to_an_address_there_is_not_is_closed_with_a_code_of_its_own(cookie: str, path: str) -> None:
+    socket = knock(cookie, "http://localhost:8000", path)
+    await socket.send_input({"type": "websocket.connect"})
+    assert (await socket.receive_output(PATIENCE))["type"] == "websocket.accept"
+    assert await socket.receive_output(PATIENCE) == {"type": "websocket.close", "code": NOTHING_THERE}
+    await socket.send_input({"type": "websocket.disconnect", "code": NOTHING_THERE})
     await socket.wait(PATIENCE)
 
 
@@ -245,4 +257,4 @@ async def test_turns_sent_at_the_same_moment_do_not_slip_past_the_limit(
 
 def test_every_operation_of_the_protocol_is_in_the_table() -> None:
     types = {get_args(frame.model_fields["type"].annotation)[0] for frame in get_args(Incoming)}
-    assert types == {name for name, _ in OPERATIONS} | {"ping"}
+    assert types == {name for name, _ in OPERATIONS} | {"ping", "temporary"}, "these two name no row"

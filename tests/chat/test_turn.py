@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
 
+from accounts.leaving import leave
+from accounts.models import User
 from budget.models import Receipt
 from chat import answering, opening
 from chat.models import Conversation, Message
+from chat.outcomes import outcome
 from chat.recovery import mark_abandoned_answers
 from chat.running import TURNS
+from chat.turn import _show_context
 from memory import review
-from memory.models import Fact, LibrarianRun
+from memory.models import Document, Fact, LibrarianRun
 from tests.chat.conftest import Provider, Tabs, settled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
@@ -87,11 +93,11 @@ async def test_stop_keeps_the_text_and_ends_the_upstream_request(alice: Any, tab
 
 
 async def test_stop_from_another_tab_reaches_the_turn(alice: Any, tabs: Tabs, provider: Provider) -> None:
-    provider.fail("slow:0.15")
+    provider.fail("slow:30")
     first, second = await tabs.open(alice), await tabs.open(alice)
     accepted = await first.ask("Count to ten, please")
     await second.tell("stop", conversation=accepted["conversation"])
-    done = await asyncio.wait_for(first.hear("done"), 1.5)
+    done = await first.hear("done")
     assert done["outcome"] == "interrupted"
 
 
@@ -322,6 +328,29 @@ async def test_a_message_too_long_for_the_plan_is_refused_before_any_call(
     assert answer.status == Message.Status.FAILED
     assert "too long" in answer.event_data["error"]["sentence"]
     assert provider.requests() == []
+    assert outcome(answer).offers == ("keep", "retry")
+
+
+async def test_what_was_too_long_is_kept_as_a_document_once(alice: Any, bob: Any, sign_in: Any, tabs: Tabs) -> None:
+    text = "My garden diary begins here, in March. " + "Another day among the roses. " * 9_000
+    await sync_to_async(_send_long)(alice, text)
+    await settled()
+    answer = await Message.objects.aget(role="assistant")
+    address = f"/m/{answer.pk}/keep-as-document"
+
+    def keep_it() -> str:
+        assert sign_in(bob).post(address).status_code == 404
+        page = sign_in(alice).get(address).content.decode()
+        for _ in range(2):
+            assert sign_in(alice).post(address).status_code == 302
+        return str(page)
+
+    asked = await sync_to_async(keep_it)()
+
+    assert "My garden diary begins here" in asked
+    kept = await Document.objects.aget(user=alice)
+    assert kept.path == "/reference/My garden diary begins here, in"
+    assert kept.text == text
 
 
 def _send_long(user: Any, text: str) -> str:
@@ -356,6 +385,32 @@ async def test_an_answer_that_cannot_be_closed_is_let_go_with_its_text(
     assert (answer.status, answer.text) == (Message.Status.INTERRUPTED, "Here I am.")
 
 
+async def test_a_turn_whose_account_is_deleted_ends_quietly(
+    alice: Any, tabs: Tabs, provider: Provider, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    provider.fail("slow:0.2")
+    tab = await tabs.open(alice)
+    await tab.tell("send", client_id=str(uuid4()), conversation=None, text="Hello")
+    message = (await tab.hear("accepted"))["message"]
+    await tab.hear("delta")
+    (story,) = TURNS._tasks
+
+    await sync_to_async(leave)(alice)
+
+    await settled()
+    assert story.exception() is None
+    assert f"The answer of message {message} is not kept: its account was deleted." in caplog.messages
+    assert not [one for one in caplog.records if one.exc_info]
+
+
+async def test_a_receipt_that_is_begun_for_a_deleted_account_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.turn.open_receipt", Mock(side_effect=User.DoesNotExist))
+    turn = Mock()
+    await _show_context(turn, Mock(), Mock())
+    turn.tell.assert_not_called()
+
+
 async def test_text_that_cannot_be_stored_is_mended_on_its_way(alice: Any, tabs: Tabs, provider: Provider) -> None:
     provider.script_as_it_is('{"replies": [{"text": "before\\u0000after and half \\ud83d of it"}]}')
     tab = await tabs.open(alice)
@@ -384,13 +439,40 @@ async def test_proposals_of_one_turn_are_few(alice: Any, tabs: Tabs, provider: P
     assert await Fact.objects.filter(user=alice).acount() == answering.CALLS_A_TURN["remember"]
 
 
-async def test_only_the_last_answer_can_be_tried_again(alice: Any, tabs: Tabs, provider: Provider) -> None:
+async def test_only_the_last_answer_can_be_gone_on_from(alice: Any, tabs: Tabs, provider: Provider) -> None:
     tab = await tabs.open(alice)
     first = await tab.talk("One")
     await tab.talk("Two", first["conversation"])
-    for operation in ("retry", "continue"):
-        await tab.tell(operation, client_id=str(uuid4()), message=first["message"])
-        assert (await tab.hear("error"))["code"] == "not_last"
+    await tab.tell("continue", client_id=str(uuid4()), message=first["message"])
+    assert (await tab.hear("error"))["code"] == "not_last"
+
+
+async def test_tools_are_told_as_they_are_used_and_folded_away_behind_the_answer(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    await Fact.objects.acreate(user=alice, statement="The user's sister Mary lives in Lisbon.", status="active")
+    calls = [
+        {"name": "search_knowledge", "input": {"query": "Mary's town <b>"}},
+        {"name": "read_document", "input": {"path": "/profile/nothing"}},
+    ]
+    provider.script({"tools": calls}, {"text": "In Lisbon."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Where does Mary live? Look it up.")
+    states = [frame for frame in tab.seen if frame["type"] == "status"]
+    assert "Searching your memory: Mary's town <b>" in [frame["label"] for frame in states]
+    searched, read = states[-1]["steps"]
+    assert re.fullmatch("Searched your memory “Mary's town <b>”: (\\d+|nothing) found", searched)
+    assert read == "Read “/profile/nothing”: that did not work"
+    assert "<summary>Searched your memory, read 1 document</summary>" in done["html"]
+    assert "Mary&#x27;s town &lt;b&gt;" in done["html"]
+
+
+async def test_thinking_is_told_with_the_time_it_took(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"thinking": "Let me see.", "text": "Four."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("What is two and two?")
+    assert "thinking" in [frame["state"] for frame in tab.seen if frame["type"] == "status"]
+    assert "Thought for 1 s" in done["html"]
 
 
 async def test_a_rejected_fact_leaves_the_next_prompt_of_a_running_conversation(

@@ -195,7 +195,15 @@ def test_threads_that_embed_at_once_get_what_each_gets_alone(model: MiniLM) -> N
 
 
 def kept(cache: Path) -> Path:
-    (path,) = cache.iterdir()
+    (path,) = cache.glob("*.onnx")
+    return path
+
+
+def copied(cache: Path, folder: Path, graph: bytes) -> Path:
+    """The kept graph's checksum in another folder, beside this graph."""
+    path = folder / kept(cache).name
+    path.write_bytes(graph)
+    minilm._checksum_file(path).write_bytes(minilm._checksum_file(kept(cache)).read_bytes())
     return path
 
 
@@ -205,19 +213,33 @@ def test_a_kept_graph_is_used_and_not_built_again(cache: Path, model: MiniLM, mo
     np.testing.assert_array_equal(again.embed(["Lisbon"]), model.embed(["Lisbon"]))
 
 
-@pytest.mark.parametrize("damage", ["emptied", "cut", "one bit turned", "another file"])
-def test_a_damaged_graph_is_built_anew(damage: str, tmp_path: Path, model: MiniLM) -> None:
-    MiniLM(tmp_path)
-    whole = kept(tmp_path).read_bytes()
+@pytest.mark.parametrize("damage", ["emptied", "cut", "another file"])
+def test_a_damaged_graph_is_not_believed(damage: str, tmp_path: Path, cache: Path) -> None:
+    whole = kept(cache).read_bytes()
+    damaged = {"emptied": b"", "cut": whole[:-100], "another file": b"\x7fELF" * 999}[damage]
+    assert not minilm._is_whole(copied(cache, tmp_path, damaged))
+    path = copied(cache, tmp_path, whole)
+    assert minilm._is_whole(path)
+    minilm._checksum_file(path).unlink()
+    assert not minilm._is_whole(path)
+
+
+def test_a_graph_with_one_bit_turned_is_built_anew(tmp_path: Path, cache: Path, model: MiniLM) -> None:
+    whole = kept(cache).read_bytes()
     turned = bytearray(whole)
     turned[len(whole) // 2] ^= 1
-    damaged = {"emptied": b"", "cut": whole[:-100], "one bit turned": bytes(turned), "another file": b"\x7fELF" * 999}
-    kept(tmp_path).write_bytes(damaged[damage])
+    damaged = copied(cache, tmp_path, bytes(turned))
+    former = tmp_path / f"{embedding.MINILM_INT8}-0123456789abcdef.graph"
+    others = tmp_path / f"{embedding.MINILM}-0123456789abcdef.onnx"
+    former.touch()
+    others.touch()
 
     again = MiniLM(tmp_path)
 
     np.testing.assert_array_equal(again.embed(["Lisbon"]), model.embed(["Lisbon"]))
-    assert kept(tmp_path).read_bytes() == whole
+    assert damaged.read_bytes() == whole
+    assert others.exists(), "of another model"
+    assert not former.exists(), "of a former release"
 
 
 def test_other_weights_or_another_recipe_get_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +270,7 @@ def test_two_processes_that_build_at_once_leave_one_whole_graph(tmp_path: Path, 
     for vector in vectors:
         np.testing.assert_array_equal(vector, model.embed(["Lisbon"]))
     MiniLM(tmp_path)
-    assert kept(tmp_path).suffix == ".graph"
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".onnx", minilm.CHECKSUM]
 
 
 def embed_in_process(cache: Path, text: str) -> NDArray[Any]:

@@ -133,8 +133,7 @@ def test_a_message_whose_text_changed_is_read_anew(alice: User) -> None:
     message = Message.objects.get(conversation_id=conversation, seq=3)
     Message.objects.filter(pk=message.pk).update(text="A man called Amati.")
 
-    indexing.reindex_utterance(message.pk)
-    indexing.index_conversation(conversation)
+    indexing.reindex(conversation, {message.pk})
 
     assert not Chunk.objects.filter(search="bertolotti").exists()
     assert Chunk.objects.filter(search="amati").count() == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
@@ -16,8 +17,8 @@ from accounts.models import User
 from memory import documents, tree, uploads
 from memory.documents import Origin
 from memory.forms import PathField
-from memory.indexing import embed_waiting
-from memory.models import Document, Revision, Upload
+from memory.indexing import embed_waiting, index_document
+from memory.models import Document, Fact, Revision, Upload
 from memory.pages import knowledge
 from memory.pages.knowledge import MOST_IN_FOLDER, MOST_IN_TREE, address, crumbs, folder
 from memory.tree import Node
@@ -113,7 +114,7 @@ def test_five_hundred_documents_take_as_many_queries_as_one(
     with django_assert_max_num_queries(13):
         page = client.get("/memory/").content.decode()
 
-    assert page.count('<li><a href="/memory/documents/reference/') == 500
+    assert page.count('"><a href="/memory/documents/reference/') == 500
 
 
 @given(st.text(min_size=1, max_size=12))
@@ -159,6 +160,20 @@ def test_a_document_is_shown_as_markdown_with_what_is_known_of_it(alice: User, s
     assert 'id="passage-0"' in page
     assert "<script>alert" not in page
     assert "<img src=x" not in page
+
+
+def test_a_profile_of_facts_does_not_wait_for_an_index_that_has_none_of_it(alice: User, sign_in: SignIn) -> None:
+    fact = Fact.objects.create(user=alice, statement="The user keeps bees.", status="active")
+    document = add(alice, "/profile/identity")
+    document.text = f"- Keeps bees. ^fact-{fact.pk}"
+    document.save()
+    index_document(document)
+
+    page = page_of(sign_in(alice), "/memory/documents/profile/identity")
+
+    assert "Each of its lines tells a fact and is found as that fact" in page
+    assert "in every prompt anyway" in page
+    assert "It is being indexed" not in page
 
 
 def test_a_document_is_edited_where_it_is_read(alice: User, sign_in: SignIn) -> None:
@@ -350,40 +365,31 @@ def test_a_document_that_is_a_folder_too_shows_either(alice: User, sign_in: Sign
     assert "2 documents in this folder" in page_of(sign_in(alice), "/memory/documents?path=/a&below")
 
 
-def test_before_anything_is_deleted_the_page_says_what_would_go(alice: User, sign_in: SignIn) -> None:
-    first = add(alice, "/a/one")
-    documents.save(alice, first.path, "More words.", started_from=1)
-    add(alice, "/a/b/two")
-    add(alice, "/c/three")
-
-    page = page_of(sign_in(alice), "/memory/remove?path=/a").split("page-header")[1]
-
-    assert "2 documents with 3 versions, and the 2 passages" in page
-    assert "/a/one" in page
-    assert "/c/three" not in page
-    assert Document.objects.for_user(alice).count() == 3
-
-
-def test_what_was_listed_goes(alice: User, sign_in: SignIn) -> None:
-    add(alice, "/a/one")
-    add(alice, "/c/three")
-
-    response = sign_in(alice).post("/memory/remove", {"path": "/a", "expected": 1}, follow=True)
-
-    assert "Deleted: 1 document." in response.content.decode()
-    assert [document.path for document in Document.objects.for_user(alice)] == ["/c/three"]
-
-
-@pytest.mark.parametrize("expected", ["1", "", "x"])
-def test_nothing_is_deleted_that_was_not_listed(alice: User, sign_in: SignIn, expected: str) -> None:
+@pytest.mark.parametrize(("path", "left_at"), [("/a/one", "/memory/documents/a"), ("/a", "/memory/")])
+def test_what_is_deleted_is_counted_and_can_be_brought_back(
+    alice: User, sign_in: SignIn, path: str, left_at: str
+) -> None:
     add(alice, "/a/one")
     add(alice, "/a/two")
+    client = sign_in(alice)
 
-    response = sign_in(alice).post("/memory/remove", {"path": "/a", "expected": expected})
+    response = client.post("/memory/remove", {"path": path}, follow=True)
 
-    assert response.status_code == 409
-    assert "Nothing was deleted" in response.content.decode()
+    page = response.content.decode()
+    count = 1 if path == "/a/one" else 2
+    assert response.redirect_chain == [(left_at, 302)]
+    assert f"Deleted: {count} document{'s' if count > 1 else ''}." in page
+    [moment] = re.findall(r'action="/memory/restore".*?name="deleted" value="([^"]+)"', page)
+    back = client.post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
+    assert f"Brought back: {count} document" in back
     assert Document.objects.for_user(alice).count() == 2
+    assert "nothing to bring back" in client.post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("moment", ["", "yesterday", "2026-11-22T10:00:00Z"])
+def test_there_is_nothing_to_bring_back_from_any_other_moment(alice: User, sign_in: SignIn, moment: str) -> None:
+    page = sign_in(alice).post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
+    assert "nothing to bring back" in page
 
 
 # Files -----------------------------------------------------------------------------------------------------------
@@ -472,8 +478,7 @@ def test_a_file_that_could_not_be_read_says_why(alice: User, sign_in: SignIn) ->
         ("get", "/memory/documents/a/one", {}),
         ("get", "/memory/documents/a", {}),
         ("get", "/memory/documents", {"path": "/a/one"}),
-        ("get", "/memory/remove", {"path": "/a/one"}),
-        ("post", "/memory/remove", {"path": "/a/one", "expected": 1}),
+        ("post", "/memory/remove", {"path": "/a/one"}),
         ("post", "/memory/move", {"path": "/a/one", "to": "/b"}),
         ("post", "/memory/move", {"path": "/a", "to": "/b"}),
         ("post", "/memory/tags", {"path": "/a/one", "tags": "mine"}),

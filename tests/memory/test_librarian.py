@@ -171,7 +171,7 @@ def test_a_fact_carries_its_evidence(alice: User) -> None:
     message = Message.objects.get(seq=3)
     assert (fact.message_id, fact.quote) == (message.pk, "I live in Porto")
     assert fact.quote in message.text
-    assert (fact.run, fact.extracted_by, fact.source, fact.reason) == (run, "rules/1", "stated", "you said so")
+    assert (fact.run, fact.extracted_by, fact.source, fact.reason) == (run, "rules/3", "stated", "you said so")
     assert fact.vector is not None
     assert fact.embedded_by == "all-MiniLM-L6-v2-int8"
 
@@ -297,7 +297,14 @@ def test_the_engine_is_shown_numbered_facts_and_its_relation_counts(alice: User,
     learn(alice, HOME)
     engine = use(
         lambda reading: Extraction(
-            [proposal("I have two homes", relation=Relation.CONTRADICTS, related_to=reading.known[0].number)]
+            [
+                proposal(
+                    "I have two homes",
+                    statement="The user has two homes.",
+                    relation=Relation.CONTRADICTS,
+                    related_to=reading.known[0].number,
+                )
+            ]
         )
     )
     learn(alice, "I have two homes.")
@@ -515,10 +522,10 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
 @pytest.mark.parametrize(
     ("choice", "offline", "version"),
     [
-        ("auto", True, "rules/1"),
-        ("rules", False, "rules/1"),
-        ("auto", False, "claude-haiku-5-5/prompt-2"),
-        ("model", True, "claude-haiku-5-5/prompt-2"),
+        ("auto", True, "rules/3"),
+        ("rules", False, "rules/3"),
+        ("auto", False, "claude-haiku-5-5/prompt-3"),
+        ("model", True, "claude-haiku-5-5/prompt-3"),
     ],
 )
 def test_the_engine_is_the_model_unless_there_is_none(settings: Any, choice: str, offline: bool, version: str) -> None:

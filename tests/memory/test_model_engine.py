@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.extraction import KnownFact, Reading, ReadingFailed, Relation
+from memory.extraction import Folder, KnownFact, Reading, ReadingFailed, Relation
 from memory.kinds import Kind
 from memory.model_engine import (
     ASSISTANT_CHARS,
@@ -101,6 +102,46 @@ def test_what_the_model_lists_is_proposed(offline: Call) -> None:
     assert fact.about_third_party
     assert extraction.usage.input_tokens > 100
     assert extraction.usage.output_tokens > 0
+
+
+def test_documents_and_stories_are_proposed_with_what_they_rest_on(offline: Call) -> None:
+    line = {"text": "Mary's house is blue.", "quote": "Mary's house is blue", "number": 1, "about_third_party": True}
+    document = {"folder": "reference", "title": "Mary/House", "topic": "", "lines": [line]}
+    story = {"title": "The coat", "number": 1, "begins": "Last summer", "ends": "coat.", "people": ["Mary"], "when": ""}
+    offline("POST", "script", replies=[{"json": {"facts": [], "documents": [document], "stories": [story]}}])
+    extraction = ModelEngine(MODEL).extract(reading())
+    (proposed,), (told,) = extraction.documents, extraction.stories
+    assert (proposed.folder, proposed.title) == (Folder.REFERENCE, "Mary House")
+    assert (proposed.lines[0].quote, proposed.lines[0].about_third_party) == ("Mary's house is blue", True)
+    assert (told.begins, told.ends, told.people) == ("Last summer", "coat.", ("Mary",))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"lines": []}, {"title": " / "}, {"folder": "profile"}, {"lines": [{"text": "x", "quote": " ", "number": 1}]}],
+    ids=["no lines", "no title", "a folder of its own", "no quote"],
+)
+def test_a_document_that_breaks_the_rules_is_sent_back_for_repair(offline: Call, wrong: dict[str, Any]) -> None:
+    line = {"text": "It is blue.", "quote": "It is blue", "number": 1}
+    document = {"folder": "projects", "title": "House", "topic": "", "lines": [line]}
+    answers = [{"facts": [], "documents": [document | wrong]}, {"facts": [], "documents": [document]}]
+    offline("POST", "script", replies=[{"json": answer} for answer in answers])
+    assert len(ModelEngine(MODEL).extract(reading()).documents) == 1
+    assert len(bodies(offline)) == 2
+
+
+def test_a_server_without_structured_output_is_repaired_once_for_documents_too(
+    offline: Call, plain_server: None
+) -> None:
+    good = json.dumps({"facts": [], "stories": [], "documents": []})
+    offline("POST", "script", replies=[{"text": 'Sure! {"documents": 3}'}, {"text": f"```json\n{good}\n```"}])
+    assert ModelEngine(MODEL).extract(reading()).documents == []
+    assert len(bodies(offline)) == 2
+
+
+def test_known_documents_are_named_to_the_model() -> None:
+    told = json.loads(as_data(replace(reading(), documents=["/projects/House"])))
+    assert told["known_documents"] == ["/projects/House"]
 
 
 def test_an_empty_list_is_an_answer(offline: Call) -> None:
@@ -269,5 +310,5 @@ def test_a_long_stretch_is_read_in_several_calls_and_added_up(offline: Call) -> 
 
 
 def test_the_version_fits_its_column() -> None:
-    assert ModelEngine(MODEL).version == f"{MODEL}/prompt-2"
+    assert ModelEngine(MODEL).version == f"{MODEL}/prompt-3"
     assert len(ModelEngine("x" * 200).version) == MAX_VERSION

@@ -200,7 +200,7 @@ def test_facts_stand_by_kind_with_quote_and_source(alice: User, sign_in: SignIn)
 
     page = page_of(sign_in(alice))
 
-    assert page.index("Identity</h3>") < page.index("name is Alice") < page.index("Preference</h3>")
+    assert page.index(">Identity ") < page.index("name is Alice") < page.index(">Preference ")
     assert 'Well, <mark class="mark">I hate coriander</mark>.' in page
     assert reverse("message", args=[message.pk]) in page
     assert page.count(">In every prompt</span>") == 1
@@ -221,14 +221,51 @@ def test_each_tab_shows_the_facts_in_its_states(alice: User, sign_in: SignIn, ta
 
     page = page_of(sign_in(alice), f"/memory/profile?show={tab}")
 
-    assert {f"{status.label}." for status in Fact.Status if f'">{status.label}.</p>' in page} == shown
+    assert {f"{status.label}." for status in Fact.Status if f">{status.label}.</a>" in page} == shown
 
 
 def test_a_superseded_fact_names_what_took_its_place(alice: User, sign_in: SignIn) -> None:
     newer = fact(alice, "The user lives in Lisbon.")
     fact(alice, "The user lives in Porto.", status=Fact.Status.SUPERSEDED, superseded_by=newer)
 
-    assert "In its place: The user lives in Lisbon." in page_of(sign_in(alice), "/memory/profile?show=past")
+    page = page_of(sign_in(alice), "/memory/profile?show=past")
+
+    assert f'In its place: <a href="/memory/facts/{newer.pk}">The user lives in Lisbon.</a>' in page
+
+
+def test_a_fact_names_what_it_took_the_place_of_how_sure_and_how_fresh_it_is(alice: User, sign_in: SignIn) -> None:
+    newer = fact(alice, "The user lives in Lisbon.", confidence=0.85, source="inferred")
+    older = fact(alice, "The user lives in Porto.", status=Fact.Status.SUPERSEDED, superseded_by=newer)
+
+    page = page_of(sign_in(alice))
+
+    assert f'It took the place of: <a href="/memory/facts/{older.pk}">The user lives in Porto.</a>' in page
+    assert "Concluded from what you said, known since" in page
+    assert "quite sure, fresh; importance 3 of 5" in page
+
+
+def test_a_learned_line_leads_to_its_fact_and_an_own_one_to_none(alice: User, sign_in: SignIn) -> None:
+    learned = fact(alice, "The user lives in Lisbon.")
+    save(alice, IDENTITY, f"I sing.\n\n- Lives in Lisbon. ^fact-{learned.pk}\n- My own.", "librarian", started_from=0)
+
+    page = page_of(sign_in(alice)).split('id="boundaries"')[0]
+
+    assert "<p>I sing.</p>" in page
+    assert f'<li>Lives in Lisbon. <a class="line-fact" href="/memory/facts/{learned.pk}"' in page
+    assert "<li>My own.</li>" in page
+
+
+def test_going_back_can_be_taken_back(alice: User, sign_in: SignIn) -> None:
+    save(alice, IDENTITY, "One.", started_from=0)
+    document = save(alice, IDENTITY, "Two.", started_from=1)
+    client, address = sign_in(alice), f"/memory/profile/documents/{document.pk}/revert"
+
+    page = client.post(address, {"number": 1, "started_from": 2}, follow=True).content.decode()
+
+    assert "Undo: take version 2 again" in page
+    client.post(address, {"number": 2, "started_from": 3})
+    document.refresh_from_db()
+    assert document.text == "Two."
 
 
 def test_a_learned_fact_is_rejected_and_the_rejection_undone_in_place(alice: User, sign_in: SignIn) -> None:
@@ -260,8 +297,9 @@ def test_a_full_profile_takes_as_many_queries_as_a_small_one(
     Fact.objects.bulk_create(Fact(user=alice, statement=f"Fact {n}.", status="active") for n in range(60))
     Boundary.objects.bulk_create(Boundary(user=alice, text=f"Rule {n}.") for n in range(5))
     client = sign_in(alice)
+    client.get("/memory/profile")
 
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(14):
         client.get("/memory/profile")
 
 

@@ -12,9 +12,10 @@ from django.db import connection
 from django.forms.models import model_to_dict
 
 from accounts.models import User
+from memory.contradiction import contradicted
 from memory.embedding import embedder
 from memory.models import Fact, ReviewAction
-from memory.review import RefusedError, accept, edit, reject, to_be_superseded, undo
+from memory.review import RefusedError, accept, edit, reject, undo
 
 LISBON = "The user's sister Mary lives in Lisbon."
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -140,7 +141,7 @@ def test_every_decision_tells_the_users_pages(
     alice: User, decide: Callable[..., ReviewAction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[str, str]] = []
-    monkeypatch.setattr("memory.review.nudge", lambda group, kind: told.append((group, kind)))
+    monkeypatch.setattr("memory.undoing.nudge", lambda group, kind: told.append((group, kind)))
 
     undo(decide(propose(alice), by=alice))
 
@@ -326,14 +327,14 @@ def test_of_two_undos_at_once_one_happens(transactional_db: None, alice: User) -
 # Beside it -------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_proposal_would_supersede_is_found_for_all_in_one_query(
+def test_what_proposals_would_supersede_is_found_for_all_in_two_queries(
     alice: User, bob: User, django_assert_num_queries: Any
 ) -> None:
     porto = home(alice, "Porto", status=Fact.Status.ACTIVE)
     home(bob, "Faro", status=Fact.Status.ACTIVE)
     proposals = [home(alice, "Lisbon"), home(alice, "Braga"), propose(alice)]
 
-    with django_assert_num_queries(1):
-        older = to_be_superseded(proposals)
+    with django_assert_num_queries(2):
+        older = contradicted(proposals)
 
     assert older == {proposals[0].pk: porto, proposals[1].pk: porto}

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from accounts.models import User
 from memory.models import Fact, ReviewAction
+from memory.review import reject
 from tests.memory.test_review_pages import propose, say
 
 pytestmark = pytest.mark.browser
@@ -26,6 +27,8 @@ FLAGS = (
     " --no-first-run"
 )
 HOST = "http://recall.test"
+PATIENCE = 30_000
+"""Milliseconds: the first statement that is typed loads the embedding model."""
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +105,7 @@ def focused(page: Page) -> str:
 
 def wait_for(page: Page, sentence: str) -> None:
     """Until the status line, which screen readers hear, says so."""
-    expect(page.locator("#queue-status")).to_have_text(sentence)
+    expect(page.locator("#queue-status")).to_have_text(sentence, timeout=PATIENCE)
 
 
 def test_the_first_proposal_has_the_focus_at_once(queue: Page, proposals: list[Fact]) -> None:
@@ -197,6 +200,93 @@ def test_the_whole_queue_can_be_decided_without_a_mouse(queue: Page, proposals: 
     expect(queue.locator("#queue-count")).to_contain_text("Nothing waits for you.")
 
 
+def test_x_selects_and_the_keys_are_then_for_all_selected(queue: Page, proposals: list[Fact]) -> None:
+    queue.keyboard.press("x")
+    queue.keyboard.press("j")
+    queue.keyboard.press("x")
+    wait_for(queue, "2 selected")
+    expect(queue.locator("[data-selected]")).to_have_text("With the 2 selected:")
+    queue.keyboard.press("r")
+    wait_for(queue, "Rejected: 2.")
+
+    assert [status_of(fact) for fact in proposals] == ["rejected", "rejected", "proposed"]
+    assert focused(queue) == f"fact-{proposals[2].pk}"
+    queue.keyboard.press("u")
+    wait_for(queue, "Undone: 2.")
+    assert [status_of(fact) for fact in proposals] == ["proposed"] * 3
+
+
+def test_m_merges_the_selected_in_words_that_are_typed(queue: Page, proposals: list[Fact]) -> None:
+    for key in ("x", "j", "x", "m"):
+        queue.keyboard.press(key)
+    wait_for(queue, "Choose the wording that stays, or write it.")
+    expect(queue.locator("[data-merge-form] input[type=radio]").first).to_be_focused()
+    queue.keyboard.press("Tab")
+    queue.keyboard.type("A jar of jam and a queue.")
+    queue.keyboard.press("Control+Enter")
+    wait_for(queue, "Merged: A jar of jam and a queue.")
+
+    assert [status_of(fact) for fact in proposals] == ["active", "superseded", "proposed"]
+    assert focused(queue) == f"fact-{proposals[2].pk}"
+    queue.keyboard.press("u")
+    wait_for(queue, "Undone: Proposal 1.")
+    assert [status_of(fact) for fact in proposals] == ["proposed"] * 3
+
+
+def test_escape_leaves_the_merging_and_nothing_is_changed(queue: Page, proposals: list[Fact]) -> None:
+    for key in ("x", "j", "x", "m"):
+        queue.keyboard.press(key)
+    expect(queue.locator("[data-merge-form]")).to_be_visible()
+    queue.keyboard.press("Escape")
+
+    expect(queue.locator("[data-merge-form]")).to_have_count(0)
+    assert focused(queue) == f"fact-{proposals[1].pk}"
+    assert [status_of(fact) for fact in proposals] == ["proposed"] * 3
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence", "known"),
+    [("a", "Accepted: Proposal 1.", "superseded"), ("b", "Both kept: Proposal 1.", "active"),
+     ("n", "Kept, no contradiction: Proposal 1.", "active")],
+)  # fmt: skip
+def test_a_contradiction_is_settled_by_a_key(
+    queue: Page, alice: User, proposals: list[Fact], key: str, sentence: str, known: str
+) -> None:
+    Fact.objects.filter(pk=proposals[0].pk).update(key="home")
+    older = propose(alice, "Known until now.", key="home", kind="person", status=Fact.Status.ACTIVE)
+    queue.reload()
+
+    queue.keyboard.press(key)
+    wait_for(queue, sentence)
+
+    assert (status_of(proposals[0]), status_of(older)) == ("active", known)
+
+
+def test_a_rule_set_on_a_proposal_offers_the_others_and_keeps_the_focus(queue: Page, proposals: list[Fact]) -> None:
+    first = queue.locator(f"#fact-{proposals[0].pk}")
+    first.get_by_text("Always or never…").click()
+    first.get_by_role("button", name="Never remember").click()
+    queue.get_by_role("button", name="Reject the 3 that wait").click()
+    wait_for(queue, "Rejected: 3.")
+
+    assert [status_of(fact) for fact in proposals] == ["rejected"] * 3
+    expect(queue.locator("[data-told]")).to_be_focused()
+    queue.keyboard.press("u")
+    wait_for(queue, "Undone: 3.")
+    assert focused(queue) == f"fact-{proposals[0].pk}"
+
+
+def test_what_was_decided_in_another_tab_is_told_and_the_focus_stays(
+    queue: Page, alice: User, proposals: list[Fact]
+) -> None:
+    reject(proposals[0], by=alice)
+    queue.keyboard.press("a")
+    wait_for(queue, "This fact has changed meanwhile: it is rejected now.")
+
+    assert [status_of(fact) for fact in proposals] == ["rejected", "proposed", "proposed"]
+    assert focused(queue) == f"fact-{proposals[1].pk}"
+
+
 def test_a_question_mark_tells_the_keys(queue: Page) -> None:
     assert not queue.locator("#keys li").first.is_visible()
 
@@ -216,6 +306,7 @@ def test_keys_count_in_the_queue_only(queue: Page, proposals: list[Fact]) -> Non
 
 
 def test_the_mouse_does_the_same(queue: Page, proposals: list[Fact]) -> None:
+    queue.locator(f"#statement-{proposals[1].pk}").click()
     queue.locator(f"#fact-{proposals[1].pk}").get_by_role("button", name="Accept").click()
     wait_for(queue, "Accepted: Proposal 2.")
     queue.locator(f"#fact-{proposals[1].pk}").get_by_role("button", name="Undo").click()

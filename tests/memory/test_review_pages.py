@@ -12,7 +12,7 @@ from django.urls import reverse
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Fact, ReviewAction
-from memory.review import accept
+from memory.review import accept, reject, undo
 
 type SignIn = Callable[[User], Client]
 
@@ -83,7 +83,10 @@ def test_what_accepting_would_supersede_stands_beside_it(alice: User, sign_in: S
 
     page = sign_in(alice).get("/memory/review").content.decode()
 
-    assert '<del class="diff-del">The user lives in Porto.</del>' in page
+    assert "<p>The user lives in Porto.</p>" in page
+    removed = '<del class="diff-del"><span class="visually-hidden">removed: </span>Porto.</del>'
+    added = '<ins class="diff-ins"><span class="visually-hidden">added: </span>Lisbon.</ins>'
+    assert f"The user lives in {removed}{added}" in page
 
 
 def test_an_empty_queue_says_what_to_do(alice: User, sign_in: SignIn) -> None:
@@ -118,13 +121,62 @@ def test_nothing_is_inline_that_the_content_security_policy_forbids(alice: User,
 def test_a_long_queue_takes_as_many_queries_as_a_short_one(
     alice: User, sign_in: SignIn, django_assert_max_num_queries: Any
 ) -> None:
-    for number in range(30):
-        propose(alice, f"Proposal {number}.", message=say(alice), key=f"key {number}")
+    for number in range(50):
+        known = propose(alice, f"Known {number}.", key=f"key {number}", status=Fact.Status.ACTIVE)
+        propose(alice, f"Proposal {number}.", message=say(alice), key=known.key)
+        reject(propose(alice, f"Rejected {number}."), by=alice)
 
     client = sign_in(alice)
+    client.get("/memory/review")
 
-    with django_assert_max_num_queries(7):
-        client.get("/memory/review")
+    with django_assert_max_num_queries(9):
+        page = client.get("/memory/review").content.decode()
+    assert page.count("data-fact ") == 50
+
+
+# How far one has come --------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_how_many_were_decided_today_and_how_many_are_left(alice: User, sign_in: SignIn) -> None:
+    propose(alice, "Waits.")
+    accept(propose(alice, "Kept."), by=alice)
+    undo(reject(propose(alice, "Rejected, and that undone."), by=alice))
+
+    page = sign_in(alice).get("/memory/review").content.decode()
+
+    assert '<progress value="1" max="3"' in page
+    assert "1 decided today, 2 left" in page
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_when_nothing_waits_any_more_the_page_says_what_was_kept(
+    alice: User, sign_in: SignIn, headers: dict[str, str]
+) -> None:
+    reject(propose(alice, "A wrong one."), by=alice)
+    last = propose(alice, "The last one.")
+
+    answer = sign_in(alice).post(f"/memory/review/{last.pk}/accept", headers=headers, follow=True).content.decode()
+
+    done = answer.split('id="queue-done"')[1]
+    assert "Today you kept 1 and rejected 1." in done
+    assert f'<a href="/memory/facts/{last.pk}">The last one.</a>' in done
+    assert answer.count('id="queue-done"') == 1
+
+
+def test_all_shown_of_one_kind_are_decided_by_one_click(alice: User, sign_in: SignIn) -> None:
+    people = [propose(alice, f"Person {n}.") for n in range(3)]
+    goal = propose(alice, "A goal.", kind="goal")
+    client = sign_in(alice)
+
+    page = client.get("/memory/review").content.decode()
+
+    kinds = page.split('class="kinds"')[1].split("</details>")[0]
+    assert "Person, 3" in kinds
+    assert "Goal" not in kinds, "one alone has its own buttons"
+    assert all(f'name="fact" value="{fact.pk}"' in kinds for fact in people)
+    client.post("/memory/review/together", {"fact": [fact.pk for fact in people], "verb": "accept"})
+    assert {status_of(fact) for fact in people} == {"active"}
+    assert status_of(goal) == "proposed"
 
 
 # Deciding with plain forms ---------------------------------------------------------------------------------------
@@ -212,7 +264,7 @@ def test_with_htmx_the_row_alone_comes_back_with_undo_and_the_new_counts(alice: 
     assert 'data-state="active"' in page
     assert 'data-announce="Accepted: The user&#x27;s sister Mary lives in Lisbon."' in page
     assert f"/memory/review/actions/{ReviewAction.objects.get().pk}/undo" in page
-    assert page.count('hx-swap-oob="true"') == 2
+    assert page.count('hx-swap-oob="true"') == 3, "two counts, and what is said at the end"
     assert "1 proposal waits" in " ".join(page.split())
 
 
@@ -277,7 +329,9 @@ def test_who_is_not_signed_in_is_led_to_the_sign_in_page(db: None, client: Clien
 
 @pytest.mark.parametrize("address", ["/memory/review/1/accept", "/memory/review/actions/1/undo"])
 def test_a_link_decides_nothing(alice: User, sign_in: SignIn, address: str) -> None:
-    assert sign_in(alice).get(address).status_code == 405
+    response = sign_in(alice).get(address)
+    assert (response.status_code, response["Location"]) == (302, "/memory/review")
+    assert not ReviewAction.objects.exists()
 
 
 def test_a_form_of_another_site_is_refused(alice: User) -> None:

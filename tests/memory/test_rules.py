@@ -45,6 +45,20 @@ def in_short(fact: ProposedFact) -> str:
 
 
 FOUND: list[tuple[str, list[str]]] = [
+    # typed in haste, or with something before and behind
+    (
+        "im vegan and i dont eat honey",
+        [
+            "The user is vegan. | constraint | diet=vegan",
+            "The user does not eat or drink honey. | constraint | diet:honey=no",
+        ],
+    ),
+    (
+        "My daughters allergic to bees",
+        ["The user's daughter is allergic to bees. | person |  | third party, health"],
+    ),
+    ("Side note: I work nights.", ["The user works nights. | biography"]),
+    ("Given that I'm vegetarian, what can I cook?", ["The user is vegetarian. | constraint | diet=vegetarian"]),
     # people
     (
         "My sister Mary lives in Lisbon and I'm allergic to peanuts",
@@ -74,14 +88,14 @@ FOUND: list[tuple[str, list[str]]] = [
     ),
     ("I have a friend called João who teaches maths", ["The user's friend is called João. | person |  | third party"]),
     (
-        "I had dinner with my colleague Priya yesterday",
+        "Is my colleague Priya right about the plug?",
         ["The user's colleague is called Priya. | person |  | third party"],
     ),
     (
         "My wife Ana and I live in Lisbon.",
         [
-            "The user's wife is called Ana. | person |  | third party",
             "The user lives in Lisbon. | biography | home=Lisbon",
+            "The user's wife is called Ana. | person |  | third party",
         ],
     ),
     (
@@ -290,23 +304,45 @@ FOUND: list[tuple[str, list[str]]] = [
         "My doctor says I'm allergic to penicillin.",
         ["The user is allergic to penicillin. | constraint | allergy:penicillin=yes | reported, health"],
     ),
-    ("My boss says that I'm a nurse", ["The user is a nurse. | biography | job=nurse | reported"]),
-    (
-        "Imagine the following. I'm a pirate and I live in Tortuga.",
-        ["The user lives in Tortuga. | biography | home=Tortuga | hypothetical"],
-    ),
     ("Let's pretend my name is Bob", []),
     (
         "My password is hunter2 and I live in Rome.",
         ["The user told something that is never stored. | fact", "The user lives in Rome. | biography | home=Rome"],
     ),
     ("My card number is 4111 1111 1111 1111.", ["The user told something that is never stored. | fact"]),
-    ("The sign says: I live in Oslo", ["The user lives in Oslo. | biography | home=Oslo | reported"]),
+    ("I work at night.", ["The user works at night. | biography"]),
+    ("I work from home.", ["The user works from home. | biography"]),
+    # in the user's own words
+    ("I got a greyhound two weeks ago", ["The user got a greyhound on Saturday, 7 November 2026. | entity"]),
+    ("broke my wrist yesterday", ["The user broke their wrist on Friday, 20 November 2026. | event"]),
+    ("nut allergy here, so no almonds", ["The user has nut allergy here, so no almonds. | constraint |  | health"]),
+    ("My horse is insulin resistant.", ["The user's horse is insulin resistant. | entity"]),
+    ("I swim 3 times a week before work.", ["The user swims 3 times a week before work. | procedure"]),
+    (
+        "whenever i paste German text give me the English first, ok?",
+        [
+            "The user tells the assistant: whenever the user paste German text give the user the English first."
+            " | instruction |  | to assistant"
+        ],
+    ),
 ]
 """A message and what it says: statement | kind | key=value | flags."""
 
 NOTHING = {
-    "a question": "Where does my sister Mary live?",
+    "a question": "Where does my sister live?",
+    "a sign": "The sign says: I live in Oslo",
+    "a game": "Imagine the following. I'm a pirate and I live in Tortuga.",
+    "role play": "role play: I'm the tenant, my name is Laura and I've lived here for 12 years.",
+    "a text to work on": "Put into passive voice: My father built our house in 1962.",
+    "a choice between wordings": "Which is right: I live in Rome or I am living in Rome?",
+    "a table to work on": "Fix this csv parser for me:\nname,age\nI live in Rome",
+    "what is set apart by a line": "What do you make of this?\n---\nI'm a vegan and I live in Rome.",
+    "what the assistant believes": "You still think I live in Lisbon",
+    "somebody else is meant": "It's not my sister who lives in Porto.",
+    "a transcript": "Who talks most?\nA: I'm vegetarian.\nB: I work at the port.",
+    "a novel": "In my novel Marta lives in Oslo. I live in her head.",
+    "a claim of the boss": "my boss says I'm a nurse",
+    "an order for this answer": "don't use bullet points in this text, it's a letter",
     "a question without its mark": "where does my sister live",
     "a question for confirmation": "My sister lives in Lisbon, right?",
     "a question about oneself": "Do I live in Lisbon?",
@@ -337,8 +373,6 @@ NOTHING = {
     "a doing, no name": "I'm working on a bug.",
     "fear, no place": "I live in fear of spiders.",
     "a sofa, no city": "I moved to the sofa.",
-    "night, no employer": "I work at night.",
-    "home, no employer": "I work from home.",
     "mornings, no allergy": "I'm allergic to mornings.",
     "later, no name": "Call me back tomorrow.",
     "a word about the answer": "I like your answer.",
@@ -458,6 +492,12 @@ def test_a_home_that_is_left_is_taken_back_only_if_it_is_the_known_one() -> None
         ("on 4 May", "on Tuesday, 4 May 2027"),
         ("December 12th", "on Saturday, 12 December 2026"),
         ("on the 5th of June 2027", "on Saturday, 5 June 2027"),
+        ("Sunday 2 May", "on Sunday, 2 May 2027"),
+        ("on Wed 18 November", "on Wednesday, 18 November 2026"),  # the year in which it is a Wednesday
+        ("Tuesday the 24th", "on Tuesday, 24 November 2026"),
+        ("on Halloween", "on Sunday, 31 October 2027"),
+        ("on New Year's Eve", "on Thursday, 31 December 2026"),
+        ("Christmas Day next year", "on Saturday, 25 December 2027"),
         ("2026-12-24", "on Thursday, 24 December 2026"),
         ("in March", "in March 2027"),
         ("in March 2024", "in March 2024"),

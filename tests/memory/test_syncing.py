@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from accounts.models import User
 from memory import documents, syncing, tree
 from memory.models import Document, Revision
+from memory.reading import apart
 from memory.syncing import What, sync_files, sync_folder
 
 NOTES = {"roses.md": "Water them.", "deep/São João.md": "The 24th of June.", "people.csv": "Name,City\nAna,Porto\n"}
@@ -267,6 +269,57 @@ def test_hidden_files_pipes_and_empty_files_are_left_out(alice: User, notes: Pat
 
 def test_a_name_that_is_no_text_is_written_as_in_addresses() -> None:
     assert syncing._text(os.fsdecode(b"caf\xe9 \xc3\xa9.md")) == "caf%E9 é.md"
+
+
+# Reading ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+def test_neither_row_nor_connection_is_held_while_a_file_is_read(
+    alice: User, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = []
+
+    def read(name: str, content: bytes, *, waiting: int | None = None) -> str:
+        held.append((name, connection.connection, connection.in_atomic_block, waiting))
+        return content.decode()
+
+    monkeypatch.setattr(syncing, "read_file", read)
+    sync_folder(alice, notes)
+    held.clear()
+    (notes / "people.csv").write_text("Name,City\nRui,Faro\n")
+
+    assert sync_folder(alice, notes).counts == {What.CHANGED: 1, What.UNCHANGED: 2}
+    assert held == [("people.csv", None, False, alice.pk)]
+
+
+def test_what_a_person_changes_while_the_file_is_read_is_kept(
+    alice: User, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync_folder(alice, notes)
+    (notes / "people.csv").write_text("Name,City\nRui,Faro\n")
+
+    def read(name: str, content: bytes, *, waiting: int | None = None) -> str:
+        document = Document.objects.get(path=f"{AT}/people.csv")
+        documents.save(alice, document.path, "Mine", started_from=document.revisions.count())
+        return content.decode()
+
+    monkeypatch.setattr(syncing, "read_file", read)
+
+    assert whats(sync_folder(alice, notes))["people.csv"] == "kept"
+    assert texts(alice)["people.csv"] == "Mine"
+
+
+def test_a_file_whose_turn_does_not_come_is_left_for_the_next_run(
+    alice: User, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, "TURN_SECONDS", 0.01)
+    with apart.turn(alice.pk):
+        report = sync_folder(alice, notes)
+
+    assert report.counts == {What.NEW: 2, What.SKIPPED: 1}
+    assert [one.reason for one in report.outcomes if one.reason] == [apart.BUSY]
+    assert sync_folder(alice, notes).counts == {What.NEW: 1, What.UNCHANGED: 2}
 
 
 # The command -----------------------------------------------------------------------------------------------------

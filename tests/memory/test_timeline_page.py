@@ -57,13 +57,13 @@ def test_episodes_stand_by_month_the_latest_first(alice: User, sign_in: SignIn) 
     tell(alice, "Early November")
     tell(alice, "Late November", happened_at=datetime(2026, 11, 20, tzinfo=UTC))
 
-    page = page_of(sign_in(alice))
+    page = page_of(sign_in(alice)).rpartition("</figure>")[2]
 
     places = [
         page.index(text) for text in ("November 2026</h2>", "Late N", "Early N", "August 2026</h2>", ">August</h3>")
     ]
     assert places == sorted(places)
-    assert page.count("</h2>") - page.count("Documents <") == 2
+    assert page.count("</h2>") == 2
 
 
 def test_months_end_where_the_user_is(alice: User, sign_in: SignIn) -> None:
@@ -190,7 +190,7 @@ def test_a_full_timeline_takes_as_many_queries_as_a_small_one(
     client = sign_in(alice)
     client.get("/memory/episodes")
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         page = page_of(client)
 
     assert page.count("Where it was said") == 50

@@ -267,3 +267,27 @@ def test_a_verb_changes_its_person_and_back(verb: str) -> None:
 )
 def test_related_words_share_a_stem(one: str, other: str) -> None:
     assert stems(one) == stems(other) != frozenset()
+
+
+def test_what_only_repeats_a_shorter_sentence_is_said_once_and_sources_stand_one_below_the_other() -> None:
+    told = ask(
+        "Where does my sister live?",
+        MARY,
+        memory("My sister Mary lives in Lisbon and I'm allergic to peanuts", "message:3"),
+        memory("My sister Jo lives in Faro.", "fact:9"),
+    )
+    assert told.startswith(
+        "Your sister Mary lives in Lisbon. Your sister Jo lives in Faro.\n\n- From what you told me: “"
+    )
+    assert "\n- From what you told me: “My sister Jo lives in Faro.” (fact:9" in told
+    assert "peanuts" not in told
+
+
+def test_a_memory_is_quoted_as_people_read_it() -> None:
+    paper = (
+        "# Plans\n22 November 2026. [Open the conversation](/c/1)\nMy sister lives in [Lisbon](https://lisbon.example)."
+    )
+    assert ask("Where does my sister live?", memory(paper, "document:1")) == (
+        "Your sister lives in Lisbon.\n\nFrom your documents: “Plans\n22 November 2026. \nMy sister lives in Lisbon.” "
+        "(document:1, 2026-11-20)"
+    )

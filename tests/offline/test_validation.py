@@ -27,6 +27,12 @@ def image(data: str = PNG, kind: str = "image/png") -> Json:
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
 
 
+def png(width: int, height: int) -> str:
+    """The beginning of an image of this size; more of it is not read."""
+    raw = base64.b64decode(PNG)
+    return base64.b64encode(raw[:16] + width.to_bytes(4) + height.to_bytes(4) + raw[24:]).decode()
+
+
 def document(**more: Any) -> Json:
     return {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x"}, **more}
 
@@ -181,6 +187,13 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("an image under a wrong name", request(user(image(kind="image/jpeg"))), "does not match the provided media type"),
     ("an image that is none", request(user(image(base64.b64encode(b"hello").decode()))), "Could not process image"),
     ("an image that is no base64", request(user(image("%%%"))), "Input should be valid base64"),
+    (
+        "an image of too many bytes",
+        request(user(image(base64.b64encode(base64.b64decode(PNG) + bytes(5 * 1024 * 1024)).decode()))),
+        "image exceeds 5 MB maximum",
+    ),
+    ("an image too wide", request(user(image(png(8_001, 10)))), "exceed max allowed size: 8000 pixels"),
+    ("many images, one large", request(user(*[image()] * 20, image(png(2_001, 10)))), "many-image requests: 2000"),
     ("an image from nowhere", request(user({"type": "image", "source": {"type": "disk"}})), "Input tag 'disk'"),
     (
         "a PDF under a wrong name",
@@ -249,6 +262,7 @@ ACCEPTED: list[tuple[str, Json]] = [
     ("a forced tool on Haiku", haiku(tools=[SEARCH, REMEMBER], tool_choice={"type": "any"})),
     ("much effort", request(output_config={"effort": "max"})),
     ("a schema", request(**schema(properties={"a": {"type": "array", "items": {"type": "string"}, "minItems": 1}}))),
+    ("twenty images, one large", request(user(*[image()] * 19, image(png(2_576, 10)), "b"))),
     ("an image and a document", request(user(image(), document(title="x"), "b"))),
     (
         "an image by address",

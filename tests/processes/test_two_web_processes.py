@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from tests.processes.browser import Browser
 from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn
 from tests.running import PROJECT, App, clean_environment, free_port, wait_until
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]  # it starts two, which takes its time on a busy machine
 
 STORY = " ".join(f"word{number}" for number in range(60))
 WITHIN = 1.0
@@ -34,10 +35,16 @@ def other_process(app: App, environment: dict[str, str], offline_port: int) -> I
         stderr=subprocess.DEVNULL,
     )
     try:
+        wait_until(lambda: answers(port))  # else a turn that is to be stopped has ended before it listens
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(20)
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture

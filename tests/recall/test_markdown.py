@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall import markdown
+from recall import formulas, markdown
 from recall.markdown import CLASSES, MAX_BRACKET_WORK, MAX_CHARS, TAGS, render
 
 ATTACKS = [
@@ -68,11 +68,13 @@ MARKUP = ["[", "](", ")", "<", ">", "`", "```\n", "*", "_", "\n", "\n\n", "> ", 
 ALLOWED = {
     "a": {"href", "title", "rel"},
     "ol": {"start"},
-    "pre": {"data-language", "tabindex"},
+    "pre": {"tabindex"},
     "span": {"class"},
     "th": {"class"},
     "td": {"class"},
-    "div": {"class"},
+    "div": {"class", "data-language", "role", "tabindex", "aria-label"},
+    "li": {"class"},
+    **{tag: set(formulas.VALUES) for tag in formulas.TAGS},
 }
 SAFE_ADDRESS = re.compile(r"(https?://[^/\s]|mailto:)")
 
@@ -81,7 +83,7 @@ class Inspector(HTMLParser):
     """Reads HTML as a browser does, and objects to whatever is not on the lists."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in TAGS, tag
+        assert tag in TAGS | formulas.TAGS, tag
         for name, value in attrs:
             assert name in ALLOWED.get(tag, set()), (tag, name)
             if name == "href":
@@ -160,7 +162,7 @@ def test_a_link_that_names_its_host_does_not_say_it_twice(text: str) -> None:
 
 def test_code_is_highlighted_by_class() -> None:
     html = render("```python\ndef answer():\n    return 42\n```")
-    assert '<pre tabindex="0" data-language="python"><code><span class="k">def</span>' in html
+    assert '<div class="code" data-language="python"><pre tabindex="0"><code><span class="k">def</span>' in html
 
 
 @pytest.mark.parametrize("language", ["", "nosuchlanguage", "../../etc/passwd"])

@@ -16,7 +16,7 @@ import pytest
 
 from recall.starting import listening, only_one_in, prepare_database
 from recall.supervisor import CannotRun
-from tests.running import PROJECT, App, clean_environment, open_folder, running, wait_until
+from tests.running import PROJECT, App, clean_environment, open_folder, started_in, wait_until
 
 pytestmark = pytest.mark.processes
 
@@ -25,12 +25,19 @@ CHILDREN = ("postgres", "offline", "web", "worker")
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[App]:
-    with running() as app:
+    with open_folder() as folder, started_in(folder) as app:
         yield app
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [process for process in processes if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+    return [process for process in processes if _lives(process)]
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def users(app: App) -> list[str]:

@@ -1,0 +1,80 @@
+"""The pages of leaving: ask, delete, and say that it is done. And allauth's page of a new password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.views import PasswordChangeView
+from allauth.core import ratelimit
+from django import forms
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts import keys, leaving
+from accounts.models import User
+
+
+class LeavingForm(forms.Form):
+    """The password once more; somebody who has none types their address."""
+
+    password = forms.CharField(
+        label="Your password", strip=False, widget=forms.PasswordInput({"autocomplete": "current-password"})
+    )
+
+    def __init__(self, user: User, data: object = None) -> None:
+        super().__init__(data)  # type: ignore[arg-type]
+        self.user = user
+        if not user.has_usable_password():
+            self.fields["password"].label = "Your e-mail address"
+            self.fields["password"].widget = forms.EmailInput({"autocomplete": "email"})
+
+    def clean_password(self) -> str:
+        """What was typed, if it is right."""
+        typed: str = self.cleaned_data["password"]
+        if not self.user.has_usable_password():
+            if typed.strip().lower() != self.user.email.lower():
+                raise forms.ValidationError("This is not the address of this account.")
+        elif not self.user.check_password(typed):
+            raise forms.ValidationError("This is not your password. Nothing was deleted.")
+        return typed
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@never_cache
+def delete_account(request: HttpRequest) -> HttpResponse:
+    """Say what goes, ask for the password, and delete."""
+    user = request.user
+    assert isinstance(user, User)
+    form = LeavingForm(user, request.POST if request.method == "POST" else None)
+    if request.method == "POST":
+        limited: HttpResponse | None = ratelimit.consume_or_429(request, action="reauthenticate", user=user)
+        if limited is not None:
+            return limited
+        if form.is_valid():
+            leaving.leave(user)
+            logout(request)
+            return redirect("account_deleted")
+    context = {"form": form, "what": leaving.what_goes(user)}
+    return render(request, "account/delete.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+@never_cache
+def account_deleted(request: HttpRequest) -> HttpResponse:
+    """It is done."""
+    return render(request, "account/deleted.html")
+
+
+class ChangePassword(PasswordChangeView):  # type: ignore[misc]
+    """Allauth's page, which also says how many keys go on opening what they open."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """With their number."""
+        user = self.request.user
+        assert isinstance(user, User)
+        return {**super().get_context_data(**kwargs), "working_keys": keys.working(user).count()}

@@ -1,0 +1,61 @@
+"""What does a conversation cost, and how near is that to the cheapest way to hold it?
+
+    .venv/bin/python -m bench.cost [--turns 1000] [--plans small standard long] [--processes 2]
+
+Conversations of 10, 40, 200 and 1,000 turns, at one go, with pauses and with tools (`bench/cost_talk.py`), are sent by
+the code that sends real ones (`bench/cost_replay.py`), and billed by the provider's cache rules and the offline
+server's tokenizer (`bench/cost_meter.py`). Beside it the same turns in other layouts (`bench/cost_others.py`), and the
+cheapest schedule that somebody finds who knows the future (`bench/cost_optimum.py`). No database, no network, no key.
+Then each target with "reached" or "missed"; docs/cost.md explains them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Final
+
+PLANS: Final = ("small", "standard", "long")
+TURNS: Final = 1_000
+
+
+def prepare() -> None:
+    """Settings of this process and its children: nothing of the developer's own, and no database."""
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "recall.settings",
+        "SECRET_KEY": secrets.token_hex(),
+        "LOG_LEVEL": "ERROR",
+    }
+    import django
+
+    django.setup()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=TURNS, help="of the longest conversation")
+    parser.add_argument("--plans", nargs="+", choices=PLANS, default=PLANS)
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    prepare()
+    from bench.cost_compare import compare, table, targets
+    from bench.cost_talk import SCENES
+
+    jobs = [(scene.name, plan, options.turns) for scene in SCENES for plan in options.plans]
+    results = []
+    with ProcessPoolExecutor(options.processes, mp_context=get_context("fork")) as pool:
+        for result in pool.map(compare, *zip(*jobs, strict=True)):
+            folds = ", ".join(f"{why} {times}" for why, times in result.folds.items())
+            print(
+                f"  {result.scene}, {result.plan}: {result.lasted:.0f} s; folded: {folds}", file=sys.stderr, flush=True
+            )
+            results.append(result)
+    print("\n".join([*table(results), *targets(results)]))
+
+
+if __name__ == "__main__":
+    main()

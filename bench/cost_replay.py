@@ -1,0 +1,294 @@
+"""How does Recall send a conversation? Every prompt by the code that sends real ones, from rows that stay in memory.
+
+`compile_known` weighs, fits and renders; `surely_fitting` and `Loop` are the pre-flight check and the tool loop;
+`needs_renewal`, `reason`, `stretch`, `too_many` and `merge` decide as they do for real. What is replaced: the database
+(`chat/gathering.py`, `chat/closing.py`, `chat/segments.py` read and write what is handed on here), retrieval (a fixed
+set of memories a turn), the meaning of messages (the talk knows where its topic shifts) and the model that summarises
+(the rules do). A folding is done before the next turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from accounts.models import User
+from bench.cost_meter import MODEL, Billed, Meter, output_tokens
+from bench.cost_talk import Exchange, profile
+from budget import learning, prefix, snapshots
+from budget.counting import TextClass, estimate
+from budget.history import TurnRange
+from budget.models import ProfileSnapshot
+from budget.plan import ResolvedPlan, Section
+from chat.answering import Answered, RoundUsage, ToolUse
+from chat.assembling import Reply
+from chat.context import Compiled, compile_known
+from chat.fitting import Loop, surely_fitting
+from chat.folding import stretch, too_many
+from chat.gathering import CACHE_LIFETIMES, Known
+from chat.history import Past, Turn, tool_lines
+from chat.models import Message, Segment
+from chat.person import Acquaintance
+from chat.segments import ELSEWHERE_TURNS, sized
+from chat.summary import DEFAULT_VERBOSITY, RuleEngine, Summary, merge, render, summarise
+from chat.summary import Exchange as Told
+from chat.tools import history_line
+from chat.triggers import Moment, reason
+from memory.retrieval import MemoryItem, Recollection
+from recall.provider import Capabilities
+from recall.tokens import count
+
+WINDOW: Final = 1_000_000
+"""Tokens the models hold."""
+START: Final = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+ABLE: Final = Capabilities(WINDOW, 128_000, caching=True, thinking=True, effort=True)
+"""The estimate decides alone: nobody is asked to count."""
+TTL: Final = "1h"
+
+
+@dataclass(slots=True)
+class Sent:
+    """One turn as Recall sent it, for other ways to send the same."""
+
+    exchange: Exchange
+    at: float
+    """Seconds on the clock."""
+    compiled: Compiled
+    requests: list[dict[str, Any]]
+    """The first one, and one a tool round."""
+    outputs: list[int]
+    billed: list[Billed]
+    turns: Sequence[Turn]
+    """All that were said before, folded or not."""
+    folded_until: int
+    """Last turn that stands as a summary; 0: none."""
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What the rows of a conversation would hold."""
+
+    plan: ResolvedPlan
+    meter: Meter = field(default_factory=Meter)
+    said: list[Turn] = field(default_factory=list)
+    past: Past = field(default_factory=Past)
+    belief: learning.Belief = field(default_factory=learning.unknown)
+    counted: prefix.Known | None = None
+    cut: TurnRange | None = None
+    lines: list[snapshots.Line] = field(default_factory=list)
+    """The profile today."""
+    snapshot: ProfileSnapshot | None = None
+    made: int = 0
+    """Segments made so far."""
+    folded_at: float | None = None
+    """Seconds on the clock, since the snapshot was taken."""
+    folds: dict[str, int] = field(default_factory=dict)
+    """Segments by the name of their trigger."""
+    seen: set[TextClass] = field(default_factory=set)
+
+
+def replay(talk: Iterator[Exchange], conversation: Conversation) -> Iterator[Sent]:
+    """Each turn, sent as Recall sends it."""
+    conversation.lines = [_line(n, text) for n, text in enumerate(profile())]
+    with asyncio.Runner() as runner:
+        at = 0.0
+        for exchange in talk:
+            at += exchange.pause
+            yield runner.run(_turn(conversation, exchange, at, exchange.pause))
+            _close(conversation, exchange)
+
+
+async def _turn(conversation: Conversation, exchange: Exchange, at: float, pause: float) -> Sent:
+    question = _message(exchange.number * 2, exchange.number, exchange.question)
+    known = _known(conversation, exchange, question, at, pause)
+    compiled = await surely_fitting(compile_known(known, 0.0))
+    conversation.meter.begin_turn(at)
+    sent = Sent(exchange, at, compiled, [], [], [], tuple(conversation.said), _folded_until(conversation.past))
+    lines = await _talk(conversation.meter, sent)
+    _learn(conversation, compiled, sent.billed[0])
+    answer = _message(exchange.number * 2 + 1, exchange.number, exchange.answer, lines)
+    conversation.said.append(Turn(exchange.number, question, answer))
+    conversation.cut = compiled.fitted.cut_turns
+    return sent
+
+
+async def _talk(meter: Meter, sent: Sent) -> list[str]:
+    """The requests of one turn, its tool rounds included; the lines that stand for these later."""
+    calls = [
+        ToolUse(f"toolu_{n}", "search_knowledge", {"query": call.query}, call.result)
+        for n, call in enumerate(sent.exchange.calls)
+    ]
+    loop = Loop(sent.compiled, Answered(), _keep)
+    request = sent.compiled.request
+    for number, call in enumerate(calls):
+        blocks: list[dict[str, Any]] = [
+            {"type": "thinking", "thinking": sent.exchange.calls[number].thought, "signature": "x"},
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": call.input},
+        ]
+        output = output_tokens(sent.exchange.calls[number].thought) + output_tokens(str(call.input))
+        billed = _send(meter, sent, request, output)
+        usage = RoundUsage(billed.input, billed.cache_read, billed.cache_write_5m, billed.cache_write_1h, output)
+        following = await loop.next(request, Reply("tool_use", blocks), [call], usage)
+        if following is None:
+            break
+        request = following
+    _send(meter, sent, request, output_tokens(sent.exchange.answer))
+    return [history_line(call) for call in calls]
+
+
+def _send(meter: Meter, sent: Sent, request: dict[str, Any], output: int) -> Billed:
+    billed = meter.send(request, output)
+    sent.requests.append(request)
+    sent.outputs.append(output)
+    sent.billed.append(billed)
+    return billed
+
+
+async def _keep(call: ToolUse) -> str:
+    return f"/artifacts/bench/{call.name}"
+
+
+# What is known ---------------------------------------------------------------------------------------------------
+
+
+def _known(conversation: Conversation, exchange: Exchange, question: Message, at: float, pause: float) -> Known:
+    pinned = snapshots.pinned_lines(_snapshot(conversation, at, pause))
+    return Known(
+        now=START + timedelta(seconds=at),
+        user=User(pk=1, preferred_name="Alice", time_zone="Europe/Lisbon"),
+        model=MODEL,
+        effort="",
+        able=ABLE,
+        plan=conversation.plan,
+        ratios={kind: conversation.belief.ratios[kind] for kind in conversation.seen},
+        belief=conversation.belief,
+        boundaries=[],
+        role=None,
+        snapshot=ProfileSnapshot(pk=1),
+        profile=pinned,
+        importance={},
+        profile_update=snapshots.changes_since(pinned, conversation.lines),
+        past=conversation.past,
+        newest_segment=conversation.made,
+        already_cut=conversation.cut,
+        task="",
+        counted=conversation.counted,
+        recollection=Recollection(kept=tuple(_memories(exchange))),
+        acquaintance=Acquaintance(3, START - timedelta(days=2)),
+        question=question,
+        timings={},
+    )
+
+
+def _memories(exchange: Exchange) -> Iterator[MemoryItem]:
+    for place, text in enumerate(exchange.memories):
+        yield MemoryItem(
+            f"message:{exchange.number}{place}", "message", text, START, None, {}, 1 - place / 10, said_by="user"
+        )
+
+
+def _snapshot(conversation: Conversation, at: float, pause: float) -> ProfileSnapshot:
+    why = snapshots.needs_renewal(
+        conversation.snapshot,
+        last_activity=START + timedelta(seconds=at - pause),
+        now=START + timedelta(seconds=at),
+        lifetime=CACHE_LIFETIMES[TTL],
+        compacted=conversation.folded_at is not None,
+    )
+    if why is not None or conversation.snapshot is None:
+        lines = [{"ref": line.ref, "text": line.text, "tokens": line.tokens} for line in conversation.lines]
+        conversation.snapshot, conversation.folded_at = ProfileSnapshot(pk=1, lines=lines), None
+    return conversation.snapshot
+
+
+def _learn(conversation: Conversation, compiled: Compiled, first: Billed) -> None:
+    """What `budget.receipts.learned_from` and `budget.calibration.observe` do."""
+    cached = first.cache_read + first.cache_write_5m + first.cache_write_1h
+    figures, settled = prefix.settle(compiled.prefix.as_json(), conversation.belief, cached, first.total)
+    for figure in figures:
+        conversation.belief = learning.learn(conversation.belief, figure)
+        conversation.seen |= {kind for kind, base in figure.base_by_class.items() if base > 0}
+    conversation.counted = prefix.Known(settled["parts"], settled["variance"])
+
+
+def _line(number: int, text: str) -> snapshots.Line:
+    return snapshots.Line(f"fact:{number}", text, count(text))
+
+
+def _message(pk: int, turn: int, text: str, lines: Sequence[str] = ()) -> Message:
+    data = {"tool_lines": list(lines)} if lines else {}
+    return Message(pk=pk, turn=turn, text=text, tokens=count("\n".join([*lines, text])), event_data=data)
+
+
+# After the turn --------------------------------------------------------------------------------------------------
+
+
+def _close(conversation: Conversation, exchange: Exchange) -> None:
+    """What `chat/closing.py` and the worker do."""
+    if exchange.learned:
+        conversation.lines.append(_line(1_000 + exchange.number, exchange.learned))
+    conversation.past = Past((*conversation.past.turns, conversation.said[-1]), conversation.past.segments)
+    why = reason(_moment(conversation, exchange))
+    while why is not None and _fold(conversation):
+        conversation.folds[why] = conversation.folds.get(why, 0) + 1
+
+
+def _moment(conversation: Conversation, exchange: Exchange) -> Moment:
+    ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
+    sizes = sized(conversation.past.turns, ratios)
+    prompt = conversation.meter.billed[-1][0].total
+    return Moment(
+        turns=len(sizes),
+        history=sum(one.tokens for one in sizes),
+        ceiling=conversation.plan.ceilings[Section.HISTORY],
+        prompt=prompt + estimate({TextClass.PROSE: conversation.said[-1].answer.tokens}, ratios),
+        window=WINDOW,
+        task_is_done=exchange.task_is_done,
+        topic_has_shifted=exchange.topic_has_shifted,
+    )
+
+
+def _fold(conversation: Conversation) -> bool:
+    """One segment, as `chat.segments.fold_in` makes it; False: there is nothing to fold."""
+    past = conversation.past
+    ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
+    found = stretch(sized(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])
+    if found is None:
+        return False
+    folded = [turn for turn in past.turns if turn.number in found]
+    elsewhere = [turn.question.text for turn in conversation.said if turn.number not in found]
+    told = summarise(_told(folded), engine=RuleEngine(elsewhere[-ELSEWHERE_TURNS:]))
+    segments = [*past.segments, _segment(conversation, found, told.summary)]
+    oldest = segments[: too_many(len(segments))]
+    if oldest:
+        parts = [(one.first_turn, one.last_turn, Summary.from_json(one.summary)) for one in oldest]
+        merged = TurnRange(oldest[0].first_turn, oldest[-1].last_turn)
+        segments[: len(oldest)] = [_segment(conversation, merged, merge(parts, DEFAULT_VERBOSITY.limit))]
+    conversation.past = Past(tuple(turn for turn in past.turns if turn.number not in found), tuple(segments))
+    conversation.cut, conversation.folded_at = None, conversation.meter.now
+    return True
+
+
+def _told(turns: Sequence[Turn]) -> list[Told]:
+    return [Told(t.number, t.question.text, t.answer.text, tool_lines(t.answer), START) for t in turns]
+
+
+def _segment(conversation: Conversation, turns: TurnRange, summary: Summary) -> Segment:
+    conversation.made += 1
+    text = render(summary, turns.first, turns.last, DEFAULT_VERBOSITY.limit)
+    return Segment(
+        pk=conversation.made,
+        number=conversation.made,
+        first_turn=turns.first,
+        last_turn=turns.last,
+        text=text,
+        summary=summary.as_json(),
+        tokens=count(text),
+    )
+
+
+def _folded_until(past: Past) -> int:
+    return max((segment.last_turn for segment in past.segments), default=0)

@@ -1,0 +1,135 @@
+"""How long does a conversation wait for the librarian when many end at once, and what does reading one cost?
+
+    .venv/bin/python -m bench.librarian_load [--rate 20] [--seconds 10] [--model]
+
+On a throw-away server: `--rate` conversations a second end for `--seconds`, each with four turns, of fifty people; the
+Celery worker of the default installation takes them from the queue in PostgreSQL. Printed is how old the runs are when
+they are done, p50 and p95: an upper bound of their age at the first attempt (target: p95 within 30 s). With `--model`
+the model engine reads instead of the rules, against the offline server, whose unscripted answer is empty: its tokens
+are the least a conversation costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+
+from bench.own_database import own_database
+from bench.turn import free_port, wait_for
+from recall.starting import WORKER_THREADS
+
+SAID: Final = (
+    "Hi! I'm planning our summer and could use some help with the route.",
+    "I live in Porto and I work as a nurse, so I can only travel in July.",
+    "My sister Mary lives in Lisbon and I'm allergic to peanuts.",
+    "I like quiet beaches, and I don't like long drives. What would you suggest?",
+)
+ANSWER: Final = "That sounds lovely. " * 40
+PEOPLE: Final = 50
+BOOKED: Final = ("input_tokens", "output_tokens", "cost")
+WORKER: Final = (
+    *("-m", "celery", "--quiet", "--app", "recall", "worker", "--pool", "threads", "--loglevel", "error"),
+    *("--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", "worker@bench"),
+)
+"""As in `recall/starting.py`, without beat."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rate", type=int, default=20, help="conversations that end each second")
+    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--model", action="store_true", help="read with the model engine, against the offline server")
+    options = parser.parse_args()
+    port = free_port()
+    with ExitStack() as stack:
+        engine = "model" if options.model else "rules"
+        stack.enter_context(own_database(LIBRARIAN_ENGINE=engine, OFFLINE_PORT=str(port)))
+        if options.model:
+            stack.enter_context(
+                process("-m", "uvicorn", "offline.app:app", "--port", str(port), "--log-level", "error")
+            )
+            wait_for(port)
+        stack.enter_context(process(*WORKER, "--concurrency", str(WORKER_THREADS)))
+        measure(options.rate, options.seconds)
+
+
+@contextmanager
+def process(*arguments: str) -> Iterator[None]:
+    """A process of this Python, ended with the block."""
+    started = subprocess.Popen([sys.executable, *arguments])
+    try:
+        yield
+    finally:
+        started.terminate()
+        started.wait(30)
+
+
+def measure(rate: int, seconds: int) -> None:
+    """Let the conversations end while the worker reads, and print what came of it."""
+    from chat.models import Conversation
+    from chat.reading import end
+    from memory.models import LibrarianRun
+
+    end(Conversation.objects.get(pk=_talk(0)))  # the worker starts, and loads what it needs
+    _until_read(150)
+    LibrarianRun.objects.all().delete()
+    talks = [_talk(number) for number in range(rate * seconds)]
+    began = time.monotonic()
+    for number, pk in enumerate(talks):
+        time.sleep(max(0.0, began + number / rate - time.monotonic()))
+        end(Conversation.objects.get(pk=pk))
+    print(f"ended within    {time.monotonic() - began:6.2f} s")
+    _until_read(240)
+    report(list(LibrarianRun.objects.all()))
+
+
+def _until_read(seconds: float) -> None:
+    from memory.models import LibrarianRun
+
+    deadline = time.monotonic() + seconds
+    while LibrarianRun.objects.filter(state__in=["pending", "running"]).exists():
+        time.sleep(0.25)
+        if time.monotonic() > deadline:
+            raise SystemExit("It was not done in time.")
+
+
+def _talk(number: int) -> Any:
+    """A conversation that has been held and is about to end."""
+    from django.utils import timezone
+
+    from accounts.models import User
+    from chat.models import Conversation, Message
+
+    user, _ = User.objects.get_or_create(
+        email=f"bench{number % PEOPLE}@example.org", defaults={"preferred_name": "Sam"}
+    )
+    conversation = Conversation.objects.create(user=user, next_seq=2 * len(SAID) + 1, last_activity_at=timezone.now())
+    leaf = None
+    for turn, text in enumerate(SAID, start=1):
+        for role, event, words in (("user", "user_message", text), ("assistant", "assistant_response", ANSWER)):
+            leaf = Message.objects.create(
+                user=user, conversation=conversation, seq=2 * turn - (role == "user"), parent=leaf, turn=turn,
+                role=role, event_type=event, text=words,
+            )  # fmt: skip
+    Conversation.objects.filter(pk=conversation.pk).update(active_leaf=leaf)
+    return conversation.pk
+
+
+def report(runs: list[Any]) -> None:
+    """Print the ages and the cost."""
+    ages = sorted((run.finished_at - run.created_at).total_seconds() for run in runs)
+    print(f"{len(runs)} conversations, {sum(run.state == 'done' for run in runs)} read")
+    print(f"age when read   p50 {statistics.median(ages):6.2f} s   p95 {ages[int(0.95 * len(ages))]:6.2f} s")
+    print(f"facts           {statistics.mean(run.learned + run.waiting for run in runs):.1f} a conversation")
+    tokens_in, out, dollars = (statistics.mean(getattr(run, name) for run in runs) for name in BOOKED)
+    print(f"cost            {tokens_in:.0f} tokens in, {out:.0f} out, {dollars:.6f} $ a conversation")
+
+
+if __name__ == "__main__":
+    main()

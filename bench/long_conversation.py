@@ -1,0 +1,121 @@
+"""How long does a long conversation take to open? `python -m bench.long_conversation`, in a database of its own.
+
+Server time of the page `/c/<id>`, the session and all, by Django's test client: no network and no browser. The answers
+are Markdown with code, a table and a formula. Cold: nothing of it rendered before; warm: opened again.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bench.own_database import own_database
+
+LENGTHS = (1_000, 5_000)
+OPENINGS = 30
+ANSWER = """\
+This is answer number {n}. The **first** thing is a list:
+
+- one thing, with `code` in it
+- another one, and $x_{{{n}}}^2$
+
+```python
+def answer(number: int) -> str:
+    return f"answer {{number}}"
+```
+
+| name | value |
+|---|--:|
+| number | {n} |
+
+And a last paragraph, which says a little more, so that it is about as long as answers are. {n}
+"""
+
+
+def main() -> None:
+    with own_database():
+        from django.conf import settings
+        from django.test import Client
+
+        user = somebody()
+        client = Client(SERVER_NAME="localhost")
+        client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
+        open_page(client, talk(user, 2))  # templates are compiled
+        for length in LENGTHS:
+            report(client, user, length)
+
+
+def report(client: Any, user: Any, messages: int) -> None:
+    """Print what opening, the part before it and a message in its middle take."""
+    from recall import markdown
+
+    conversation = talk(user, messages // 2)
+    middle = conversation.messages.all()[messages // 2].pk
+
+    def cold() -> None:
+        markdown._CACHE._kept.clear()
+        open_page(client, conversation)
+
+    print(f"{messages:,} messages")
+    print(f"  opened, cold       {times(cold)}")
+    print(f"  opened again       {times(lambda: open_page(client, conversation))}")
+    print(f"  around its middle  {times(lambda: open_page(client, conversation, f'?at={middle}'))}")
+
+
+def times(deed: Callable[[], None]) -> str:
+    """Median and 95th percentile of OPENINGS."""
+    taken = []
+    for _ in range(OPENINGS):
+        began = time.perf_counter()
+        deed()
+        taken.append((time.perf_counter() - began) * 1000)
+    return f"p50 {statistics.median(taken):4.0f} ms, p95 {statistics.quantiles(taken, n=20)[-1]:4.0f} ms"
+
+
+def open_page(client: Any, conversation: Any, query: str = "") -> None:
+    response = client.get(f"/c/{conversation.pk}{query}")
+    assert response.status_code == 200, response.status_code
+
+
+def talk(user: Any, turns: int) -> Any:
+    """A conversation of so many turns."""
+    from django.db.models import OuterRef, Subquery
+
+    from chat.models import Conversation, Message
+
+    conversation = Conversation.objects.create(user=user, title="A long talk", next_seq=2 * turns + 1)
+    Message.objects.bulk_create(message(conversation, seq) for seq in range(1, 2 * turns + 1))
+    said = Message.objects.filter(conversation=conversation)
+    before = Message.objects.filter(conversation=conversation, seq=OuterRef("seq") - 1)
+    said.filter(seq__gt=1).update(parent=Subquery(before.values("pk")[:1]))
+    conversation.active_leaf_id = said.latest("seq").pk
+    conversation.save()
+    return conversation
+
+
+def message(conversation: Any, seq: int) -> Any:
+    from chat.models import Message
+
+    turn, is_question = (seq + 1) // 2, seq % 2 == 1
+    return Message(
+        user_id=conversation.user_id,
+        conversation=conversation,
+        seq=seq,
+        turn=turn,
+        role="user" if is_question else "assistant",
+        event_type="user_message" if is_question else "assistant_response",
+        text=f"Question number {turn}?" if is_question else ANSWER.format(n=turn),
+        tokens=10 if is_question else 150,
+    )
+
+
+def somebody() -> Any:
+    from accounts.models import User
+
+    return User.objects.create_user("reader@example.org", "a long enough password", preferred_name="Reader")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""A throw-away server for one run, in a folder that goes with it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+VAR = Path(__file__).resolve().parent.parent / "var"
+OTHER_CORE = max(0, (os.cpu_count() or 1) - 1)
+"""Where PostgreSQL runs, so that what is measured has the first core to itself."""
+MADE_ONCE = ("models", "tiktoken")
+"""Folders of `var/` that are taken along: the embedding's graph, and the vocabulary that tokens are counted by."""
+
+
+@contextmanager
+def own_database(**environment: str) -> Iterator[Path]:
+    """A new folder with a database in it, Django set up on both; `environment`: settings beside these."""
+    folder = Path(tempfile.mkdtemp(prefix="recall-bench-"))
+    folder.chmod(0o711)  # as root, PostgreSQL's own account must pass through
+    os.environ |= {
+        "VAR_DIR": str(folder),
+        "DJANGO_SETTINGS_MODULE": "recall.settings",
+        "SECRET_KEY": secrets.token_hex(),
+        "LOG_LEVEL": "ERROR",
+        **environment,
+    }
+    try:
+        for cache in MADE_ONCE:
+            if (VAR / cache).exists():
+                shutil.copytree(VAR / cache, folder / cache)
+        with _database(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _database(var_dir: Path) -> Iterator[None]:
+    """A throw-away server that counts its statements, pinned to the other core; Django is set up on it."""
+    from recall import embedded
+
+    cluster = embedded.open_cluster(var_dir, durable=False)
+    process = cluster.start({**embedded.THROW_AWAY, "shared_preload_libraries": "pg_stat_statements"})
+    os.sched_setaffinity(process.pid, {OTHER_CORE})
+    try:
+        embedded.wait_until_ready(cluster, lambda: process.poll() is None)
+        embedded.ensure_database(var_dir)
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        from recall.celery import install_broker
+
+        call_command("migrate", verbosity=0)
+        install_broker()
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield
+        from django.db import connections
+
+        connections.close_all()
+    finally:
+        embedded.stop(process)
+        embedded.discard(cluster)

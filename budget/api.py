@@ -1,0 +1,349 @@
+"""Budget's routes of the API: plan, limits, usage, and the receipt of an answer with everything it was given."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.http import Http404, HttpRequest
+from django.utils import timezone
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from accounts.api_access import Replay, needs, person
+from accounts.models import User
+from budget import choosing, economics, limits, models, usage
+from budget.pages import live
+from budget.plan import PLANS, Section, resolve
+from recall.inputs import Moment
+from recall.paging import Page, Paging, page
+from recall.problems import Refusal
+from recall.provider import capabilities
+
+router = Router(tags=["budget"])
+
+LATEST: Final = ("-created_at", "-pk")
+BY_DAY: Final = ("-day", "-pk")
+MOST_TOKENS: Final = 10_000_000
+Tokens = Annotated[int, Field(ge=0, le=MOST_TOKENS)]
+LimitOf = Literal["turns", "tokens", "money"]
+Period = Literal["day", "month"]
+Money = Annotated[Decimal, Field(description="US dollars")]
+
+
+# The plan --------------------------------------------------------------------------------------------------------
+
+
+class Plan(Schema):
+    """A plan as it holds, in tokens."""
+
+    name: str
+    total: int = Field(description="Of a request, the answer included")
+    output_reserve: int = Field(description="Kept free for the answer")
+    ceilings: dict[str, int] = Field(description="Section → tokens; `message` is what is left")
+    is_own: bool = Field(description="You chose it; else it is the default")
+    note: str = Field(description="What you should know of it: that it was shrunk, or does not hold any more")
+    presets: list[str]
+
+
+class NewPlan(Schema):
+    """A preset, and what is to differ from it."""
+
+    preset: Literal["small", "standard", "long"]
+    total: Tokens | None = Field(None, description="null: the preset's")
+    output_reserve: Tokens | None = Field(None, description="null: the preset's")
+    ceilings: dict[str, Tokens] = Field(
+        {}, max_length=20, description=f"Of {', '.join(choosing.MOVABLE)}: what is not named is as in the preset"
+    )
+    dry_run: bool = Field(False, description="Say what it would come to, and save nothing")
+
+
+@router.get("/plan", response=Plan, auth=needs("budget:read"), summary="Get the plan", operation_id="get_plan")
+def get_plan(request: HttpRequest) -> Any:
+    """What holds for your next message."""
+    return _plan(person(request))
+
+
+@router.put("/plan", response=Plan, auth=needs("settings"), summary="Choose a plan", operation_id="put_plan")
+def put_plan(request: HttpRequest, given: NewPlan) -> Any:
+    """It holds from your next message on."""
+    user = person(request)
+    window = _window(user)
+    choice = (given.preset, given.total, given.output_reserve, given.ceilings)
+    try:
+        if given.dry_run:
+            plan = resolve(
+                choosing.validated(*choice, window), window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens
+            )
+            return _resolved(plan, is_own=True)
+        choosing.save(user, *choice, window)
+    except choosing.NotValid as wrong:
+        errors = [{"where": f"body.given.{name}", "what": sentence} for name, sentence in wrong.errors.items()]
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(wrong), "not-valid", errors=errors) from wrong
+    return _plan(user)
+
+
+@router.delete(
+    "/plan", response={204: None}, auth=needs("settings", Replay.NO_TEXT), summary="Go back to the default plan",
+    operation_id="delete_plan",
+)  # fmt: skip
+def delete_plan(request: HttpRequest) -> Any:
+    """It holds from your next message on."""
+    choosing.back_to_default(person(request))
+    return Status(HTTPStatus.NO_CONTENT, None)
+
+
+def _plan(user: User) -> dict[str, Any]:
+    is_own = models.BudgetPlan.objects.for_user(user).exists()
+    return _resolved(choosing.plan_for(user, _window(user)), is_own=is_own)
+
+
+def _resolved(plan: Any, *, is_own: bool) -> dict[str, Any]:
+    ceilings = {str(section): size for section, size in plan.ceilings.items()}
+    named = ("name", "total", "output_reserve", "note")
+    told = {name: getattr(plan, name) for name in named}
+    return {**told, "ceilings": ceilings, "is_own": is_own, "presets": list(PLANS)}
+
+
+def _window(user: User) -> int:
+    latest = live.latest(user)
+    return capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
+
+
+# Limits ----------------------------------------------------------------------------------------------------------
+
+
+class Limit(Schema):
+    """What may be used in a day or a month of your own time zone, and what is."""
+
+    what: LimitOf
+    per: Period
+    amount: Decimal
+    used: Decimal
+    state: str = Field(description="ok, warn (from 80 %) or stop")
+    by_staff: bool = Field(description="Only an administrator can raise it")
+    free_on: date
+
+
+class NewLimit(Schema):
+    """One limit of your own; null takes it away."""
+
+    what: LimitOf
+    per: Period
+    amount: Annotated[Decimal, Field(ge=0, le=999_999_999, max_digits=13, decimal_places=4)] | None
+
+
+class NewLimits(Schema):
+    """Those to set; what is not named stays."""
+
+    limits: list[NewLimit] = Field(min_length=1, max_length=6)
+
+
+@router.get(
+    "/limits", response=list[Limit], auth=needs("budget:read"), summary="List limits", operation_id="list_limits"
+)
+def list_limits(request: HttpRequest) -> Any:
+    """Every limit that holds, the fullest first."""
+    return limits.standing(person(request))
+
+
+@router.patch("/limits", response=list[Limit], auth=needs("settings"), summary="Set limits", operation_id="set_limits")
+def set_limits(request: HttpRequest, given: NewLimits) -> Any:
+    """All of them, or none. Your own can only be lower than an administrator's."""
+    user = person(request)
+    try:
+        with transaction.atomic():
+            for one in given.limits:
+                limits.set_limit(user, limits.What(one.what), limits.Per(one.per), one.amount)
+    except limits.NotAllowed as refused:
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+    return limits.standing(user)
+
+
+# Usage -----------------------------------------------------------------------------------------------------------
+
+
+class Used(Schema):
+    """Turns, the provider's tokens, and money."""
+
+    turns: int
+    input_tokens: int = Field(description="Fresh input")
+    cache_read_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    cost: Money
+    cost_uncached: Money = Field(description="What it would have cost without caching")
+    unpriced: int = Field(description="Turns and background calls whose cost is not known")
+
+
+class Usage(Schema):
+    """What is used just now."""
+
+    today: Used
+    month: Used
+    by_model: dict[str, Used] = Field(description="Of this month")
+
+
+class UsageDay(Used):
+    """One day and model."""
+
+    day: date
+    model: str
+
+
+class Days(Paging):
+    """Which days."""
+
+    since: date | None = None
+    until: date | None = Field(None, description="This day included")
+
+
+@router.get("/usage", response=Usage, auth=needs("budget:read"), summary="What do I use?", operation_id="get_usage")
+def get_usage(request: HttpRequest) -> Any:
+    """Today and this month, in your own time zone."""
+    user = person(request)
+    month = usage.by_model(user, usage.today(user).replace(day=1))
+    return {"today": usage.of_day(user), "month": usage.of_month(user), "by_model": month}
+
+
+@router.get(
+    "/usage/days", response=Page[UsageDay], auth=needs("budget:read"), summary="List usage by day and model",
+    operation_id="list_usage",
+)  # fmt: skip
+def list_usage(request: HttpRequest, given: Query[Days]) -> Any:
+    """The latest day first."""
+    days = models.UsageDay.objects.for_user(person(request))
+    chosen = {"day__gte": given.since, "day__lte": given.until}
+    return page(request, days.filter(**{name: day for name, day in chosen.items() if day}), BY_DAY, given)
+
+
+# Receipts --------------------------------------------------------------------------------------------------------
+
+
+class SectionOf(Schema):
+    """One section of a prompt."""
+
+    section: str
+    ceiling: int | None
+    tokens: int
+    cut_tokens: int
+    items: int
+    cut: int
+
+
+class Item(Schema):
+    """One candidate, kept or cut."""
+
+    ref: str = Field(description="Such as fact:12")
+    section: str
+    label: str
+    tokens: int
+    score: float | None
+    parts: dict[str, float] = Field(description="What the score is made of")
+    kept: bool
+    rule: str = Field(description="By which it was cut; empty: it was kept")
+
+
+class Receipt(Schema):
+    """What one answer was given, without the list of it."""
+
+    message_id: int
+    conversation_id: UUID
+    turn: int
+    state: str = Field(description="open, done, failed, …")
+    model: str
+    plan: str
+    plan_total: int
+    estimated_input: int
+    input_tokens: int = Field(description="Fresh input")
+    cache_read_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    usage_is_estimated: bool
+    cost: Decimal | None = Field(description="US dollars; null: not known")
+    cost_uncached: Decimal | None
+    stop_reason: str
+    created_at: datetime
+
+
+class ReceiptWithItems(Receipt):
+    """Everything that was considered for one answer, by section, and why the rest was left out."""
+
+    sections: list[SectionOf]
+    items: list[Item]
+    unlisted: int = Field(description="Candidates that scored lower than all that are listed")
+    milliseconds: dict[str, float]
+
+    @staticmethod
+    def resolve_unlisted(receipt: models.Receipt) -> int:
+        """Of its ingredients."""
+        return int(receipt.ingredients.get("unlisted", 0))
+
+    @staticmethod
+    def resolve_milliseconds(receipt: models.Receipt) -> dict[str, float]:
+        """Those that are figures."""
+        return {name: value for name, value in receipt.timings.items() if isinstance(value, int | float)}
+
+
+class Receipts(Paging):
+    """Which receipts."""
+
+    conversation: UUID | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+
+
+@router.get(
+    "/receipts", response=Page[Receipt], auth=needs("budget:read"), summary="List receipts",
+    operation_id="list_receipts",
+)  # fmt: skip
+def list_receipts(request: HttpRequest, given: Query[Receipts]) -> Any:
+    """The latest first."""
+    chosen = {"conversation": given.conversation, "created_at__gte": given.since, "created_at__lt": given.until}
+    found = _receipts(request).filter(**{name: value for name, value in chosen.items() if value})
+    return page(request, found.defer(*live.NOT_SHOWN), LATEST, given)
+
+
+@router.get(
+    "/receipts/{int:message}", response=ReceiptWithItems, auth=needs("budget:read"), summary="Get a receipt",
+    operation_id="get_receipt",
+)  # fmt: skip
+def get_receipt(request: HttpRequest, message: int) -> Any:
+    """`message`: the answer."""
+    found = _receipts(request).filter(message=message).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _receipts(request: HttpRequest) -> Any:
+    return models.Receipt.objects.for_user(person(request)).filter(conversation__deleted_at=None)
+
+
+# What memories cost ----------------------------------------------------------------------------------------------
+
+
+class Spent(Schema):
+    """What one memory took of the prompts of the last thirty days."""
+
+    ref: str
+    section: Section
+    times: int = Field(description="Prompts it stood in")
+    tokens: int = Field(description="Over all of them")
+    last_used: datetime
+    best_place: int | None = Field(description="Among the recalled memories of its prompts; null: of the profile")
+
+
+@router.get(
+    "/memories", response=list[Spent], auth=needs("budget:read"), summary="What do memories cost?",
+    operation_id="list_spent",
+)  # fmt: skip
+def list_spent(request: HttpRequest, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Any:
+    """The dearest first."""
+    spent, _ = economics.spent_since(person(request), timezone.now() - economics.PERIOD)
+    return sorted(spent, key=lambda one: (-one.tokens, one.ref))[:limit]

@@ -1,0 +1,190 @@
+"""Which plan is mine? A preset, with the ceilings a person moved; what may be moved, how far, and what holds if it no
+longer fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from django.conf import settings
+
+from accounts.models import User
+from budget.models import BudgetPlan
+from budget.plan import DEFAULT_PLAN, PLANS, Percent, Plan, ResolvedPlan, Section, resolve
+
+NEEDS: Final[Mapping[Section, int]] = MappingProxyType(
+    {
+        Section.BLUEPRINT: 1_000,  # the blueprint and the tools, which stand in every prompt
+        Section.HISTORY: 500,  # a question and an answer: less, and “And she?” is about nobody
+        Section.TASK: 300,  # the goal, and the head of one tool result
+    }
+)
+"""Tokens below which a section is of no use. The others may be set to 0: then they live on what is left unused."""
+RESERVE_NEEDS: Final = 500
+"""Tokens of the shortest answer worth waiting for."""
+LARGEST_TOTAL: Final = 2_000_000
+"""Tokens: twice the largest window there is."""
+MOVABLE: Final = tuple(section for section in Section if section in DEFAULT_PLAN.ceilings)
+"""Sections with a ceiling to be moved; what is left is for the message."""
+OWN: Final = "{preset} (yours)"
+"""Name of a plan whose ceilings were moved."""
+
+
+class NotValid(ValueError):
+    """A plan that cannot hold. `errors`: one sentence for each wrong field (preset, total, output_reserve, a
+    section's name; `ceilings` for their sum)."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__(" ".join(errors.values()))
+        self.errors = dict(errors)
+
+
+def plan_for(user: User, window: int) -> ResolvedPlan:
+    """The person's plan for a model whose input and output together may hold `window` tokens. One statement.
+
+    A stored plan that no longer holds gives way to its preset, and `note` says so.
+    """
+    stored = BudgetPlan.objects.for_user(user).first()
+    return held(stored, window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens)
+
+
+def held(stored: BudgetPlan | None, window: int, memory_cap: int | None = None) -> ResolvedPlan:
+    """What a stored plan comes to; None: nothing is stored."""
+    if stored is None:
+        return resolve(DEFAULT_PLAN, window, memory_cap)
+    try:
+        plan = validated(stored.preset, stored.total, stored.output_reserve, stored.ceilings)
+        resolved = resolve(plan, window)
+        if plan.name not in PLANS:
+            _refuse(_too_small(resolved))
+    except NotValid as wrong:
+        preset = PLANS.get(stored.preset, DEFAULT_PLAN)
+        note = f"Your own plan does not hold with this model: {wrong} Until you change it, “{preset.name}” holds."
+        return replace(resolve(preset, window, memory_cap), note=note)
+    shrunk = plan.name not in PLANS and window < plan.total
+    note = f"Your plan of {plan.total:,} tokens is shrunk to the {window:,} this model can hold." if shrunk else ""
+    return replace(resolve(plan, window, memory_cap), note=note)
+
+
+def validated(
+    preset: str,
+    total: int | None,
+    reserve: int | None,
+    ceilings: Mapping[str, int],
+    window: int | None = None,
+) -> Plan:
+    """The plan that these choices make; None, and a section not named: as in the preset.
+
+    `window`: that of the model, if a total beyond it is to be refused and not shrunk.
+
+    Raises:
+        NotValid: one sentence for each wrong value.
+    """
+    base = PLANS.get(preset)
+    if base is None:
+        raise NotValid({"preset": f"There is no plan “{preset}”; there are {', '.join(PLANS)}."})
+    if not isinstance(ceilings, Mapping):  # a stored row may hold any JSON
+        raise NotValid({"ceilings": "The ceilings must be named by their sections."})
+    _refuse(_wrong_sizes(total, reserve, ceilings, window))
+    moved = {Section(name): tokens for name, tokens in ceilings.items() if tokens != base.ceilings[Section(name)]}
+    plan = replace(
+        base,
+        total=base.total if total is None else total,
+        output_reserve=base.output_reserve if reserve is None else reserve,
+        ceilings=MappingProxyType({**base.ceilings, **moved}),
+    )
+    if not moved and (plan.total, plan.output_reserve) == (base.total, base.output_reserve):
+        return base
+    plan = replace(plan, name=OWN.format(preset=preset))
+    _refuse(_wrong_sum(plan))
+    _refuse(_too_small(resolve(plan, plan.total)))
+    return plan
+
+
+def save(
+    user: User,
+    preset: str,
+    total: int | None,
+    reserve: int | None,
+    ceilings: Mapping[str, int],
+    window: int | None = None,
+) -> BudgetPlan:
+    """Keep a person's choice; what was not moved is not stored, so that it follows the preset.
+
+    Raises:
+        NotValid: see `validated`; nothing was saved.
+    """
+    plan = validated(preset, total, reserve, ceilings, window)
+    base = PLANS[preset]
+    stored, _ = BudgetPlan.objects.update_or_create(
+        user=user,
+        defaults={
+            "preset": preset,
+            "total": None if plan.total == base.total else plan.total,
+            "output_reserve": None if plan.output_reserve == base.output_reserve else plan.output_reserve,
+            "ceilings": {str(s): c for s, c in plan.ceilings.items() if c != base.ceilings[s]},
+        },
+    )
+    return stored
+
+
+def back_to_default(user: User) -> None:
+    """Forget the person's own plan: the default preset holds."""
+    BudgetPlan.objects.for_user(user).delete()
+
+
+# What is wrong with it ---------------------------------------------------------------------------------------------
+
+
+def _refuse(errors: Mapping[str, str]) -> None:
+    if errors:
+        raise NotValid(errors)
+
+
+def _wrong_sizes(
+    total: int | None, reserve: int | None, ceilings: Mapping[str, int], window: int | None
+) -> dict[str, str]:
+    """Each value by itself."""
+    wrong = {name: "There is no such section to set." for name in ceilings if name not in MOVABLE}
+    sizes = {name: size for name, size in ceilings.items() if name in MOVABLE}
+    given = {"total": total, "output_reserve": reserve} | sizes
+    wrong |= {name: "This must be a whole number of tokens, not below 0." for name, v in given.items() if _no_size(v)}
+    most = LARGEST_TOTAL if window is None else min(window, LARGEST_TOTAL)
+    if "total" not in wrong and total is not None and total > most:
+        holder = "any model" if window is None or window > most else "this model"
+        wrong["total"] = f"The total is {total:,} tokens; {holder} can hold at most {most:,}."
+    return wrong
+
+
+def _no_size(value: object) -> bool:
+    """Whether a stored or given value is no number of tokens; None stands for the preset's."""
+    return value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0)
+
+
+def _wrong_sum(plan: Plan) -> dict[str, str]:
+    """All of them together: sections, reserve and the least a message needs."""
+    sections = sum(ceiling for ceiling in plan.ceilings.values() if not isinstance(ceiling, Percent))
+    taken = sections + plan.output_reserve + plan.message_minimum
+    if taken <= plan.total:
+        return {}
+    message = f", your message at least {plan.message_minimum:,}" if plan.message_minimum else ""
+    return {
+        "ceilings": f"The sections take {sections:,} tokens, the answer {plan.output_reserve:,}{message}: "
+        f"{taken - plan.total:,} more than the total of {plan.total:,}."
+    }
+
+
+def _too_small(plan: ResolvedPlan) -> dict[str, str]:
+    """Sections that the plan gives less than they need."""
+    wrong = {
+        str(section): f"{section.heading} would hold {plan.ceilings[section]:,} tokens; at least {least:,} are needed."
+        for section, least in NEEDS.items()
+        if plan.ceilings[section] < least
+    }
+    if plan.output_reserve < RESERVE_NEEDS:
+        wrong["output_reserve"] = (
+            f"The answer would have {plan.output_reserve:,} tokens; at least {RESERVE_NEEDS:,} are needed."
+        )
+    return wrong

@@ -1,0 +1,123 @@
+"""What do receipts and pinned profiles keep of a memory, and how is it taken out of them?
+
+A receipt stays: its figures are what was paid. What it shows of a forgotten memory becomes `[forgotten]`. It takes part
+as `memory.forgettable.Forgettable` asks, by its shape: budget does not know memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Cast
+
+from budget.models import ProfileSnapshot, Receipt
+from budget.plan import Section
+from recall.erasing import FORGOTTEN, Erasure, Going, batches
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import User
+
+REFS_AT_ONCE: Final = 100
+"""Of one statement: each is a look-up in the index of receipts' items."""
+AS_MEMORY: Final = frozenset({Section.MEMORIES.value, Section.TASK.value})
+"""Sections in which a memory stands because this very question called for it."""
+
+
+def carried(user: User, refs: Iterable[str]) -> dict[int, bool]:
+    """By message id of the answer: whether one of these was recalled for it (True), or stood there anyway (False)."""
+    wanted, found = set(refs), Counter[int]()
+    for some in batches(sorted(wanted), REFS_AT_ONCE):
+        naming = Receipt.objects.for_user(user).filter(_naming(some, kept=True))
+        for message_id, items in naming.values_list("message_id", "items"):
+            found[message_id] |= _was_recalled(items, wanted)
+    return {message_id: bool(recalled) for message_id, recalled in found.items()}
+
+
+def _naming(refs: Iterable[str], **more: bool) -> Q:
+    """Receipts that list one of these."""
+    which = Q()
+    for ref in refs:
+        which |= Q(items__contains=[{"ref": ref, **more}])
+    return which
+
+
+def _was_recalled(items: Iterable[dict[str, Any]], refs: Collection[str]) -> int:
+    return int(any(one["ref"] in refs and one["kept"] and one["section"] in AS_MEMORY for one in items))
+
+
+def pinned_to(user: User, erasure: Erasure) -> set[UUID]:
+    """Conversations whose latest pinned profile holds it."""
+    latest = ProfileSnapshot.objects.for_user(user).order_by("conversation", "-pk").distinct("conversation")
+    return {one.conversation_id for one in latest if _holds(one, erasure)}
+
+
+class Receipts:
+    """Receipts and pinned profiles, as something that can be forgotten."""
+
+    def check(self, user: User, conversations: Collection[UUID]) -> None:
+        """A receipt can always go."""
+
+    def reach(self, user: User, erasure: Erasure) -> None:
+        """Nothing rests on a receipt."""
+
+    def preview(self, user: User, erasure: Erasure) -> Iterator[Going]:
+        """Receipts that show it, and pinned profiles that hold it."""
+        for receipt in _receipts(user, erasure):
+            if _cleaned(receipt, erasure):
+                yield Going("receipt", f"receipt:{receipt.pk}")
+        for snapshot in ProfileSnapshot.objects.for_user(user).exclude(conversation__in=erasure.conversations):
+            if _holds(snapshot, erasure):
+                yield Going("snapshot", f"snapshot:{snapshot.pk}")
+
+    def erase(self, user: User, erasure: Erasure) -> None:
+        """What they show of it becomes `[forgotten]`; a pinned profile loses the line."""
+        for receipt in _receipts(user, erasure):
+            if changed := _cleaned(receipt, erasure):
+                Receipt.objects.filter(pk=receipt.pk).update(**changed)
+        for snapshot in ProfileSnapshot.objects.for_user(user):
+            if _holds(snapshot, erasure):
+                kept = [line for line in snapshot.lines if not _is_of(line, erasure)]
+                text = "\n".join(line["text"] for line in kept)
+                ProfileSnapshot.objects.filter(pk=snapshot.pk).update(lines=kept, text=text)
+
+    def renew(self, user: User, erasure: Erasure) -> None:
+        """The chat pins profiles, which knows what stands in them."""
+
+    def rewrite(self, user: User, wanted: Mapping[str, Any]) -> bool:
+        """Nothing here is written anew."""
+        return True
+
+
+def _receipts(user: User, erasure: Erasure) -> Iterator[Receipt]:
+    """Those that name it, and those in which a word of it stands; few in memory at a time."""
+    staying = Receipt.objects.for_user(user).exclude(conversation__in=erasure.conversations)
+    ids: set[int] = set()
+    for some in batches(sorted(erasure.refs), REFS_AT_ONCE):
+        ids |= set(staying.filter(_naming(some)).values_list("pk", flat=True))
+    shown = staying.alias(listed=Cast("items", models.TextField()), built_from=Cast("ingredients", models.TextField()))
+    for hint in erasure.hints():
+        saying = Q(listed__iregex=hint) | Q(built_from__iregex=hint)
+        ids |= set(shown.filter(saying).values_list("pk", flat=True))
+    staying = staying.filter(pk__in=ids)
+    return staying.only("items", "ingredients").order_by("pk").iterator(chunk_size=200)
+
+
+def _cleaned(receipt: Receipt, erasure: Erasure) -> dict[str, Any]:
+    """Its columns that change, as they will be."""
+    now = {"items": receipt.items, "ingredients": receipt.ingredients}
+    will_be = {name: erasure.cleaned_json(value) for name, value in now.items()}
+    return {name: value for name, value in will_be.items() if value != now[name]}
+
+
+def _holds(snapshot: ProfileSnapshot, erasure: Erasure) -> bool:
+    return any(_is_of(line, erasure) for line in snapshot.lines)
+
+
+def _is_of(line: dict[str, Any], erasure: Erasure) -> bool:
+    return erasure.names(line["ref"]) or erasure.says(line["text"]) or FORGOTTEN in line["text"]

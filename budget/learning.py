@@ -1,0 +1,106 @@
+"""How does the estimate learn a model's own counting? Pure: a belief and one figure in, a better belief out.
+
+A Kalman filter over the ratios of all text classes at once. A prompt mixes the classes and the provider reports only
+sums, so each figure says something of a mixture; the covariance keeps which mixtures are known, and so tells the
+classes apart as soon as two mixtures differ. A mean per class, moved by each turn's error, would never do that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from budget.counting import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIOS, TextClass
+
+STARTING_SPREAD: Final = 0.3
+"""Standard deviation of a ratio before anything is learned: known tokenizers lie from 1.0 to 2.2 around the start."""
+WITHIN_CLASS: Final[Mapping[TextClass, float]] = MappingProxyType(
+    {  # By how much two texts of one class differ, as a share: it cannot be learned away.
+        TextClass.PROSE: 0.05,
+        TextClass.CODE: 0.06,
+        TextClass.JSON: 0.06,
+        TextClass.CHINESE: 0.05,
+        TextClass.JAPANESE: 0.06,
+        TextClass.KOREAN: 0.06,
+        TextClass.OTHER: 0.08,  # Russian and Thai are one class
+        TextClass.FIXED: 0.002,  # the same text in each request
+        TextClass.FRAME: 0.02,
+        TextClass.IMAGE: 0.02,
+    }
+)
+ROUNDING: Final = 2.0
+"""Tokens by which any figure may be off, however short the text."""
+DRIFT: Final = 0.004
+"""Standard deviation that each figure adds to the ratios it speaks of: what was learned long ago is less sure."""
+BELIEVABLE: Final = 4.0
+"""Standard deviations: a figure further off (something uncounted was in the request) teaches no more than this much."""
+
+KINDS: Final = tuple(TextClass)
+Counts = Mapping[TextClass, int]
+Covariance = Mapping[TextClass, Mapping[TextClass, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """The ratios as far as they are known, and how far that is."""
+
+    ratios: Mapping[TextClass, float]
+    covariance: Covariance
+    """Variances on the diagonal; symmetric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of the provider, and what it is the figure of."""
+
+    base_by_class: Counts
+    tokens: int
+    variance: float = 0.0
+    """Of the figure itself, where an estimate was taken off it."""
+
+
+def unknown() -> Belief:
+    """What is believed of a model before its first figure."""
+    nothing = {one: {other: STARTING_SPREAD**2 if one is other else 0.0 for other in KINDS} for one in KINDS}
+    return Belief(STARTING_RATIOS, nothing)
+
+
+def expected(belief: Belief, base: Counts) -> float:
+    """Tokens, unrounded."""
+    return sum(count * belief.ratios[kind] for kind, count in base.items())
+
+
+def spread(belief: Belief, base: Counts) -> float:
+    """Standard deviation of the tokens around `expected`: of the ratios, and of texts within their class."""
+    known = sum(m * n * belief.covariance[one][other] for one, m in base.items() for other, n in base.items())
+    return math.sqrt(max(0.0, known) + _noise(belief, base))
+
+
+def learn(belief: Belief, figure: Figure) -> Belief:
+    """The belief after one more figure."""
+    seen = {kind: count for kind, count in figure.base_by_class.items() if count > 0}
+    if not seen or figure.tokens <= 0:
+        return belief
+    before = {
+        one: {other: value + (DRIFT**2 if one is other and one in seen else 0.0) for other, value in row.items()}
+        for one, row in belief.covariance.items()
+    }
+    touched = {one: sum(count * before[one][kind] for kind, count in seen.items()) for one in KINDS}
+    variance = sum(count * touched[kind] for kind, count in seen.items()) + _noise(belief, seen) + figure.variance
+    limit = BELIEVABLE * math.sqrt(variance)
+    missed = min(max(figure.tokens - expected(belief, seen), -limit), limit)
+    ratios = {one: _bounded(belief.ratios[one] + touched[one] * missed / variance) for one in KINDS}
+    after = {one: {two: before[one][two] - touched[one] * touched[two] / variance for two in KINDS} for one in KINDS}
+    return Belief(ratios, after)
+
+
+def _noise(belief: Belief, base: Counts) -> float:
+    own = sum((WITHIN_CLASS[kind] * count * belief.ratios[kind]) ** 2 for kind, count in base.items())
+    return own + ROUNDING**2
+
+
+def _bounded(ratio: float) -> float:
+    return min(max(ratio, LOWEST_RATIO), HIGHEST_RATIO)

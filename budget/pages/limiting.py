@@ -1,0 +1,83 @@
+"""Which limits do I set myself? The form: a field for each kind, beside what staff set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from django.db import transaction
+
+from accounts.models import User
+from budget.limits import NotAllowed, Per, What, set_limit, told
+from budget.models import Limit
+
+LABELS = {What.TURNS: "Turns", What.TOKENS: "Tokens", What.MONEY: "US dollars"}
+PERIODS = {Per.DAY: "a day", Per.MONTH: "a month"}
+
+
+@dataclass(frozen=True, slots=True)
+class LimitField:
+    """One limit of one's own."""
+
+    name: str
+    label: str
+    value: str
+    step: str
+    by_staff: str
+    """What staff set; empty: nothing."""
+    error: str = ""
+
+
+def fields(
+    user: User, posted: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
+) -> list[LimitField]:
+    """All six, as they are stored or as they were typed. One statement."""
+    rows = {(row.what, row.per, row.set_by_staff): row.amount for row in Limit.objects.for_user(user)}
+    found = []
+    for what in What:
+        for per in Per:
+            name, mine, staffs = _name(what, per), rows.get((what, per, False)), rows.get((what, per, True))
+            found.append(
+                LimitField(
+                    name,
+                    f"{LABELS[what]} {PERIODS[per]}",
+                    _typed(mine) if posted is None else posted.get(name, ""),
+                    "0.01" if what == What.MONEY else "1",
+                    told(what, staffs, unit=True) if staffs is not None else "",
+                    (errors or {}).get(name, ""),
+                )
+            )
+    return found
+
+
+def save(user: User, posted: Mapping[str, str]) -> dict[str, str]:
+    """Set them all as they were typed, an empty field takes the limit away; or none, and a sentence for each wrong."""
+    errors: dict[str, str] = {}
+    with transaction.atomic():
+        for what in What:
+            for per in Per:
+                try:
+                    set_limit(user, what, per, _amount(posted.get(_name(what, per), "")))
+                except NotAllowed as wrong:
+                    errors[_name(what, per)] = str(wrong)
+        transaction.set_rollback(bool(errors))
+    return errors
+
+
+def _name(what: What, per: Per) -> str:
+    return f"{what}-{per}"
+
+
+def _amount(typed: str) -> Decimal | None:
+    typed = typed.strip().replace(",", "").removeprefix("$")
+    if not typed:
+        return None
+    try:
+        return Decimal(typed)
+    except InvalidOperation:
+        raise NotAllowed("This is not a number.") from None
+
+
+def _typed(amount: Decimal | None) -> str:
+    return "" if amount is None else f"{amount.normalize():f}"

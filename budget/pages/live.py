@@ -1,0 +1,185 @@
+"""What do I use just now? The latest turn by section, and what turn, conversation, day and month took and cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+from django.db.models import Count, Q, Sum
+
+from accounts.models import User
+from budget import limits, usage
+from budget.limits import Standing
+from budget.models import Receipt
+from budget.panel import BAR_WIDTH, AnswerRoom, Bar, answer_room, bars, dollars, off_by
+from budget.prediction import counted_input, predicted_input
+from budget.usage import Used
+
+NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
+"""Columns of a receipt that are large and not needed here."""
+COUNTED: Final = tuple(name for name in usage.COLUMNS if name not in ("turns", "unpriced"))
+"""Columns of a receipt that add up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What was used of one thing: a turn, a conversation, a day, a month, a model."""
+
+    name: str
+    used: Used
+
+    @property
+    def cost(self) -> str:
+        return dollars(self.used.cost)
+
+    @property
+    def cost_uncached(self) -> str:
+        return dollars(self.used.cost_uncached)
+
+    @property
+    def saved(self) -> str:
+        """What caching saved, or, with a minus, what it cost beyond."""
+        saved = self.used.saved
+        return f"−{dollars(-saved)}" if saved < 0 else dollars(saved)
+
+    @property
+    def from_cache(self) -> str:
+        return percent(self.used.from_cache)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The latest turn: as expected while it is answered, as it was when it has ended."""
+
+    receipt: Receipt
+    bars: list[Bar]
+    answer: AnswerRoom
+    off_by: str
+    is_demo: bool
+    line: Line
+
+    @property
+    def is_running(self) -> bool:
+        return self.receipt.state == Receipt.State.OPEN
+
+    @property
+    def predicted(self) -> int:
+        """What was expected of the first request: of tool rounds nothing is known before."""
+        return predicted_input(self.receipt.rounds, self.receipt.estimated_input)
+
+    @property
+    def actual(self) -> int | None:
+        """What the provider counted of the first request, which the prediction is of; None: nothing yet."""
+        return counted_input(self.receipt.rounds)
+
+    @property
+    def share(self) -> str:
+        """Of the plan, the answer's room left out."""
+        return percent(self.receipt.estimated_input / max(1, self.room))
+
+    @property
+    def room(self) -> int:
+        """What the plan lets the prompt hold."""
+        return self.receipt.plan_total - self.answer.tokens
+
+    @property
+    def input_parts(self) -> list[tuple[str, str, int, int, int]]:
+        """Name, look, tokens, x and width of what was read from the cache, written to it, and fresh."""
+        parts = [
+            ("Read from the cache", "read", self.receipt.cache_read_tokens),
+            ("Written to the cache", "write", self.receipt.cache_write_tokens),
+            ("Fresh", "fresh", self.receipt.input_tokens),
+        ]
+        total, x, placed = max(1, self.receipt.total_input), 0, []
+        for name, look, tokens in parts:
+            width = round(BAR_WIDTH * tokens / total)
+            placed.append((name, look, tokens, x, width))
+            x += width
+        return placed
+
+    @property
+    def sentence(self) -> str:
+        """What a screen reader is told when it changes."""
+        if self.is_running:
+            return f"Turn {self.receipt.turn} is being answered: about {self.receipt.estimated_input:,} tokens."
+        cost = f", {self.line.cost}" if self.receipt.cost is not None else ""
+        return f"Turn {self.receipt.turn} has ended: {self.receipt.total_input:,} tokens of input{cost}."
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The part of the page that follows each turn."""
+
+    turn: Turn | None
+    lines: list[Line]
+    by_model: list[Line]
+    standings: list[tuple[Standing, int]]
+    """Each limit, and how much of its bar is full."""
+    is_demo: bool
+    """Nothing is charged: the figures are those of the model that the demo stands in for."""
+
+    @property
+    def unpriced(self) -> int:
+        """Turns and background calls of this month without a known price."""
+        return self.lines[-1].used.unpriced
+
+
+def now(user: User, receipt: Receipt | None = None) -> Now:
+    """How it stands at this moment. At most seven statements, each by an index. `receipt`: the latest, if known."""
+    receipt = receipt or latest(user)
+    turn = _turn(receipt) if receipt is not None else None
+    mine = [turn.line, Line("Conversation", _of_conversation(user, turn.receipt))] if turn is not None else []
+    month = usage.by_model(user, usage.today(user).replace(day=1))
+    return Now(
+        turn,
+        [*mine, Line("Today", usage.of_day(user)), Line("This month", usage.of_month(user))],
+        [Line(model, used) for model, used in month.items()],
+        [(one, min(BAR_WIDTH, round(BAR_WIDTH * one.share))) for one in limits.standing(user)],
+        settings.IS_OFFLINE,
+    )
+
+
+def latest(user: User) -> Receipt | None:
+    """The receipt of the turn that began last, without its items."""
+    standing = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
+    receipts = standing.select_related("conversation").defer(*NOT_SHOWN)
+    return receipts.order_by("-created_at").first()
+
+
+def small(receipt: Receipt) -> Turn:
+    """The latest turn of one conversation, for the line beside the chat's composer."""
+    return _turn(receipt)
+
+
+def percent(share: float) -> str:
+    """A share as people read it: “0 %”, “under 1 %”, “37 %”, “over 99 %”."""
+    if 0 < share < 0.01:
+        return "under 1 %"
+    if 0.99 < share < 1:
+        return "over 99 %"
+    return f"{share * 100:.0f} %"
+
+
+def _turn(receipt: Receipt) -> Turn:
+    return Turn(
+        receipt,
+        bars=[bar for bar in bars(receipt.sections, receipt.plan_total) if bar.tokens or bar.ceiling],
+        answer=answer_room(receipt.sections, receipt.plan_total),
+        off_by=off_by(receipt),
+        is_demo=any(one["demo"] for one in receipt.rounds),
+        line=Line("Latest turn", usage.of_receipt(receipt)),
+    )
+
+
+def _of_conversation(user: User, receipt: Receipt) -> Used:
+    """All of its turns that have ended, whichever branch they stand on: they were paid for."""
+    mine = Receipt.objects.for_user(user).filter(conversation_id=receipt.conversation_id)
+    ended = mine.exclude(state=Receipt.State.OPEN)
+    sums = ended.aggregate(
+        turns=Count("pk"),
+        **{f"sum_{name}": Sum(name) for name in COUNTED},
+        unpriced=Count("pk", filter=Q(cost=None)),
+    )
+    counted = {name: sums[f"sum_{name}"] or getattr(usage.NOTHING, name) for name in COUNTED}
+    return Used(turns=sums["turns"], unpriced=sums["unpriced"], **counted)

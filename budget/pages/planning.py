@@ -1,0 +1,252 @@
+"""Which plan do I want? The form with its sliders: what stands in it, what was typed, and what it would change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.conf import settings
+
+from accounts.models import User
+from budget.choosing import MOVABLE, NEEDS, RESERVE_NEEDS, NotValid, held, validated
+from budget.models import BudgetPlan, Receipt
+from budget.panel import BAR_WIDTH
+from budget.plan import DEFAULT_PLAN, PLANS, SHARED_CEILING, Percent, Plan, ResolvedPlan, Section, resolve
+from budget.whatif import Preview, pieces_of, preview
+
+TOTAL, RESERVE, CEILINGS = "total", "output_reserve", "ceilings"
+"""Names of the fields beside the sections', as `choosing.validated` names what is wrong with them."""
+LABELS: Final = {TOTAL: "Total", RESERVE: "Kept for the answer"}
+HINTS: Final = {
+    TOTAL: "Everything one request may hold, with the answer.",
+    RESERVE: "An answer that grows longer than this may be broken off.",
+    Section.BLUEPRINT: "Who Recall is, the tools it has, and your boundaries. These are never cut.",
+    Section.ROLE: "Instructions of a role or a project.",
+    Section.PROFILE: "What always stands in the prompt.",
+    Section.HISTORY: "This conversation: the latest turns, and summaries of older ones.",
+    Section.MEMORIES: "What is recalled for each question.",
+    Section.TASK: "A goal with its steps, and what tools brought.",
+}
+ROOM_ABOVE: Final = 3
+"""A slider reaches so many times the larger of preset and present value; the number beside it reaches any."""
+STEP: Final = 100
+KEPT: Final = "kept_"
+"""Before the name of a section that has a share of what is left: the figure it came to when the form was made. Sent
+back as it was, the section keeps its share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person typed; None, and a section not named: as in the preset."""
+
+    preset: str
+    total: int | None = None
+    reserve: int | None = None
+    ceilings: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """One size to choose."""
+
+    name: str
+    label: str
+    hint: str
+    value: str
+    """Tokens as they stand in the field, also where they are none."""
+    least: int
+    most: int
+    """The slider's end."""
+    preset: int
+    used: int | None
+    """Tokens of the latest prompt; None: not of that kind."""
+    share: int | None
+    """Percent of what is left, while nobody moves it."""
+    error: str
+
+    @property
+    def used_width(self) -> int:
+        """Units of the line below the slider."""
+        return min(BAR_WIDTH, round(BAR_WIDTH * (self.used or 0) / max(1, self.most)))
+
+    @property
+    def preset_x(self) -> int:
+        return min(BAR_WIDTH, round(BAR_WIDTH * self.preset / max(1, self.most)))
+
+    @property
+    def is_over(self) -> bool:
+        """The latest prompt had more: the section borrowed what others left."""
+        return bool(self.value.isdecimal() and self.used and self.used > int(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """The form, and below it what it would change."""
+
+    presets: list[tuple[str, str]]
+    preset: str
+    sliders: list[Slider]
+    errors: Mapping[str, str]
+    preview: Preview | None
+    """None: wrong, or there is no prompt yet to try it on."""
+    plan: ResolvedPlan | None
+    """What the choice comes to; None: it is wrong."""
+    is_own: bool
+    """A plan of this person's is stored."""
+    is_tried: bool
+    """The values are typed and not saved."""
+    note: str
+
+    @property
+    def message_room(self) -> int | None:
+        """What is left for the message."""
+        return None if self.plan is None else self.plan.ceilings[Section.MESSAGE]
+
+    @property
+    def sum_error(self) -> str:
+        return " ".join(text for name, text in self.errors.items() if name not in {s.name for s in self.sliders})
+
+
+def stored(user: User, latest: Receipt | None, window: int) -> Planning:
+    """The form as it stands when nobody has typed anything."""
+    row = BudgetPlan.objects.for_user(user).first()
+    choice = Choice(row.preset, row.total, row.output_reserve, row.ceilings) if row else Choice(DEFAULT_PLAN.name)
+    note = held(row, window).note
+    if row is not None and _wrong(choice):
+        choice = Choice(choice.preset if choice.preset in PLANS else DEFAULT_PLAN.name)
+    return _planning(choice, latest, window, is_own=row is not None, is_tried=False, note=note)
+
+
+def tried(user: User, posted: Mapping[str, str], latest: Receipt | None, window: int) -> Planning:
+    """The form with what was typed, and what it would change. Nothing is saved."""
+    choice, errors = read(posted)
+    is_own = BudgetPlan.objects.for_user(user).exists()
+    return _planning(choice, latest, window, is_own=is_own, is_tried=True, errors=errors, posted=posted)
+
+
+def of_preset(user: User, name: str, latest: Receipt | None, window: int) -> Planning:
+    """The form with a preset's own sizes; one that is not there: the default's. Nothing is saved."""
+    choice = Choice(name if name in PLANS else DEFAULT_PLAN.name)
+    is_own = BudgetPlan.objects.for_user(user).exists()
+    return _planning(choice, latest, window, is_own=is_own, is_tried=True)
+
+
+def read(posted: Mapping[str, str]) -> tuple[Choice, dict[str, str]]:
+    """What was typed, and a sentence for each field that is no number. An empty field: as in the preset."""
+    numbers: dict[str, int] = {}
+    errors: dict[str, str] = {}
+    for name in (TOTAL, RESERVE, *map(str, MOVABLE)):
+        typed = posted.get(name, "").strip().replace(",", "").replace(" ", "")
+        if not typed or typed == posted.get(KEPT + name):
+            continue
+        if typed.isdecimal() and len(typed) < 10:
+            numbers[name] = int(typed)
+        else:
+            errors[name] = "This must be a whole number of tokens, not below 0."
+    preset = posted.get("preset", "")
+    base = PLANS.get(preset)
+    total, reserve = numbers.pop(TOTAL, None), numbers.pop(RESERVE, None)
+    if base is not None:  # what is as in the preset follows it: a small model shrinks it, and does not refuse it
+        total = None if total == base.total else total
+        reserve = None if reserve == base.output_reserve else reserve
+    return Choice(preset, total, reserve, numbers), errors
+
+
+def _planning(
+    choice: Choice,
+    latest: Receipt | None,
+    window: int,
+    *,
+    is_own: bool,
+    is_tried: bool,
+    note: str = "",
+    errors: Mapping[str, str] | None = None,
+    posted: Mapping[str, str] | None = None,
+) -> Planning:
+    wrong = dict(errors or {}) or _wrong(choice, window if is_tried else None)
+    base = PLANS.get(choice.preset, DEFAULT_PLAN)
+    plan = None if wrong else _validated(choice, None)
+    fitted = None if plan is None else resolve(plan, window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens)
+    return Planning(
+        presets=[(name, f"{name} ({PLANS[name].total:,})") for name in PLANS],
+        preset=base.name,
+        sliders=list(_sliders(choice, base, latest, wrong, posted or {})),
+        errors=wrong,
+        preview=_preview(latest, fitted) if fitted is not None and is_tried else None,
+        plan=fitted,
+        is_own=is_own,
+        is_tried=is_tried,
+        note=note,
+    )
+
+
+def _preview(latest: Receipt | None, plan: ResolvedPlan) -> Preview | None:
+    if latest is None:
+        return None
+    before = pieces_of(latest)
+    return preview(before, plan, before.cut_turns)
+
+
+def _wrong(choice: Choice, window: int | None = None) -> dict[str, str]:
+    try:
+        _validated(choice, window)
+    except NotValid as wrong:
+        return wrong.errors
+    return {}
+
+
+def _validated(choice: Choice, window: int | None) -> Plan:
+    return validated(choice.preset, choice.total, choice.reserve, choice.ceilings, window)
+
+
+# The sliders --------------------------------------------------------------------------------------------------------
+
+
+def _sliders(
+    choice: Choice, base: Plan, latest: Receipt | None, errors: Mapping[str, str], posted: Mapping[str, str]
+) -> Iterable[Slider]:
+    used = _used(latest)
+    own = _resolved_freely(base, choice)
+    chosen = {TOTAL: choice.total, RESERVE: choice.reserve, **choice.ceilings}
+    presets = {TOTAL: base.total, RESERVE: base.output_reserve, **{str(s): own[s] for s in MOVABLE}}
+    needs = {RESERVE: RESERVE_NEEDS, **{str(s): least for s, least in NEEDS.items()}}
+    for name, preset in presets.items():
+        value = chosen.get(name)
+        now = preset if value is None else value
+        ceiling = base.ceilings.get(Section(name)) if name in MOVABLE else None
+        yield Slider(
+            name=name,
+            label=LABELS.get(name) or Section(name).heading,
+            hint=HINTS[name],
+            value=posted.get(name, str(now)) if name in errors else str(now),
+            least=needs.get(name, 0),
+            most=-(-max(ROOM_ABOVE * preset, now, used.get(name, 0)) // STEP) * STEP,
+            preset=preset,
+            used=used.get(name),
+            share=ceiling.of_what_is_left if isinstance(ceiling, Percent) and value is None else None,
+            error=errors.get(name, ""),
+        )
+
+
+def _resolved_freely(base: Plan, choice: Choice) -> Mapping[Section, int]:
+    """What the preset's ceilings come to, shares of what is left with the chosen total."""
+    try:
+        plan = validated(base.name, choice.total, choice.reserve, choice.ceilings)
+    except NotValid:
+        plan = base
+    resolved = resolve(plan, plan.total).ceilings
+    fixed = {s: c for s, c in base.ceilings.items() if not isinstance(c, Percent)}
+    return {**resolved, **fixed}
+
+
+def _used(latest: Receipt | None) -> dict[str, int]:
+    """What the latest prompt took of each ceiling; sections without one of their own count with another."""
+    if latest is None:
+        return {}
+    used: dict[str, int] = {}
+    for one in latest.sections:
+        section = Section(one["section"])
+        name = str(SHARED_CEILING.get(section, section))
+        used[name] = used.get(name, 0) + one["tokens"]
+    return {**used, TOTAL: latest.estimated_input}

@@ -1,0 +1,105 @@
+"""How does it change? The latest turns by section, cost and cache by day, and how good the predictions are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from accounts.models import User
+from budget import usage
+from budget.charts import Chart, points, stacked, within
+from budget.models import Receipt
+from budget.plan import Section
+from budget.prediction import prediction_error
+
+TURNS: Final = 30
+"""Columns that can still be told apart on a phone."""
+DAYS: Final = 30
+PARTS: Final = {str(section): section.heading for section in Section}
+
+
+def trends(user: User) -> list[Chart]:
+    """The charts, from the latest turns and days. Two statements."""
+    turns = _turns(user)
+    days = usage.series(user, DAYS)
+    return [
+        by_section(turns),
+        cost_by_day(days),
+        cache_by_day(days),
+        error_by_turn(turns),
+    ]
+
+
+def by_section(turns: Sequence[dict[str, Any]]) -> Chart:
+    """What each of these turns' prompts was made of."""
+    columns = [
+        (turn["name"], {one["section"]: one["tokens"] for one in turn["sections"] if one["tokens"]}) for turn in turns
+    ]
+    return stacked("sections", f"Tokens of the last {TURNS} prompts, by section", columns, PARTS, short, "Turn")
+
+
+def cost_by_day(days: Sequence[tuple[Any, usage.Used]]) -> Chart:
+    """What each day cost, inside what it would have cost."""
+    columns = [(f"{day:%-d %b}", float(used.cost), float(used.cost_uncached)) for day, used in _from_first(days)]
+    return within("cost", "Cost by day, in US dollars", columns, ("Day", "Cost", "Without the cache"), money)
+
+
+def cache_by_day(days: Sequence[tuple[Any, usage.Used]]) -> Chart:
+    """Which share of each day's input came from the cache."""
+    values = [(f"{day:%-d %b}", used.from_cache * 100 if used.total_input else None) for day, used in _from_first(days)]
+    heads = ("Day", "Input read from the cache")
+    return points("cache", "Input read from the cache, by day", values, heads, percent, most=100)
+
+
+def error_by_turn(turns: Sequence[dict[str, Any]]) -> Chart:
+    """How far each turn's prediction was off; above zero it was too high. A turn without a figure is left out."""
+    values = [(turn["name"], error) for turn in turns if (error := _error(turn)) is not None]
+    heads = ("Turn", "Predicted beyond what was counted")
+    return points("error", "Error of the prediction, by turn", values, heads, signed, stems=True)
+
+
+def short(tokens: float) -> str:
+    """Tokens in as few letters as an axis has room for."""
+    return f"{tokens / 1000:g}k" if tokens >= 1000 and tokens % 100 == 0 else f"{tokens:,.0f}"
+
+
+def money(dollars: float) -> str:
+    """US dollars, with as many digits as they need."""
+    if not dollars:
+        return "$0"
+    return f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.2g}" if dollars >= 1e-4 else "under $0.0001"
+
+
+def percent(value: float) -> str:
+    """0–100."""
+    return f"{value:.0f} %"
+
+
+def signed(value: float) -> str:
+    """A share in percent, above or below."""
+    rounded = round(value, 1)
+    return f"{rounded:+g} %".replace("-", "−") if rounded else "0 %"
+
+
+def _turns(user: User) -> list[dict[str, Any]]:
+    """The latest turns, the newest last: name, sections and rounds."""
+    columns = ("created_at", "turn", "sections", "rounds", "estimated_input")
+    found = list(Receipt.objects.for_user(user).order_by("-created_at").values(*columns)[:TURNS])[::-1]
+    return [{**turn, "name": _name(turn, user)} for turn in found]
+
+
+def _name(turn: dict[str, Any], user: User) -> str:
+    """Turns are numbered in each conversation; with the day they can be told apart."""
+    return f"{turn['created_at'].astimezone(user.zone):%-d %b}, turn {turn['turn']}"
+
+
+def _error(turn: dict[str, Any]) -> float | None:
+    """In percent."""
+    error = prediction_error(turn["rounds"], turn["estimated_input"])
+    return None if error is None else 100 * error
+
+
+def _from_first(days: Sequence[tuple[Any, usage.Used]]) -> Sequence[tuple[Any, usage.Used]]:
+    """Without the days before the first use: a new person's chart is not an empty month."""
+    first = next((number for number, (_, used) in enumerate(days) if used.turns), len(days))
+    return days[first:]

@@ -1,0 +1,188 @@
+"""How much of this request did the provider count before? Its own figures stand in for the estimate of those parts.
+
+The system blocks and each turn of the history are *parts*: the same bytes from request to request. What the provider
+reports as read from or written to its cache is the size of all parts together, so that one part that joins known ones
+is known exactly, too. A receipt keeps the figures of the parts that stood in its prompt; the next request looks its
+own parts up, also after a cut. What nobody counted yet is estimated by the learned ratios.
+
+Where the server reports no cache, the parts have what the rest of the prompt leaves of the total: a figure that is as
+unsure as the estimate of that rest, which is carried along as its variance.
+
+What it is worth, over conversations of prose, code, JSON and seven languages against the offline server's tokenizer
+(`tests/chat/test_estimate.py`), from the tenth turn on: 95 % of the predictions are off by at most 0.8 % in the plan
+`standard` and 1.5 % in `small`; by the ratios alone it is 2.0 and 3.2 %.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, groupby, pairwise
+from typing import Any, Final, Protocol
+
+from accounts.models import User
+from budget.counting import TextClass
+from budget.fit import Fitted, Piece, section_totals
+from budget.learning import BELIEVABLE, Belief, Counts, Figure, expected, spread
+from budget.models import Receipt
+from budget.plan import ResolvedPlan, Section
+
+SYSTEM: Final = frozenset({Section.BLUEPRINT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})
+"""What stands in the tools and the system blocks: one part."""
+BELIEVABLE_SHARE: Final = 0.05
+"""A cache figure so near to what the parts should have is believed, however sure the ratios are."""
+
+
+class Weighed(Protocol):
+    """A piece, its text, and the base counts of what it costs."""
+
+    @property
+    def piece(self) -> Piece: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def counts(self) -> Counts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the provider said of the parts of the conversation's last request."""
+
+    parts: Mapping[str, int]
+    variance: float = 0.0
+    """Of their sum; 0 where it is the provider's own figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Pieces that always stand together, with the same bytes."""
+
+    key: str
+    refs: Sequence[str]
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The parts of one request, and the figures that are known of them."""
+
+    parts: Sequence[Part] = ()
+    tail: Counts = field(default_factory=dict)
+    """Base counts of what follows them: memories, clock, the message."""
+    known: Mapping[str, int] = field(default_factory=dict)
+    """Tokens, by the key of the part."""
+    variance: float = 0.0
+
+    @property
+    def unknown(self) -> Counts:
+        """Base counts of all that has to be estimated."""
+        return added([self.tail, *(part.counts for part in self.parts if part.key not in self.known)])
+
+    def as_json(self) -> dict[str, Any]:
+        """As an open receipt keeps it."""
+        return {
+            "known": dict(self.known),
+            "new": {part.key: dict(part.counts) for part in self.parts if part.key not in self.known},
+            "tail": dict(self.tail),
+            "variance": self.variance,
+        }
+
+
+# Before the request -----------------------------------------------------------------------------------------------
+
+
+def known_from(user: User, message_id: int, model: str) -> Known | None:
+    """What was said of the parts of the request that this earlier answer was given to; None: nothing was."""
+    receipts = Receipt.objects.for_user(user).filter(message_id=message_id, model=model)
+    told = receipts.values_list("prefix", flat=True).first() or {}
+    return Known(told["parts"], told["variance"]) if told.get("parts") else None
+
+
+def prefix_of(standing: Iterable[Weighed], kept: Sequence[Piece], known: Known | None) -> Prefix:
+    """The parts of a prompt of these pieces. `standing`: the same, weighed; `kept` has the placeholder, too."""
+    weighed = {one.piece.ref: one for one in standing}
+    parts = tuple(_parts(kept, weighed))
+    rest = [one for one in weighed.values() if one.piece.section not in SYSTEM | {Section.HISTORY}]
+    figures = {part.key: known.parts[part.key] for part in parts if known and part.key in known.parts}
+    variance = known.variance if known and figures else 0.0
+    return Prefix(parts, added(one.counts for one in rest), figures, variance)
+
+
+def with_known_figures(fitted: Fitted, plan: ResolvedPlan, prefix: Prefix) -> Fitted:
+    """The same prompt; the pieces of each known part are scaled so that together they have its figure."""
+    tokens = {piece.ref: piece.tokens for piece in fitted.kept}
+    for part in prefix.parts:
+        if part.key in prefix.known:
+            sizes = [tokens[ref] for ref in part.refs]
+            tokens.update(zip(part.refs, shared_out(prefix.known[part.key], sizes), strict=True))
+    kept = tuple(
+        piece if tokens[piece.ref] == piece.tokens else replace(piece, tokens=tokens[piece.ref])
+        for piece in fitted.kept
+    )
+    return replace(fitted, kept=kept, sections=section_totals(kept, fitted.cut, plan))
+
+
+def _parts(kept: Sequence[Piece], weighed: Mapping[str, Weighed]) -> Iterator[Part]:
+    system = [piece for piece in kept if piece.section in SYSTEM]
+    text = "\n".join(weighed[piece.ref].text for piece in system)
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    yield _part(f"system:{digest}", system, weighed)
+    history = [piece for piece in kept if piece.section is Section.HISTORY]
+    for _, run in groupby(history, key=lambda piece: piece.turn):
+        pieces = list(run)
+        # A text that was changed since (something was forgotten) has another length.
+        yield _part("+".join(_named(piece, weighed) for piece in pieces), pieces, weighed)
+
+
+def _named(piece: Piece, weighed: Mapping[str, Weighed]) -> str:
+    return f"{piece.ref}:{len(weighed[piece.ref].text)}" if piece.ref in weighed else piece.ref
+
+
+def _part(key: str, pieces: Sequence[Piece], weighed: Mapping[str, Weighed]) -> Part:
+    counts = [weighed[piece.ref].counts for piece in pieces if piece.ref in weighed]
+    return Part(key, tuple(piece.ref for piece in pieces), added(counts))
+
+
+# After it ---------------------------------------------------------------------------------------------------------
+
+
+def settle(prefix: Mapping[str, Any], belief: Belief, cached: int, total: int) -> tuple[list[Figure], dict[str, Any]]:
+    """What one request's usage says of its parts and its rest, and the prefix as the closed receipt keeps it.
+
+    `cached`: read from or written to the cache, which is all parts where the server keeps its entries as Anthropic
+    does; believed if it is about what they should have.
+    """
+    new, tail, variance = prefix["new"], prefix["tail"], prefix["variance"]
+    joined, before = added(new.values()), sum(prefix["known"].values())
+    wanted = before + expected(belief, joined)
+    allowed = BELIEVABLE * (spread(belief, joined) + variance**0.5)
+    if cached and abs(cached - wanted) <= max(allowed, BELIEVABLE_SHARE * wanted):
+        figures, size, unsure = [Figure(joined, cached - before, variance), Figure(tail, total - cached)], cached, 0.0
+    else:
+        figures = [Figure(added([joined, tail]), total - before, variance)]
+        size, unsure = max(0, total - round(expected(belief, tail))), spread(belief, tail) ** 2
+    sizes = {key: expected(belief, counts) for key, counts in new.items()}
+    shares = shared_out(max(0, size - before), list(sizes.values()))
+    parts = {**prefix["known"], **dict(zip(sizes, shares, strict=True))}
+    if not sizes:
+        parts = dict(zip(parts, shared_out(size, list(parts.values())), strict=True))
+    return figures, {"parts": parts, "variance": unsure}
+
+
+def shared_out(total: int, sizes: Sequence[float]) -> list[int]:
+    """`total` in shares like `sizes`, in whole tokens that add up to it: rounded along the running sum."""
+    whole = sum(sizes)
+    if not whole:
+        return [total, *([0] * (len(sizes) - 1))] if sizes else []
+    until = [round(total * so_far / whole) for so_far in accumulate(sizes, initial=0.0)]
+    return [later - earlier for earlier, later in pairwise(until)]
+
+
+def added(counts: Iterable[Counts]) -> dict[TextClass, int]:
+    """Base counts of several texts together."""
+    total: dict[TextClass, int] = {}
+    for one in counts:
+        for kind, count in one.items():
+            total[kind] = total.get(kind, 0) + count
+    return total

@@ -1,0 +1,203 @@
+"""What did a person use? Counted once a turn, by day of their own time zone and by model; the sums for the dashboard.
+
+The counters outlive receipts: forgetting a conversation does not give its tokens back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final, Self
+
+from django.db import connection
+from django.db.models import QuerySet, Sum
+from django.utils import timezone
+
+from accounts.models import User
+from budget import prices
+from budget.models import Receipt, UsageDay
+
+ZERO: Final = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Turns, the provider's tokens, and US dollars."""
+
+    turns: int = 0
+    input_tokens: int = 0
+    """Fresh input."""
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal = ZERO
+    """As far as prices are known."""
+    cost_uncached: Decimal = ZERO
+    """What the same requests would have cost without any caching."""
+    unpriced: int = 0
+    """Turns, and calls for work beside them, whose cost is not known."""
+
+    @property
+    def total_input(self) -> int:
+        """All input, cached or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, in and out."""
+        return self.total_input + self.output_tokens
+
+    @property
+    def saved(self) -> Decimal:
+        """US dollars that caching saved; below 0 where writing the cache cost more than reading it brought."""
+        return self.cost_uncached - self.cost
+
+    @property
+    def from_cache(self) -> float:
+        """Share of the input that was read from the cache, 0–1."""
+        return self.cache_read_tokens / self.total_input if self.total_input else 0.0
+
+    def less(self, other: Used) -> Self:
+        """What remains when `other` is taken away; figures may be below 0."""
+        mine, others = asdict(self), asdict(other)
+        return type(self)(**{name: mine[name] - others[name] for name in mine})
+
+
+COUNTED: Final = (
+    "state",
+    "created_at",
+    "input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+    "cost",
+    "cost_uncached",
+)
+"""Columns of a receipt that say what it counts for, and when."""
+COLUMNS: Final = tuple(Used.__dataclass_fields__)
+NOTHING: Final = Used()
+
+
+def of_receipt(receipt: Receipt) -> Used:
+    """What one turn counts for. One that is still open counts for nothing yet; one that failed before it used a token
+    takes no turn from anybody."""
+    if receipt.state == Receipt.State.OPEN:
+        return NOTHING
+    if receipt.state == Receipt.State.FAILED and not receipt.total_input + receipt.output_tokens:
+        return NOTHING
+    return Used(
+        turns=1,
+        input_tokens=receipt.input_tokens,
+        cache_read_tokens=receipt.cache_read_tokens,
+        cache_write_tokens=receipt.cache_write_tokens,
+        output_tokens=receipt.output_tokens,
+        cost=receipt.cost or ZERO,
+        cost_uncached=receipt.cost_uncached or ZERO,
+        unpriced=int(receipt.cost is None),
+    )
+
+
+# Counting ----------------------------------------------------------------------------------------------------------
+
+
+def add(receipt: Receipt, before: Used = NOTHING) -> None:
+    """Count a booked receipt on the day its turn began. One statement, in the transaction that books it.
+
+    `before`: what the same receipt had counted for already, when it is booked again (its process was thought dead):
+    only the difference is added.
+    """
+    count(receipt.user_id, receipt.model, receipt.created_at, of_receipt(receipt).less(before))
+
+
+def add_background(user_id: int, model: str, input_tokens: int, output_tokens: int, *, calls: int = 1) -> Decimal:
+    """Count what was done for a person beside their turns, such as a summary: tokens and their price, but no turn.
+
+    The price, in US dollars; 0 where it is not known, and then the calls count as unpriced. Of several `calls` the
+    average decides on the tier.
+    """
+    if not input_tokens + output_tokens:
+        return ZERO
+    now = timezone.now()
+    price = prices.price_for(model, now.date(), input_tokens // max(calls, 1))
+    cost = (input_tokens * price.input + output_tokens * price.output) / prices.MILLION if price else ZERO
+    used = Used(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost=cost,
+        cost_uncached=cost,
+        unpriced=0 if price else max(calls, 1),
+    )
+    count(user_id, model, now, used)
+    return cost
+
+
+def count(user_id: int, model: str, when: datetime, used: Used) -> None:
+    """Add to the counter of that moment's day, in the person's time zone; a counter never falls below 0."""
+    if used == NOTHING:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_SQL, {"user": user_id, "model": model, "when": when, **asdict(used)})
+
+
+_COUNT_SQL: Final = f"""
+    INSERT INTO budget_usageday (user_id, day, model, {", ".join(COLUMNS)})
+    SELECT id, (%(when)s AT TIME ZONE time_zone)::date, %(model)s,
+        {", ".join(f"GREATEST(0, %({name})s)" for name in COLUMNS)}
+    FROM accounts_user WHERE id = %(user)s
+    ON CONFLICT (user_id, day, model) DO UPDATE SET
+        {", ".join(f"{name} = GREATEST(0, budget_usageday.{name} + %({name})s)" for name in COLUMNS)}
+"""  # noqa: S608 (the names of our own columns)
+
+
+# Adding up, one indexed statement each -----------------------------------------------------------------------------
+
+
+def today(user: User) -> date:
+    """The date where the person is."""
+    return timezone.localdate(timezone=user.zone)
+
+
+def of_day(user: User, day: date | None = None) -> Used:
+    """One day, by default today, all models together."""
+    return _sum(UsageDay.objects.for_user(user).filter(day=day or today(user)))
+
+
+def of_month(user: User, day: date | None = None) -> Used:
+    """The calendar month of `day`, by default this one, all models together."""
+    first = (day or today(user)).replace(day=1)
+    return _sum(UsageDay.objects.for_user(user).filter(day__gte=first, day__lt=next_month(first)))
+
+
+def by_model(user: User, since: date) -> dict[str, Used]:
+    """Model → what was used of it from that day on, the most used first."""
+    rows = UsageDay.objects.for_user(user).filter(day__gte=since).values("model").annotate(**_sums())
+    found = {row["model"]: _used(row) for row in rows}
+    return dict(sorted(found.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0])))
+
+
+def series(user: User, days: int) -> list[tuple[date, Used]]:
+    """The last `days` days, today the last; a day without use is there too."""
+    last = today(user)
+    dates = [last - timedelta(days=ago) for ago in range(days - 1, -1, -1)]
+    rows = UsageDay.objects.for_user(user).filter(day__gte=dates[0]).values("day").annotate(**_sums())
+    found = {row["day"]: _used(row) for row in rows}
+    return [(day, found.get(day, NOTHING)) for day in dates]
+
+
+def next_month(day: date) -> date:
+    """The first day of the month after `day`'s."""
+    return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
+
+
+def _sum(rows: QuerySet[UsageDay]) -> Used:
+    return _used(rows.aggregate(**_sums()))
+
+
+def _sums() -> dict[str, Sum]:
+    return {f"sum_{name}": Sum(name) for name in COLUMNS}
+
+
+def _used(row: Mapping[str, Any]) -> Used:
+    return Used(**{name: row[f"sum_{name}"] or getattr(NOTHING, name) for name in COLUMNS})

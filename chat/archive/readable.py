@@ -1,0 +1,74 @@
+"""What does a person find who opens the archive? Conversations, documents and facts as Markdown, beside the data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from chat.attachments.showing import attached_to
+from chat.history import active_path
+from chat.models import Conversation, Message
+from memory.filing.lines import without_marks
+from memory.models import Document, Fact
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+README: Final = """# Everything Recall had of you
+
+- `markdown/`: conversations (the branch you followed), documents and facts, to read.
+- `data/`: every row, one JSON object a line; `person.json`: your name and settings; `recall.json`: what this is.
+
+To bring it into another Recall, sign up there, and choose this file, as it is, on the page "Import and export".
+The format is described in docs/import-export.md of Recall.
+"""
+NAME_CHARS: Final = 60
+AT_ONCE: Final = 500
+
+
+def pages(user: User) -> Iterator[tuple[str, str]]:
+    """Name and text of each page; one is in memory at a time."""
+    yield "README.md", README
+    yield "markdown/facts.md", "".join(_facts(user))
+    for document in Document.objects.for_user(user).order_by("pk").iterator(AT_ONCE):
+        if document.text:
+            folder, _, name = document.path[1:].rpartition("/")
+            yield f"markdown/documents/{_path(folder)}{_name(name)}-{document.pk}.md", without_marks(document.text)
+    for conversation in Conversation.objects.standing().for_user(user).order_by("started_at", "pk").iterator(AT_ONCE):
+        mark = str(conversation.pk)[:8]
+        name = f"{conversation.started_at:%Y-%m-%d}-{_name(conversation.title)}-{mark}"
+        yield f"markdown/conversations/{name}.md", "\n".join(_told(conversation))
+
+
+def _path(folder: str) -> str:
+    return "".join(f"{_name(part)}/" for part in folder.split("/") if part)
+
+
+def _name(title: str) -> str:
+    """A name that any system takes: letters, digits and hyphens."""
+    return re.sub(r"[^\w]+", "-", title).strip("-_")[:NAME_CHARS].rstrip("-") or "untitled"
+
+
+def _told(conversation: Conversation) -> Iterator[str]:
+    yield f"# {conversation.title or 'Untitled'}\n"
+    path = active_path(conversation)
+    attached = attached_to(path)
+    for message in path:
+        names = attached.get(message.pk, ())
+        who = message.author or ("You" if message.role == Message.Role.USER else "Recall")
+        yield f"## {who}, {message.created_at:%Y-%m-%d %H:%M} UTC\n\n{message.text}\n"
+        if names:
+            yield "".join(f"- Attached: {one.name} ({one.size})\n" for one in names)
+
+
+def _facts(user: User) -> Iterator[str]:
+    yield "# Facts\n"
+    status = ""
+    facts = Fact.objects.for_user(user).order_by("status", "kind", "pk").defer("vector", "search")
+    for fact in facts.iterator(AT_ONCE):
+        if fact.status != status:
+            status = fact.status
+            yield f"\n## {fact.get_status_display()}\n\n"
+        quote = f" (“{' '.join(fact.quote.split())}”)" if fact.quote else ""
+        yield f"- {fact.get_kind_display()}: {fact.statement}{quote}\n"

@@ -1,0 +1,148 @@
+"""What does a page show of folded turns? The summary where they stood, the turns on request, and what comes next.
+
+The page shows each folding as it was made; where the prompt has merged several into one, their own summaries tell more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+
+from budget import calibration
+from budget.history import FIRST_TURNS, TurnRange
+from budget.models import Receipt
+from budget.plan import Section
+from chat.folding import AT_ONCE, KEPT_TURNS, Sized, stretch
+from chat.history import finished_turns
+from chat.models import Compaction, Conversation, Message, Segment
+from chat.pages import ShownMessage
+from chat.segments import sized, unfolded
+from chat.summary import Summary
+from chat.trail import walk
+from chat.triggers import THEIR_CEILING, verbatim_turns
+
+TURNS_AHEAD: Final = 3
+"""So many turns before the conversation grows too long the page says so."""
+SURELY: Final = FIRST_TURNS + KEPT_TURNS + AT_ONCE
+"""Of so many turns some are folded, and which ones is known without their sizes."""
+PERCENT_AHEAD: Final = 85
+"""Or when history fills so much of its ceiling."""
+WHAT_HAPPENS: Final = (
+    "the model then reads a short summary in their place, and every word stays here, readable and searchable."
+)
+HEADINGS: Final = {
+    "decisions": "Decisions",
+    "action_items": "Action items",
+    "insights": "Insights",
+    "preferences": "Preferences",
+}
+
+
+# Where turns were folded -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Folded turns on a page: their summary, and the turns themselves where they were asked for."""
+
+    id: int
+    first: int
+    last: int
+    last_message: int
+    """Id of the last one that it tells of."""
+    narrative: str
+    lists: list[tuple[str, tuple[str, ...]]]
+    """Heading and sentences; those that are empty are left out."""
+    topics: tuple[str, ...]
+    shown: Sequence[ShownMessage] = ()
+
+    is_fold: bool = True
+
+    @property
+    def turns(self) -> int:
+        """How many there are to be shown."""
+        return self.last - self.first + 1
+
+
+def fold(segment: Segment, turns: Sequence[ShownMessage] = ()) -> Fold:
+    """What a page shows in the place of the turns that the segment tells of; with the turns, if they are given."""
+    summary = Summary.from_json(segment.summary)
+    lists = [(heading, getattr(summary, name)) for name, heading in HEADINGS.items()]
+    return Fold(
+        id=segment.pk,
+        first=segment.first_turn,
+        last=segment.last_turn,
+        last_message=segment.last_message_id or 0,
+        narrative=segment.text if summary.is_empty else summary.narrative,
+        lists=[(heading, sentences) for heading, sentences in lists if sentences],
+        topics=summary.topics,
+        shown=turns,
+    )
+
+
+# What comes next -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What the context panel says of folding: a warning before it, a word while it is done, and whether there is
+    something for the button to do."""
+
+    is_working: bool = False
+    warning: str = ""
+    error: str = ""
+    can_fold: bool = False
+
+
+def outlook(conversation: Conversation) -> Outlook:
+    """How it stands with this conversation; asks no model and no provider."""
+    latest: Compaction | None = Compaction.objects.filter(conversation=conversation).order_by("-pk").first()
+    if latest is not None and latest.finished_at is None:
+        return Outlook(is_working=True)
+    error = latest.error if latest is not None and latest.state == Compaction.State.FAILED else ""
+    coming = _coming_of_a_long_one(conversation)
+    if coming is not None:
+        return Outlook(warning=warning(coming), error=error, can_fold=True)
+    turns = unfolded(conversation).turns
+    ceiling = _ceiling(conversation)
+    sizes = sized(turns, calibration.ratios(conversation.model or settings.ENVIRONMENT.chat_model))
+    next_ones = stretch(sizes, ceiling, was_asked=True)
+    nearly_full = sum(s.tokens for s in sizes) * 100 > ceiling * PERCENT_AHEAD
+    is_near = nearly_full or len(turns) > verbatim_turns(ceiling) - TURNS_AHEAD
+    return Outlook(
+        warning=warning(next_ones) if next_ones is not None and is_near else "",
+        error=error,
+        can_fold=next_ones is not None,
+    )
+
+
+def _coming_of_a_long_one(conversation: Conversation) -> TurnRange | None:
+    """The turns folded next where so many are not that their sizes do not matter: an imported conversation may have
+    thousands, and no page reads them all to say so. None: it is not so long."""
+    unfolded_ones = [piece.message for piece in walk(conversation, conversation.active_leaf_id) if piece.message]
+    if len(unfolded_ones) <= 2 * (verbatim_turns(_ceiling(conversation)) + SURELY):
+        return None
+    first = Message.objects.filter(pk__in=unfolded_ones[: 2 * SURELY]).defer("search").order_by("seq")
+    return stretch([Sized(turn.number, 0) for turn in finished_turns(list(first))], 1, was_asked=True)
+
+
+def warning(turns: TurnRange) -> str:
+    """What will happen to these turns, in one sentence."""
+    which = f"turns {turns.first} to {turns.last}" if turns.last > turns.first else f"turn {turns.first}"
+    return f"Soon {which} will be folded away: {WHAT_HAPPENS}"
+
+
+def _ceiling(conversation: Conversation) -> int:
+    """What the latest prompt's plan gave to history, in tokens; without one, what is usual."""
+    sections = (
+        Receipt.objects.for_user(conversation.user)
+        .filter(conversation=conversation)
+        .order_by("-pk")
+        .values_list("sections", flat=True)
+        .first()
+    )
+    found = (one["ceiling"] for one in sections or [] if one["section"] == Section.HISTORY)
+    return next(found, None) or THEIR_CEILING

@@ -1,0 +1,327 @@
+"""Which messages, summaries and titles hold a memory, and what becomes of them? Chat's part of forgetting.
+
+what the user wrote            the quote becomes `[forgotten]`, and sentences that repeat it in other words
+an answer that carried it      all of it, with what its tools asked and told; why: `memory/forgetting/finding.py`
+a summary of folded turns      is dropped where it stands, and written anew from what is left: its place among the
+                               turns stays, so that nothing is folded twice
+a conversation's title         is `[forgotten]` where it says it, or was made of a message that goes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db.models import Q
+from django.urls import reverse
+
+from budget import forgetting as receipts
+from budget import snapshots
+from budget.models import ProfileSnapshot, Receipt
+from chat.branches import BESIDE, KEPT
+from chat.models import Attachment, Conversation, Message, Segment
+from chat.rewriting import DROPPED, summarise_anew
+from memory.artifacts import FOLDER
+from memory.forgettable import BusyError
+from memory.indexing import reindex
+from memory.models import Chunk, Document, Episode, Fact
+from memory.profile import profile_lines
+from memory.refs import ids_by_kind
+from memory.tree import fitting_name, joined
+from recall.erasing import FORGOTTEN, Erasure, Going, words_of
+from recall.tokens import count
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from accounts.models import User
+    from chat.answering import Answered
+    from chat.context import Compiled
+    from chat.gathering import Known
+
+STOP_FIRST: Final = "An answer is still being written in a conversation that would go. Stop it first, then forget."
+STREAMING: Final = Message.Status.STREAMING
+"""An answer that is being written is settled when it is closed (`chat/closing.py`)."""
+LEFT_OF_AN_ANSWER: Final = ("stop_reason", "continues", BESIDE, KEPT)
+"""What of `Message.event_data` holds no text."""
+
+
+class Conversations:
+    """Messages, summaries and titles, as something that can be forgotten."""
+
+    def check(self, user: User, conversations: Collection[UUID]) -> None:
+        """No answer is being written in them.
+
+        Raises:
+            BusyError: one is.
+        """
+        if Message.objects.for_user(user).streaming().filter(conversation__in=conversations).exists():
+            raise BusyError(STOP_FIRST)
+
+    def reach(self, user: User, erasure: Erasure) -> None:
+        """Answers that carried it, summaries that rest on it, results that were kept elsewhere."""
+        _name(user, erasure)
+        _quoted_in_vain(user, erasure)
+        _answers(user, erasure)
+        _tools(user, erasure)
+        _segments(user, erasure)
+        _artifacts(user, erasure)
+
+    def preview(self, user: User, erasure: Erasure) -> Iterator[Going]:
+        """As the dry run lists them."""
+        for conversation in Conversation.objects.for_user(user).filter(pk__in=erasure.conversations):
+            yield Going("conversation", f"conversation:{conversation.pk}", conversation.title)
+        yield from self._messages(user, erasure)
+        for pk, name in _attachments(user, erasure).values_list("pk", "name"):
+            yield Going("attachment", f"attachment:{pk}", name)
+        for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
+            yield Going("summary", segment.ref, f"Turns {segment.first_turn} to {segment.last_turn}")
+        for conversation in _titled(user, erasure):
+            yield Going("title", f"title:{conversation.pk}", conversation.title)
+
+    def _messages(self, user: User, erasure: Erasure) -> Iterator[Going]:
+        for message in _rows(user, {*erasure.messages, *erasure.quotes}).order_by("conversation", "seq"):
+            is_part = message.pk not in erasure.messages
+            what = "quote" if is_part else _TYPES.get(message.event_type, "message")
+            shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else message.text
+            yield Going(what, f"message:{message.pk}", shown, reverse("message", args=[message.pk]))
+        deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
+        for pk, event in deleted.values_list("pk", "event_type"):
+            yield Going(_TYPES.get(event, "message"), f"message:{pk}")
+
+    def erase(self, user: User, erasure: Erasure) -> None:
+        """All of it, and what is found by it."""
+        titled = [conversation.pk for conversation in _titled(user, erasure)]
+        touched = _touched(user, erasure)
+        _attachments(user, erasure).delete()
+        _erase_in_files(user, erasure)
+        for message in _rows(user, {*erasure.messages, *erasure.quotes}):
+            _erase(message, erasure)
+        for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
+            drop(segment)
+        Conversation.objects.filter(pk__in=titled).update(title=FORGOTTEN)
+        Conversation.objects.for_user(user).filter(pk__in=erasure.conversations).delete()
+        for conversation_id in sorted(touched - erasure.conversations):
+            reindex(conversation_id, {*erasure.messages, *erasure.quotes})
+
+    def renew(self, user: User, erasure: Erasure) -> None:
+        """Profiles that are pinned stand without it from now on."""
+        lines = [snapshots.Line(line.ref, line.text, count(line.text)) for line in profile_lines(user)]
+        for conversation_id in receipts.pinned_to(user, erasure) - erasure.conversations:
+            snapshots.pin(user, conversation_id, lines, snapshots.Reason.FORGOTTEN)
+
+    def rewrite(self, user: User, wanted: Mapping[str, Any]) -> bool:
+        """A summary of folded turns, from what is left of them."""
+        return wanted["what"] != "segment" or summarise_anew(user, wanted["id"])
+
+
+_TYPES: Final = {
+    Message.Event.USER_MESSAGE.value: "message",
+    Message.Event.ASSISTANT_RESPONSE.value: "answer",
+    Message.Event.TOOL_CALL.value: "tool text",
+    Message.Event.TOOL_RESULT.value: "tool text",
+    Message.Event.CONVERSATION_SUMMARY.value: "summary",
+}
+
+
+# Finding ---------------------------------------------------------------------------------------------------------
+
+
+def _rows(user: User, ids: Iterable[int]) -> Any:
+    return Message.objects.for_user(user).filter(pk__in=list(ids)).defer("search")
+
+
+def _attachments(user: User, erasure: Erasure) -> Any:
+    """Those of messages that go as a whole; those of deleted conversations go with them."""
+    gone = Q(message__in=erasure.messages) | Q(message__conversation__in=erasure.conversations)
+    return Attachment.objects.for_user(user).filter(gone)
+
+
+def _name(user: User, erasure: Erasure) -> None:
+    """How receipts name what goes. An answer that goes is an echo: what came of it again is told by its words."""
+    rows = _rows(user, {*erasure.messages, *erasure.quotes}).values_list("pk", "role")
+    for pk, role in rows:
+        (erasure.echoes if role == Message.Role.ASSISTANT else erasure.refs).add(f"message:{pk}")
+    in_deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
+    erasure.refs |= {f"message:{pk}" for pk in in_deleted.values_list("pk", flat=True)}
+    summaries = Segment.objects.for_user(user).filter(conversation__in=erasure.conversations)
+    erasure.refs |= {f"segment:{pk}" for pk in summaries.values_list("pk", flat=True)}
+    erasure.refs |= {f"attachment:{pk}" for pk in _attachments(user, erasure).values_list("pk", flat=True)}
+    erasure.refs |= erasure.echoes
+    whole = _rows(user, erasure.messages).filter(role=Message.Role.USER)
+    erasure.add_text(*whole.values_list("text", flat=True))
+
+
+def _quoted_in_vain(user: User, erasure: Erasure) -> None:
+    """A message in which the quote cannot be found goes as a whole: it leaves no trace."""
+    for message in _rows(user, set(erasure.quotes) - erasure.messages):
+        if not erasure.says(message.text) and FORGOTTEN not in message.text:
+            erasure.messages.add(message.pk)
+
+
+def _answers(user: User, erasure: Erasure) -> None:
+    """Answers for which it was recalled; those that knew it in another way, and repeat it."""
+    by_refs = receipts.carried(user, erasure.refs - erasure.echoes)
+    suspects = {pk for pk, as_memory in by_refs.items() if not as_memory}
+    suspects |= set(receipts.carried(user, erasure.echoes))
+    suspects |= set(_later_answers(user, erasure))
+    recalled = {pk for pk, as_memory in by_refs.items() if as_memory}
+    staying = ~Q(conversation__in=erasure.conversations) & ~Q(text__in=["", FORGOTTEN]) & ~Q(status=STREAMING)
+    for answer in _rows(user, (suspects | recalled) - erasure.messages).filter(staying):
+        if answer.pk in recalled or erasure.repeats(answer.text) or _lines_repeat(answer, erasure):
+            erasure.messages.add(answer.pk)
+    replies = Message.objects.for_user(user).filter(parent__in=erasure.messages, parent__role=Message.Role.USER)
+    erasure.messages |= set(replies.filter(staying, role=Message.Role.ASSISTANT).values_list("pk", flat=True))
+
+
+def _later_answers(user: User, erasure: Erasure) -> Iterator[int]:
+    """What was said after it in the same conversations: it stood in the history."""
+    sources = _rows(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "seq")
+    first: dict[UUID, int] = {}
+    for conversation_id, seq in sources:
+        first[conversation_id] = min(seq, first.get(conversation_id, seq))
+    for conversation_id, seq in first.items():
+        later = Message.objects.filter(conversation=conversation_id, seq__gt=seq, role=Message.Role.ASSISTANT)
+        yield from later.values_list("pk", flat=True)
+
+
+def _lines_repeat(answer: Message, erasure: Erasure) -> bool:
+    return erasure.repeats("\n".join(answer.event_data.get("tool_lines", ())))
+
+
+def _tools(user: User, erasure: Erasure) -> None:
+    """What the tools of such answers asked and told; and other tools' texts that say it."""
+    tools = Message.objects.for_user(user).filter(role=Message.Role.TOOL)
+    tools = tools.exclude(conversation__in=erasure.conversations).exclude(text__in=["", FORGOTTEN], event_data={})
+    erasure.messages |= set(tools.filter(parent__in=erasure.messages).values_list("pk", flat=True))
+    others = tools.exclude(pk__in=erasure.messages).values_list("pk", "text", "event_data", "parent")
+    told = {pk: f"{text} {data.get('input', '')}" for pk, text, data, _ in others.iterator()}
+    erasure.messages |= {pk for pk, text in told.items() if erasure.says(text)}
+
+
+def _segments(user: User, erasure: Erasure) -> None:
+    """Summaries of turns in which something goes, and those that say it."""
+    touched = _rows(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "turn").distinct()
+    spanning = Q(pk__in=[])
+    for conversation_id, turn in touched:
+        spanning |= Q(conversation=conversation_id, first_turn__lte=turn, last_turn__gte=turn)
+    staying = Segment.objects.for_user(user).exclude(conversation__in=erasure.conversations)
+    found = set(staying.filter(spanning).values_list("pk", flat=True))
+    texts = staying.exclude(pk__in=found).values_list("pk", "text", "summary", "topics")
+    found |= {pk for pk, *parts in texts if erasure.says(str(parts))}
+    erasure.segments |= found
+    erasure.refs |= {f"segment:{pk}" for pk in found}
+
+
+def _artifacts(user: User, erasure: Erasure) -> None:
+    """Results of tools that were kept as documents."""
+    kept = _rows(user, erasure.messages).filter(event_data__has_key="artifact").values_list("event_data", flat=True)
+    documents = Document.objects.for_user(user)
+    paths = [data["artifact"] for data in kept]
+    erasure.documents |= set(documents.filter(path__in=paths).values_list("pk", flat=True))
+    for conversation_id in erasure.conversations:
+        below = documents.under(joined(FOLDER, fitting_name(str(conversation_id))))
+        erasure.documents |= set(below.values_list("pk", flat=True))
+    others = documents.under(FOLDER).exclude(pk__in=erasure.documents).values_list("pk", "text")
+    erasure.documents |= {pk for pk, text in others.iterator() if erasure.says(text)}
+
+
+def _titled(user: User, erasure: Erasure) -> list[Conversation]:
+    """Conversations whose title says it, or was made of the beginning of a message that goes."""
+    firsts = {one.conversation_id for one in _rows(user, {*erasure.messages, *erasure.quotes}) if one.parent_id is None}
+    titles = Conversation.objects.for_user(user).exclude(pk__in=erasure.conversations).exclude(title=FORGOTTEN)
+    return [one for one in titles if one.title and (one.pk in firsts or _says_title(one.title, erasure))]
+
+
+def _says_title(title: str, erasure: Erasure) -> bool:
+    return erasure.says(title) or bool(erasure.telling & words_of(title))
+
+
+def _touched(user: User, erasure: Erasure) -> set[UUID]:
+    rows = _rows(user, {*erasure.messages, *erasure.quotes})
+    return set(rows.values_list("conversation_id", flat=True))
+
+
+# An answer that was being written --------------------------------------------------------------------------------
+
+
+def still_stands(compiled: Compiled) -> bool:
+    """Whether all that stood in the prompt is there yet, in the same words. Asked when something was forgotten."""
+    known = compiled.known
+    said = {one.pk: one.text for turn in known.past.turns for one in (turn.question, turn.answer)}
+    said[known.question.pk] = known.question.text
+    told = {one.pk: one.text for one in known.past.segments}
+    pinned = ProfileSnapshot.objects.filter(pk=known.snapshot.pk).values_list("text", flat=True).first()
+    attached = {one.id: one.text for turn in known.past.turns for one in turn.attachments}
+    attached |= {one.id: one.text for one in known.attachments}
+    return (
+        said == dict(Message.objects.filter(pk__in=said).values_list("pk", "text"))
+        and attached == dict(Attachment.objects.filter(pk__in=attached).values_list("pk", "text"))
+        and told == dict(Segment.objects.filter(pk__in=told).values_list("pk", "text"))
+        and pinned == known.snapshot.text
+        and _all_there(known)
+    )
+
+
+def _all_there(known: Known) -> bool:
+    """The memories that were recalled, and the facts and lines of the profile as it stood beside them."""
+    recalled = known.recollection.kept
+    named = ids_by_kind([*(item.ref for item in recalled), *known.importance])
+    facts, episodes = set(named["fact"]), set(named["episode"])
+    passages = {item.text for item in recalled if item.source not in ("fact", "episode")}
+    user = known.user
+    lines = {line.text for line in profile_lines(user)}
+    return (
+        Fact.objects.for_user(user).filter(pk__in=facts).count() == len(facts)
+        and Episode.objects.for_user(user).filter(pk__in=episodes).count() == len(episodes)
+        and passages <= set(Chunk.objects.for_user(user).filter(text__in=passages).values_list("text", flat=True))
+        and all(one.is_fact or one.text in lines for one in known.importance.values())
+    )
+
+
+def erase_answer(answer: Message, answered: Answered) -> None:
+    """It was written from a prompt that held what is forgotten: nothing of it is kept but how it ended."""
+    answer.text, answered.tools = FORGOTTEN, []
+    answer.event_data = {name: one for name, one in answer.event_data.items() if name in LEFT_OF_AN_ANSWER}
+    answer.tokens = count(answer.text)
+    below = joined(FOLDER, fitting_name(str(answer.conversation_id)))
+    kept = Document.objects.under(below).filter(user=answer.user_id, created_at__gte=answer.created_at)
+    kept.delete()
+
+
+def erase_receipt(receipt: Receipt) -> None:
+    """Its figures stay, and which rows were considered; no longer what they said."""
+    receipt.ingredients = {}
+    receipt.items = [{**one, "label": one["label"] and FORGOTTEN} for one in receipt.items]
+
+
+# Erasing ---------------------------------------------------------------------------------------------------------
+
+
+def _erase(message: Message, erasure: Erasure) -> None:
+    if message.pk in erasure.messages:
+        message.text = FORGOTTEN
+        message.event_data = {name: one for name, one in message.event_data.items() if name in LEFT_OF_AN_ANSWER}
+    else:
+        message.text = erasure.without_sentences(message.text)
+        message.event_data = erasure.cleaned_json(message.event_data)
+    message.tokens = count(message.text)
+    changed: dict[str, Any] = {"text": message.text, "event_data": message.event_data, "tokens": message.tokens}
+    Message.objects.filter(pk=message.pk).update(**changed)
+
+
+def _erase_in_files(user: User, erasure: Erasure) -> None:
+    """Files of other messages that say it word for word; before it is asked which of its words stand elsewhere."""
+    for pattern in erasure.hints():
+        for file in Attachment.objects.for_user(user).filter(text__iregex=pattern).defer("content"):
+            text = erasure.cleaned(file.text)
+            if text != file.text:
+                changed: dict[str, Any] = {"text": text, "tokens": count(text), **file.made_of(text)}
+                Attachment.objects.filter(pk=file.pk).update(**changed)
+
+
+def drop(segment: Segment) -> None:
+    """Take what a summary says away, and leave its place among the turns."""
+    text = DROPPED.format(first=segment.first_turn, last=segment.last_turn)
+    Chunk.objects.filter(segment=segment).delete()
+    Segment.objects.filter(pk=segment.pk).update(text=text, summary={}, topics=[], tokens=count(text))

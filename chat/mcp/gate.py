@@ -1,0 +1,114 @@
+"""Who may come in by /mcp? Whoever asks by a name Recall answers for, from no foreign page, with a key that opens it.
+
+    421  the host is none of ALLOWED_HOSTS and PUBLIC_URL: a name somebody pointed here (DNS rebinding)
+    403  a page of another origin asks; or the key is good and opens no tool at all
+    401  no key, or one that opens nothing any more
+    429  more often than a key may ask: the same bucket as for the API (`accounts/rates.py`)
+    405  not a POST: there is no stream to listen to, and no session to end
+
+A refusal is written before anything of the request is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib import import_module
+from typing import Any, Final
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+from accounts import rates
+from accounts.keys import holder
+from accounts.models import ApiKey
+from chat.mcp.tools import SCOPES_OF_TOOLS
+from recall.refusing import Application, Receive, Send, is_same_origin
+from recall.threads import in_thread
+
+PATH: Final = "/mcp"
+KEY: Final = "recall.key"
+"""Where the scope of a request says whose it is; nothing else does."""
+BEARER: Final = "bearer "
+
+NO_KEY: Final = "Send an API key of yours: Authorization: Bearer rcl_… (Settings, API keys)."
+NO_SUCH_KEY: Final = "This key opens nothing: it is unknown, revoked or expired. Make another (Settings, API keys)."
+NO_SCOPE: Final = f"This key opens no memory tool: it needs one of {', '.join(SCOPES_OF_TOOLS)}."
+FOREIGN_HOST: Final = "Recall does not answer for this host: see ALLOWED_HOSTS and PUBLIC_URL."
+FOREIGN_ORIGIN: Final = "Pages of other origins may not ask here."
+TOO_OFTEN: Final = "That was too much at once: wait {seconds} s."
+ONLY_POST: Final = "Only POST is answered here: there is no stream to listen to."
+
+
+class Refused(Exception):
+    """The request ends here; `headers` tell a client what would do."""
+
+    def __init__(self, status: int, sentence: str, error: str = "invalid_request", **headers: str) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.error, self.headers = status, sentence, error, headers
+
+
+class BesideThePages:
+    """Leads requests for /mcp to the tools, once they are let in, and all others to the pages."""
+
+    def __init__(self, pages: Application) -> None:
+        self.pages = pages
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Pass on, or refuse."""
+        if scope["path"].rstrip("/") != PATH:
+            await self.pages(scope, receive, send)
+            return
+        try:
+            key = await let_in(scope)
+        except Refused as refused:
+            await _answer(send, refused)
+            return
+        # The SDK takes more than a second to load, and most installations never need it.
+        server = await asyncio.to_thread(import_module, "chat.mcp.server")
+        await server.serve({**scope, KEY: key}, receive, send)
+
+
+async def let_in(scope: dict[str, Any]) -> ApiKey:
+    """The key by which the request comes in; raises `Refused`."""
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    host, origin = headers.get(b"host", ""), headers.get(b"origin")
+    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+        raise Refused(421, FOREIGN_HOST)
+    if origin is not None and not is_same_origin(origin, host):
+        raise Refused(403, FOREIGN_ORIGIN)
+    if scope["method"] != "POST":
+        raise Refused(405, ONLY_POST, allow="POST")
+    return await in_thread(let_in_by, headers.get(b"authorization", ""))
+
+
+def let_in_by(authorization: str) -> ApiKey:
+    """The key, if it has not asked too often; raises `Refused`."""
+    key = key_of(authorization)
+    allowance = rates.take(f"key:{key.pk}", key.user_id)
+    if allowance.wait:
+        raise Refused(429, TOO_OFTEN.format(seconds=allowance.wait), "slow_down", **allowance.headers)
+    return key
+
+
+def key_of(authorization: str) -> ApiKey:
+    """The key that the header names, if it opens any tool; raises `Refused`."""
+    if authorization[: len(BEARER)].lower() != BEARER:
+        raise Refused(401, NO_KEY, "invalid_token", **{"www-authenticate": 'Bearer realm="Recall"'})
+    key = holder(authorization[len(BEARER) :].strip())
+    if key is None:
+        challenge = 'Bearer realm="Recall", error="invalid_token"'
+        raise Refused(401, NO_SUCH_KEY, "invalid_token", **{"www-authenticate": challenge})
+    if not set(key.scopes) & set(SCOPES_OF_TOOLS):
+        wanted = f'Bearer realm="Recall", error="insufficient_scope", scope="{" ".join(SCOPES_OF_TOOLS)}"'
+        raise Refused(403, NO_SCOPE, "insufficient_scope", **{"www-authenticate": wanted})
+    return key
+
+
+async def _answer(send: Send, refused: Refused) -> None:
+    """In the shape that OAuth gives to errors, which clients of the protocol read."""
+    body = json.dumps({"error": refused.error, "error_description": refused.sentence}, ensure_ascii=False).encode()
+    headers = [(name.lower().encode(), value.encode()) for name, value in refused.headers.items()]
+    headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,235 @@
+"""What was a stretch of talk about? Its words, weighed; names and phrases of two words among them.
+
+No model and no dictionary: a word counts for the turns it stands in, more where the user wrote it, where it is spelt as
+a name is, where it stands as a noun does, and where the rest of the conversation lacks it. English first. In other
+languages of letters the same with fewer signs; where words are not set apart (Chinese, Japanese), runs of characters.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from memory.question import EMPTY_WORDS, TIME_WORDS
+from memory.rules.language import ENGLISH, NEIGHBOURS
+
+USER_WEIGHT: Final = 1.0
+"""A word counts once for each turn in which the user wrote it …"""
+ANSWER_WEIGHT: Final = 0.35
+"""… and so much for each in which only the answer has it: answers are long, and name much that nobody asked for."""
+NAME_FACTOR: Final = 1.5
+"""Spelt as a name inside a sentence: Lisbon, pgvector's FAISS, PostgreSQL, Qwen3."""
+NOUN_FACTOR: Final = 1.2
+"""Behind “the”, “a”, “about”, “for”, … in at least half of its places."""
+PHRASE_FACTOR: Final = 1.4
+"""Two words that stand together in at least two turns, or two names: “vector databases”; in place of the words."""
+ELSEWHERE: Final = 1.0
+"""What it takes from a word that the rest of the conversation has it, too: 1 / (1 + its share of the turns there)."""
+PHRASE_TURNS: Final = 2
+FEW: Final = 5
+"""Words of a single turn that look like no noun and no name are topics only where there are fewer others than this."""
+MAX_WORD: Final = 40
+"""Longer ones are addresses, keys, or no words at all."""
+READ_CHARACTERS: Final = 4_000
+"""Of each text: what a long answer is about is said at its beginning."""
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_COMMON: Final = _listed("""
+    able actually add again ago already always another answer anything around ask asked asking away back bad become
+    before being believe below best better between big bit both bring call called case change check choose come
+    compare consider course day days decide decided definitely depends describe different difference difficult done
+    down easy either else enough especially even ever every everything example explain fact far few find fine first
+    follow found full give given goes gone good great guess hand happen hard hear hello help here high hope idea
+    important instead issue keep kind last later least less lets long look looking lot low main maybe mean means
+    mention might mind moment most must myself need needs never new next nice nothing now number often ok okay old
+    once open order other others part people perhaps place plan please point possible prefer pretty probably problem
+    put question quite rather read ready really reason recommend remember remind right said same say saying second
+    see seem seems set several show side simple since small someone something sometimes soon sort sound sounds start
+    started still stop such suggest sure take talk tell thank thanks therefore think third though thought three
+    through time times today together told tomorrow tonight too took top tried true try trying turn turns two type
+    under understand until upon use used useful uses using usually wait wanted wants whether while whole without
+    wonder wondering word work working works worth write wrong year years yesterday yet hi hey ll ve re don didn
+    doesn isn aren couldn shouldn wouldn won cannot gonna got get gets getting went been i'd i'll i've i'm it's
+    let's that's there's what's
+""")
+"""Words that stand in every talk."""
+_FOREIGN: Final = frozenset(word for words in NEIGHBOURS.values() for word in words)
+NO_TOPIC: Final = EMPTY_WORDS | TIME_WORDS | ENGLISH | _COMMON | _FOREIGN
+_BEFORE_NOUNS: Final = _listed("""
+    the a an my our your his her their this that these those of for about with on in from to between and or some any
+    each no der die das ein eine le la les un une el los las il o os as um uma de
+""")
+
+_SPELT: Final = re.compile(r"[^\W\d_](?:[\w+#]|['’.\-/](?=\w))*|[.!?\n:;,()]")
+_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+")
+_KANA: Final = re.compile("[\u3040-\u309f]+")
+"""Hiragana: the small words and endings of Japanese."""
+_ODD_SPELLING: Final = re.compile(r"^[A-Z]{2,}s?$|[a-z][A-Z]|^[A-Z]{2,}[a-z]|[A-Za-z]\d")
+"""FAISS, PostgreSQL, HNSWlib, H2O."""
+
+
+@dataclass(slots=True)
+class _Word:
+    """One lexeme: where it stands, and how it is spelt there."""
+
+    asked: set[int] = field(default_factory=set)
+    """Turns in which the user wrote it."""
+    answered: set[int] = field(default_factory=set)
+    spelt: Counter[str] = field(default_factory=Counter)
+    places: int = 0
+    as_noun: int = 0
+    as_name: int = 0
+    seen: int = 0
+    """Order of first appearance."""
+
+    @property
+    def turns(self) -> int:
+        return len(self.asked | self.answered)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it is likely to be a name, a noun, or what the talk keeps coming back to."""
+        return self.turns > 1 or 2 * max(self.as_name, self.as_noun) >= self.places
+
+    def weight(self) -> float:
+        """Its turns, less for those where only the answer has it; a word of every second sentence says little more."""
+        counted = USER_WEIGHT * len(self.asked) + ANSWER_WEIGHT * len(self.answered - self.asked)
+        name = NAME_FACTOR if 2 * self.as_name >= self.places else 1.0
+        noun = NOUN_FACTOR if 2 * self.as_noun >= self.places else 1.0
+        return math.log1p(counted) * name * noun
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    lexeme: str
+    spelt: str
+    as_noun: bool
+    as_name: bool
+
+
+def topics_of(asked: Sequence[str], answers: Sequence[str], most: int, elsewhere: Sequence[str] = ()) -> list[str]:
+    """At most so many topics, the weightiest first; one question and one answer a turn.
+
+    `elsewhere`: what was said in the rest of the conversation, one text a turn.
+    """
+    words, phrases = _words(asked, answers)
+    common = _shares(elsewhere, words)
+    weights = {lexeme: word.weight() / (1 + ELSEWHERE * common[lexeme]) for lexeme, word in words.items()}
+    for pair, phrase in phrases.items():
+        if phrase.turns >= PHRASE_TURNS or phrase.as_name == phrase.places:
+            weights[pair] = PHRASE_FACTOR * phrase.weight() + max(weights[part] for part in pair.split(" ")) / 10
+    known = words | phrases
+    ordered = sorted(weights, key=lambda lexeme: (-weights[lexeme], known[lexeme].seen, lexeme))
+    telling = [lexeme for lexeme in ordered if known[lexeme].tells]
+    ordered = telling if len(telling) >= FEW else ordered
+    return [_spelling(known[lexeme]) for lexeme in _without_parts(ordered, most)]
+
+
+def _spelling(word: _Word) -> str:
+    return min(word.spelt, key=lambda spelt: (-word.spelt[spelt], spelt))
+
+
+def _without_parts(ordered: Iterable[str], most: int) -> list[str]:
+    """The first of them; no word that a chosen phrase holds, and no phrase whose words are both chosen."""
+    chosen: list[str] = []
+    covered: set[str] = set()
+    for lexeme in ordered:
+        parts = set(lexeme.split(" "))
+        if len(chosen) < most and not parts <= covered:
+            chosen.append(lexeme)
+            covered |= parts
+    return chosen
+
+
+# Words -----------------------------------------------------------------------------------------------------------
+
+
+def _words(asked: Sequence[str], answers: Sequence[str]) -> tuple[dict[str, _Word], dict[str, _Word]]:
+    """Words and phrases by their lexeme."""
+    words: dict[str, _Word] = {}
+    phrases: dict[str, _Word] = {}
+    for texts, is_user in ((asked, True), (answers, False)):
+        for turn, text in enumerate(texts):
+            before: _Place | None = None
+            for place in _places(text[:READ_CHARACTERS]):
+                if place is not None:
+                    _note(words, place, turn, is_user)
+                if place is not None and before is not None and before.lexeme != place.lexeme:
+                    _note(phrases, _both(before, place), turn, is_user)
+                before = place
+    return words, phrases
+
+
+def _note(words: dict[str, _Word], place: _Place, turn: int, is_user: bool) -> None:
+    word = words.setdefault(place.lexeme, _Word(seen=len(words)))
+    (word.asked if is_user else word.answered).add(turn)
+    word.spelt[place.spelt] += 1
+    word.places += 1
+    word.as_noun += place.as_noun
+    word.as_name += place.as_name
+
+
+def _both(first: _Place, second: _Place) -> _Place:
+    return _Place(
+        f"{first.lexeme} {second.lexeme}",
+        f"{first.spelt} {second.spelt}",
+        first.as_noun,
+        first.as_name and second.as_name,
+    )
+
+
+def _places(text: str) -> Iterator[_Place | None]:
+    """The words that may be topics, in their order; None wherever something stands between two of them."""
+    yield from _unspaced(text)
+    begins, before = True, ""
+    for found in _SPELT.finditer(_UNSPACED.sub(" . ", text)):
+        spelt = found[0].removesuffix("'s").removesuffix("’s")
+        lower = spelt.casefold().replace("’", "'")
+        if not spelt[0].isalpha():
+            begins, before = spelt not in ",()", ""
+            yield None
+            continue
+        if lower in NO_TOPIC or not 3 <= len(spelt) <= MAX_WORD:
+            yield None
+        else:
+            yield _place(spelt, lower, before, begins)
+        begins, before = False, lower
+
+
+def _place(spelt: str, lower: str, before: str, begins: bool) -> _Place:
+    odd = bool(_ODD_SPELLING.search(spelt))
+    is_name = odd or (spelt[0].isupper() and not begins)
+    return _Place(_lexeme(lower), spelt if odd or is_name else lower, before in _BEFORE_NOUNS, is_name)
+
+
+def _lexeme(lower: str) -> str:
+    """One for singular and plural: database, databases; story, stories."""
+    if lower.endswith("ies") and len(lower) > 5:
+        return f"{lower[:-3]}y"
+    return lower[:-1] if lower.endswith("s") and not lower.endswith(("ss", "us", "is")) and len(lower) > 3 else lower
+
+
+def _unspaced(text: str) -> Iterator[_Place | None]:
+    """Words of scripts that set none apart: short runs between endings, and pairs of characters of a longer run."""
+    for run in _UNSPACED.findall(text):
+        for word in _KANA.split(run):
+            pieces = [word] if 2 <= len(word) <= 4 else [word[n : n + 2] for n in range(len(word) - 1)]
+            for piece in pieces:
+                yield _Place(piece, piece, as_noun=False, as_name=False)
+                yield None
+
+
+def _shares(elsewhere: Sequence[str], words: Collection[str]) -> Counter[str] | dict[str, float]:
+    """Of each word, the share of the texts elsewhere that hold it."""
+    held: Counter[str] = Counter()
+    for text in elsewhere:
+        held.update({place.lexeme for place in _places(text[:READ_CHARACTERS]) if place is not None})
+    return {word: held[word] / max(1, len(elsewhere)) for word in words}

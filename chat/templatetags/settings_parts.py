@@ -1,0 +1,33 @@
+"""What pages ask about an account: the settings' navigation, a session's browser, whether it is open, a first visit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from accounts import joining
+from accounts.devices import device_of
+from accounts.models import User
+from chat import first_visit, settings_pages
+
+register = template.Library()
+register.filter("device", device_of)
+
+
+@register.simple_tag(takes_context=True)
+def settings_sections(context: Any) -> list[tuple[str, str, bool]]:
+    """Label and address of each section, and whether the page belongs to it."""
+    return settings_pages.sections(context["request"].path)
+
+
+@register.simple_tag
+def sign_up_is_open() -> bool:
+    """Whether a stranger may make an account here."""
+    return joining.is_open()
+
+
+@register.simple_tag
+def is_first_visit(user: object) -> bool:
+    """Whether this person is shown the first words."""
+    return isinstance(user, User) and first_visit.is_first(user)

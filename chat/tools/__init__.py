@@ -1,0 +1,102 @@
+"""Which tools does the model have, and what do they answer? Static definitions, sorted by name, the same for everyone.
+
+Whatever a tool returns is untrusted data. A tool only reads, but for two: `remember` makes a proposal at most, and
+`update_task` notes what this conversation works on. One module a family of tools; here they are put together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from chat.answering import ToolUse
+from chat.opening import Opened
+from chat.tools import knowing, remembering, web, working
+from chat.tools.calls import Answer, ToolRefused
+from chat.websearch import SERVER_TOOL
+from recall.provider import Capabilities
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import ToolParam, WebSearchTool20250305Param
+
+type Definition = ToolParam | WebSearchTool20250305Param
+
+ALWAYS: Final[tuple[Definition, ...]] = (
+    knowing.READ_DOCUMENT,
+    knowing.SEARCH_CONVERSATION,
+    knowing.SEARCH_KNOWLEDGE,
+    remembering.REMEMBER,
+    working.UPDATE_TASK,
+)
+"""Every installation has these."""
+SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
+    "off": (),
+    "searxng": (web.WEB_SEARCH,),
+    "provider": (SERVER_TOOL,),
+}
+"""What WEB_SEARCH adds. A setting of the installation: never of a person or a turn, see `chat/websearch.py: OFFER`."""
+
+
+def offered(web_search: str) -> list[Definition]:
+    """The definitions as they stand in every request, sorted by name."""
+    return sorted((*ALWAYS, *SEARCHES[web_search]), key=lambda tool: tool["name"])
+
+
+TOOLS: Final = offered(settings.ENVIRONMENT.web_search)
+
+
+def tools_for(able: Capabilities, only: Sequence[Definition] | None = None) -> list[Definition]:
+    """`TOOLS`, or `only` these, but for the one that the model's server would have to run and cannot."""
+    tools = TOOLS if only is None else only
+    return [tool for tool in tools if able.web_search or tool != SERVER_TOOL]
+
+
+BY_NAME: Final[dict[str, Callable[[Opened, Answer], Answer]]] = {
+    "read_document": knowing.read_document,
+    "remember": remembering.remember,
+    "search_conversation": knowing.search_conversation,
+    "search_knowledge": knowing.search_knowledge,
+    "update_task": working.update_task,
+    "web_search": web.web_search,
+}
+WRITING: Final = ("remember", "update_task")
+"""Not for an answer that is only tried without a memory (chat/leaving_out.py)."""
+NAME_CHARS: Final = 80
+"""A model may invent a name as long as it likes; so much of it is repeated."""
+
+
+def run_tool(opened: Opened, call: ToolUse) -> None:
+    """Fill in the result of `call`; what goes wrong with its input is an answer too, not a fault of the turn.
+
+    A call that comes with its result was run by the provider: it is only written down.
+    """
+    kept_at = web.write_down(opened, call) if call.result else _answer(opened, call)
+    call.line = history_line(call, kept_at)
+
+
+def _answer(opened: Opened, call: ToolUse) -> str:
+    """Run the tool; where its whole result is kept, if it says so."""
+    try:
+        if call.name not in BY_NAME:
+            raise ToolRefused(f"There is no tool called {call.name[:NAME_CHARS]}.")
+        if opened.is_aside and call.name in WRITING:
+            raise ToolRefused("This answer is only tried beside another one: nothing is noted or proposed from it.")
+        answer = BY_NAME[call.name](opened, call.input)
+    except (ToolRefused, ValidationError) as error:
+        call.result, call.is_error = "; ".join(getattr(error, "messages", [str(error)])), True
+        return ""
+    answer = opened.left_out.hidden_in(answer)
+    call.result = json.dumps(answer, ensure_ascii=False, sort_keys=True)
+    return str(answer.get("kept_at", ""))
+
+
+def history_line(call: ToolUse, kept_at: str = "") -> str:
+    """What stands for the call once its turn is history: short, never changed, and with the way to all of it."""
+    asked = json.dumps(call.input, ensure_ascii=False, sort_keys=True)
+    came = "failed" if call.is_error else f"{len(call.result)} characters of results"
+    line = f"[{call.name[:NAME_CHARS]} {asked[:200]}: {came}{f', kept at {kept_at}' if kept_at else ''}]"
+    return " ".join(line.split())  # a model may invent a name of many lines, and JSON lets some line breaks stand

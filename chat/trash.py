@@ -1,0 +1,88 @@
+"""What becomes of a conversation that is deleted? It is out of sight at once, and for good half an hour later.
+
+    delete    sets `deleted_at`: lists, pages, search and recall begin at `standing()` (chat/models.py) and pass it by
+    undo      takes it off again: nothing was removed, so everything is as it was, vectors and counters included
+    empty     by the clock: the rows go, with what hangs on them, and with what was kept or told of it in documents
+
+What was learned from it stays in any case, with the words it rests on; `memory/forgetting/` takes that away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import idempotency
+from accounts.models import User
+from chat.models import Conversation, ConversationQuerySet, Message
+from memory.artifacts import remove_artifacts
+from memory.filing.papers import remove_told
+from recall.nudges import nudge
+
+UNDO_FOR: Final = timedelta(minutes=30)
+"""Long enough to notice a slip; short enough for “deleted” to be true the same hour."""
+UNDO: Final = "undo"
+"""Extra tag of a notice that offers to bring back what was deleted, followed by the moment (templates/base.html)."""
+AT_ONCE: Final = 200
+"""Conversations the clock removes in one round: the next comes in a minute."""
+
+
+class StillAnswering(Exception):
+    """Nothing was deleted: an answer is being written in one of them."""
+
+
+@transaction.atomic
+def delete(user: User, conversations: Sequence[UUID]) -> tuple[datetime, int]:
+    """Put those of the user's out of sight; the moment, by which `undo` finds them, and how many they were.
+
+    Raises:
+        StillAnswering: an answer is being written in one of them.
+    """
+    mine = Conversation.objects.standing().for_user(user).filter(pk__in=conversations)
+    found = list(mine.order_by("pk").select_for_update().values_list("pk", flat=True))
+    if Message.objects.streaming().filter(conversation__in=found).exists():
+        raise StillAnswering
+    moment = timezone.now()
+    Conversation.objects.filter(pk__in=found).update(deleted_at=moment)
+    _tell(user)
+    return moment, len(found)
+
+
+@transaction.atomic
+def undo(user: User, moment: datetime) -> list[UUID]:
+    """Bring back what was deleted at that moment; those it brought back."""
+    gone = Conversation.objects.for_user(user).filter(deleted_at=moment)
+    found = list(gone.select_for_update().values_list("pk", flat=True))
+    Conversation.objects.filter(pk__in=found).update(deleted_at=None)
+    _tell(user)
+    return found
+
+
+def empty(now: datetime) -> int:
+    """Remove for good what was deleted longer ago than `UNDO_FOR`; how many."""
+    due = Conversation.objects.filter(deleted_at__lte=now - UNDO_FOR).order_by("deleted_at", "pk")
+    return sum(_remove(pk, due) for pk in list(due.values_list("pk", flat=True)[:AT_ONCE]))
+
+
+@transaction.atomic
+def _remove(pk: UUID, due: ConversationQuerySet) -> bool:
+    """Remove one, if it is still due now that it is locked; whether it was."""
+    conversation: Conversation | None = due.select_related("user").select_for_update(of=("self",)).filter(pk=pk).first()
+    if conversation is None:
+        return False
+    user = conversation.user
+    conversation.delete()
+    remove_artifacts(user, str(pk))  # afterwards: a worker that keeps one now holds its message's row
+    remove_told(user, pk)
+    idempotency.drop_answers(user)
+    return True
+
+
+def _tell(user: User) -> None:
+    nudge(f"user-{user.pk}", "conversations")
+    nudge(f"user-{user.pk}", "budget")

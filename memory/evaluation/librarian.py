@@ -1,0 +1,185 @@
+"""How good is an engine of the librarian? Runs it on labelled messages, decides, and counts; in memory, without rows.
+
+    recall            labelled facts that any proposed statement tells
+    precision         proposed statements that tell a labelled fact, among those that tell nothing merely tolerated
+    wrong attribution proposed statements that give somebody what is another's
+    junk              proposed statements from messages that hold nothing durable (traps), and not tolerated
+
+A statement counts as proposed unless the decision drops it: kept at once or put to the user. Every message is a
+conversation of its own, of which nothing is known before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from statistics import median
+
+from memory.decision import Outcome, decide
+from memory.evaluation.labels import Label, LabelledMessage, found
+from memory.extraction import Engine, ProposedFact, Reading, Usage
+from memory.source import Utterance
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted for one category, kind or file."""
+
+    facts: int = 0
+    found: int = 0
+    statements: int = 0
+    right: int = 0
+    tolerated: int = 0
+    misgiven: int = 0
+    junk: int = 0
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the labelled facts that were told; None: there are none."""
+        return self.found / self.facts if self.facts else None
+
+    @property
+    def precision(self) -> float | None:
+        """Share of right statements among those that are right or wrong; None: there are none."""
+        counted = self.statements - self.tolerated
+        return self.right / counted if counted else None
+
+    @property
+    def wrong(self) -> int:
+        """Statements that tell nothing right."""
+        return self.statements - self.right - self.tolerated
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """All the counts of one file."""
+
+    file: str
+    engine: str
+    messages: int = 0
+    whole: Tally = field(default_factory=Tally)
+    by_category: dict[str, Tally] = field(default_factory=dict)
+    by_kind: dict[str, Tally] = field(default_factory=dict)
+    """Facts by their first acceptable kind; statements by the kind proposed."""
+    right_kind: int = 0
+    """Right statements whose kind is one of those their fact accepts."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """Outcome with its reason, of every proposal, dropped ones too."""
+    dates: int = 0
+    right_dates: int = 0
+    """Found facts with a day, and those whose day the statement's value or validity names."""
+    milliseconds: list[float] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    misses: list[str] = field(default_factory=list)
+    """One line a missed fact or wrong statement; for the file that patterns may be written against."""
+
+    @property
+    def median_ms(self) -> float:
+        """Median time of a reading, in milliseconds."""
+        return median(self.milliseconds) if self.milliseconds else 0.0
+
+
+def evaluate_messages(file: str, messages: Iterable[LabelledMessage], engine: Engine) -> Evaluation:
+    """Run `engine` over the messages, one reading each.
+
+    Raises:
+        ReadingFailed: the engine failed.
+    """
+    evaluation = Evaluation(file, engine.version)
+    for message in messages:
+        _count(evaluation, message, _proposed(evaluation, message, engine))
+    return evaluation
+
+
+def _proposed(evaluation: Evaluation, message: LabelledMessage, engine: Engine) -> list[ProposedFact]:
+    """What the engine proposes for one message and the decision does not drop."""
+    utterances = utterances_of(message)
+    began = time.perf_counter()
+    extraction = engine.extract(Reading(utterances, "", message.zone))
+    evaluation.milliseconds.append((time.perf_counter() - began) * 1000)
+    evaluation.usage += extraction.usage
+    evaluation.messages += 1
+    kept = []
+    for proposal in extraction.facts:
+        decision = decide(proposal, utterances, ())
+        evaluation.outcomes[f"{decision.outcome.value}: {decision.reason}"] += 1
+        if decision.outcome != Outcome.DROP:
+            kept.append(proposal)
+    return kept
+
+
+def utterances_of(message: LabelledMessage) -> list[Utterance]:
+    """The message, behind what the assistant had said."""
+    said = [Utterance(1, 1, "assistant", message.before, message.said_at)] if message.before else []
+    return [*said, Utterance(2, 2, "user", message.text, message.said_at)]
+
+
+def _count(evaluation: Evaluation, message: LabelledMessage, proposals: Sequence[ProposedFact]) -> None:
+    statements = [proposal.statement for proposal in proposals]
+    told = found(message.facts, statements)
+    category = evaluation.by_category.setdefault(message.category, Tally())
+    for label in message.facts:
+        for tally in (evaluation.whole, category, _kind(evaluation, label.kinds[0].value)):
+            tally.facts += 1
+            tally.found += label in told
+        if label not in told:
+            evaluation.misses.append(f"- {message.id} missed: {label.about}")
+    for proposal in proposals:
+        for tally in (evaluation.whole, category, _kind(evaluation, proposal.kind.value)):
+            _count_statement(tally, message, proposal.statement)
+        if not message.tells_something_right(proposal.statement):
+            evaluation.misses.append(f"! {message.id} wrong: {proposal.statement}")
+        evaluation.right_kind += _has_right_kind(message, proposal)
+    _count_dates(evaluation, message, told, proposals)
+
+
+def _kind(evaluation: Evaluation, kind: str) -> Tally:
+    return evaluation.by_kind.setdefault(kind, Tally())
+
+
+def _count_statement(tally: Tally, message: LabelledMessage, statement: str) -> None:
+    tally.statements += 1
+    if any(label.is_told_by(statement) for label in message.facts):
+        tally.right += 1
+    elif message.tells_something_right(statement):
+        tally.tolerated += 1
+    else:
+        tally.misgiven += message.is_misgiven_by(statement)
+        tally.junk += bool(message.trap)
+
+
+def _has_right_kind(message: LabelledMessage, proposal: ProposedFact) -> bool:
+    told = [label for label in message.facts if label.is_told_by(proposal.statement)]
+    return any(proposal.kind in label.kinds for label in told)
+
+
+def _count_dates(
+    evaluation: Evaluation, message: LabelledMessage, told: Sequence[Label], proposals: Sequence[ProposedFact]
+) -> None:
+    for label in told:
+        if label.value_date is None:
+            continue
+        days = [day for fact in proposals if label.is_told_by(fact.statement) for day in _days(fact, message)]
+        evaluation.dates += 1
+        evaluation.right_dates += label.value_date in days
+        if label.value_date not in days:
+            evaluation.misses.append(f"- {message.id} day {label.value_date}: {[str(day) for day in days]}")
+
+
+def _days(proposal: ProposedFact, message: LabelledMessage) -> list[date]:
+    """The days a proposal names: its value's first, and from when it holds, in the user's zone."""
+    first, _, _ = proposal.value.partition("/")
+    moments: list[Callable[[], date]] = [lambda: date.fromisoformat(first)]
+    if proposal.valid_from is not None:
+        since: datetime = proposal.valid_from
+        moments.append(lambda: since.astimezone(message.zone).date())
+    days = []
+    for moment in moments:
+        try:
+            days.append(moment())
+        except ValueError:  # the value is no day
+            continue
+    return days

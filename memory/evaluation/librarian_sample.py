@@ -1,0 +1,109 @@
+"""How much junk does an engine propose on conversations without labels? A sample to check by hand, and its sum.
+
+The sample has one JSON object a line: `statement`, `kind`, `quote`, `message`, `conversation`, `decided`, and an empty
+`verdict`. The person who checks it writes one of `VERDICTS` there.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Literal, get_args
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from memory.decision import Outcome, decide
+from memory.evaluation.layouts import Conversation, Item
+from memory.extraction import Engine, ProposedFact, Reading
+from memory.source import Utterance
+
+type Verdict = Literal["right", "junk", "wrong_attribution", "wrong"]
+VERDICTS: Final[tuple[str, ...]] = get_args(Verdict.__value__)
+ZONE: Final = ZoneInfo("UTC")
+"""The files say nothing of anybody's time zone."""
+
+
+class UnknownSample(Exception):
+    """The file is no checked sample; the message is one sentence that says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A proposal with the words it rests on."""
+
+    statement: str
+    kind: str
+    quote: str
+    message: str
+    conversation: str
+    decided: str
+    verdict: str = ""
+
+    def line(self) -> str:
+        """As one line of the sample's file."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+class _Checked(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    verdict: Verdict
+
+
+def proposals(conversations: Iterable[Conversation], engine: Engine) -> Iterator[Sampled]:
+    """What the engine proposes on the user's messages, and the decision does not drop; one reading a message.
+
+    Raises:
+        ReadingFailed: the engine failed.
+    """
+    for conversation in conversations:
+        mine = (item for item in conversation.items if item.role == "user")
+        for number, item in enumerate(mine, start=1):
+            yield from _of_message(conversation, number, item, engine)
+
+
+def sample(found: Sequence[Sampled], size: int, seed: int) -> list[Sampled]:
+    """`size` of them at random, or all; the same ones for the same seed."""
+    return random.Random(seed).sample(found, min(size, len(found)))  # noqa: S311 - no secret hangs on it
+
+
+def checked(path: Path) -> Counter[str]:
+    """How often each verdict was given.
+
+    Raises:
+        UnknownSample: a line has no verdict of `VERDICTS`.
+        OSError: the file cannot be read.
+    """
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return Counter(_verdict(path, number, line) for number, line in enumerate(lines, start=1))
+
+
+def rates(verdicts: Counter[str]) -> str:
+    """The share of each verdict, as one line."""
+    total = verdicts.total()
+    shares = (f"{verdict.replace('_', ' ')} {100 * verdicts[verdict] / max(total, 1):.1f} %" for verdict in VERDICTS)
+    return f"Checked by hand: {total} proposals; {', '.join(shares)}."
+
+
+def _of_message(conversation: Conversation, number: int, item: Item, engine: Engine) -> Iterator[Sampled]:
+    utterance = Utterance(number, number, "user", item.text, item.when)
+    for proposal in engine.extract(Reading([utterance], "", ZONE)).facts:
+        decision = decide(proposal, [utterance], ())
+        if decision.outcome != Outcome.DROP:
+            yield _sampled(proposal, item, conversation, f"{decision.outcome.value}: {decision.reason}")
+
+
+def _sampled(proposal: ProposedFact, item: Item, conversation: Conversation, decided: str) -> Sampled:
+    return Sampled(proposal.statement, proposal.kind.value, proposal.quote, item.text, conversation.id, decided)
+
+
+def _verdict(path: Path, number: int, line: str) -> str:
+    try:
+        return _Checked.model_validate_json(line).verdict
+    except ValidationError as error:
+        raise UnknownSample(f"{path.name}, line {number}: verdict must be one of {', '.join(VERDICTS)}.") from error

@@ -1,0 +1,85 @@
+"""The pages about one memory: a fact with all that is known of it, and why a memory came up for a question.
+
+An edge: it alone joins what memory knows of a fact to what the budget's receipts say of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from accounts.models import User
+from budget import recalled
+from budget.models import Receipt
+from memory import review
+from memory.forms import StatementForm
+from memory.models import Fact
+from memory.pages.fact import fact_page
+from memory.pages.why import why
+from recall.posting import posted_from
+
+
+@require_safe
+@login_required
+@never_cache
+def fact(request: HttpRequest, pk: int) -> HttpResponse:
+    """One fact: where it comes from, what was decided about it, and which answers it stood in."""
+    return _page(request, _own(request, pk))
+
+
+@posted_from("memory:fact", "pk")
+@login_required
+def correct(request: HttpRequest, pk: int) -> HttpResponse:
+    """Put a fact that is in use into other words."""
+    own = _own(request, pk)
+    form = StatementForm(request.POST)
+    if not form.is_valid():
+        return _page(request, own, status=422, form=form, sentence=str(next(iter(form.errors.values()))[0]))
+    value = form.cleaned_data["value"] if own.key else None
+    try:
+        action = review.correct(own, form.cleaned_data["statement"], value, by=_user(request))
+    except review.RefusedError as refusal:
+        return _page(request, own, status=409, form=form, sentence=str(refusal))
+    messages.success(request, "Saved. It holds from the next answer on; the old wording is history, below.")
+    return redirect("memory:fact", action.fact_id)
+
+
+@require_safe
+@login_required
+@never_cache
+def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpResponse:
+    """Why one memory stood in the prompt of an answer, or did not."""
+    user = _user(request)
+    try:
+        found = recalled.standing(user, message_id, ref)
+    except Receipt.DoesNotExist:
+        raise Http404 from None
+    explained = why(found.item, found.place, found.among, found.last_kept)
+    named = ref.removeprefix("fact:")
+    still = Fact.objects.for_user(user).filter(pk=named).only("status", "user").first() if named.isdecimal() else None
+    context = {"found": found, "item": found.item, "why": explained, "fact": still, "page": "profile"}
+    return render(request, "memory/why.html", context)
+
+
+def _page(request: HttpRequest, own: Fact, status: int = 200, **more: Any) -> HttpResponse:
+    user = _user(request)
+    tally = recalled.tally(user, own.ref)
+    share = f"{100 * tally.tokens / tally.prompts:.2g} %" if tally.prompts else ""
+    told = {"prompts": recalled.prompts_with(user, own.ref), "tally": tally, "share": share}
+    return render(request, "memory/fact.html", {**fact_page(user, own, **more), **told}, status=status)
+
+
+def _own(request: HttpRequest, pk: int) -> Fact:
+    found: Fact = get_object_or_404(Fact.objects.for_user(_user(request)).select_related("user"), pk=pk)
+    return found
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user

@@ -1,0 +1,252 @@
+"""Which lines of a document are the librarian's? Those that end in a mark; every other one is the person's own prose.
+
+    - Lives in Lisbon. ^fact-12       tells fact 12
+    - The beds get morning sun. ^said-7    rests on message 7
+
+The marks are block identifiers as Markdown note tools know them. Pages and prompts leave them out; an editor shows
+them, so that a line keeps its mark when its words are changed. All of this is pure: texts in, texts out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+# A run of blanks is entered at its first only: the time it takes grows with the text's length, and no faster.
+_MARK: Final = re.compile(r"(?:(?<![ \t])[ \t]+|^)\^(fact|said)-(\d{1,18})[ \t]*$", re.MULTILINE)
+_BULLET: Final = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
+_EMPHASIS: Final = re.compile(r"\*\*|__")
+_SUBJECTS: Final = ("The user's ", "The user’s ", "The user ")
+"""How statements begin; on a page of one's own that goes without saying."""
+
+
+class MarkKind(StrEnum):
+    """What a mark names."""
+
+    FACT = "fact"
+    SAID = "said"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a text, taken apart."""
+
+    raw: str
+    """As it stands."""
+    words: str
+    """Without its bullet, its mark and emphasis."""
+    mark: MarkKind | None = None
+    number: int = 0
+    """Of the fact or message it names."""
+
+    @property
+    def fact(self) -> int | None:
+        """The fact it tells; None: another line."""
+        return self.number if self.mark == MarkKind.FACT else None
+
+    @property
+    def unmarked(self) -> str:
+        """The line without its mark."""
+        return without_marks(self.raw)
+
+
+def lines_of(text: str) -> list[Line]:
+    """Each line of the text; the empty text has none."""
+    return [line_of(raw) for raw in text.split("\n")] if text else []
+
+
+def line_of(raw: str) -> Line:
+    """One line, taken apart."""
+    found = _MARK.search(raw)
+    words = words_of(raw[: found.start()] if found else raw)
+    return Line(raw, words, MarkKind(found[1]), int(found[2])) if found else Line(raw, words)
+
+
+def words_of(raw: str) -> str:
+    """What a line says, whatever its bullet, its emphasis and its spacing."""
+    return " ".join(_EMPHASIS.sub("", _BULLET.sub("", raw)).split())
+
+
+def without_marks(text: str) -> str:
+    """The text as pages and prompts show it."""
+    return _MARK.sub("", text)
+
+
+def without_facts(text: str) -> str:
+    """The text as the index has it: a line that tells a fact is found as that fact, and not a second time."""
+    return "\n".join(line.unmarked for line in lines_of(text) if line.fact is None)
+
+
+def facts_in(text: str) -> list[int]:
+    """Ids of the facts that the text's lines tell, in order, each once."""
+    return list(dict.fromkeys(int(found[2]) for found in _MARK.finditer(text) if found[1] == MarkKind.FACT))
+
+
+def marked(raw: str, kind: MarkKind, number: int) -> str:
+    """The line with this mark in place of any it had."""
+    return f"{without_marks(raw).rstrip()} ^{kind}-{number}"
+
+
+def renamed(text: str, facts: Mapping[int, int]) -> str:
+    """The text with each of these facts' marks naming another one."""
+    return "\n".join(
+        marked(line.raw, MarkKind.FACT, facts[line.number]) if line.fact in facts else line.raw
+        for line in lines_of(text)
+    )
+
+
+# A fact and its line ---------------------------------------------------------------------------------------------
+
+
+def fact_line(fact_id: int, statement: str) -> str:
+    """The line that tells a fact."""
+    return marked(f"- {told(statement)}", MarkKind.FACT, fact_id)
+
+
+def told(statement: str) -> str:
+    """A statement as a line of one's own page: “The user lives in Lisbon.” → “Lives in Lisbon.”"""
+    words = words_of(without_marks(" ".join(statement.split())))
+    for subject in _SUBJECTS:
+        if words.startswith(subject) and len(words) > len(subject):
+            rest = words[len(subject) :]
+            return rest[0].upper() + rest[1:]
+    return words
+
+
+def statement_of(words: str, before: str) -> str:
+    """What a reworded line states, given the statement it told before.
+
+    A line that still begins with the same word has the same subject; any other is taken as it was written.
+    """
+    was = told(before)
+    subject = next((one for one in _SUBJECTS if before.startswith(one)), "")
+    same_beginning = words.split(None, 1)[:1] == was.split(None, 1)[:1]
+    if not subject or not same_beginning:
+        return words
+    first = before[len(subject)]
+    return f"{subject}{first}{words[1:]}"
+
+
+def value_of(words: str, before: str, value: str) -> str:
+    """The value that a reworded line gives a key, where the line differs in the value alone; else empty."""
+    start = told(before).find(value) if value else -1
+    if start < 0:
+        return ""
+    head, tail = told(before)[:start], told(before)[start + len(value) :]
+    fits = words.startswith(head) and words.endswith(tail) and len(words) > len(head) + len(tail)
+    return words[len(head) : len(words) - len(tail)].strip() if fits else ""
+
+
+# What the librarian writes ---------------------------------------------------------------------------------------
+
+
+def woven(text: str, holds: Mapping[int, str], heirs: Mapping[int, int]) -> str:
+    """The text with exactly one line for each fact of `holds` (id → statement), and none for any other.
+
+    A fact of `heirs` (id → the one that took its place) leaves its place to that one. Lines without a fact's mark stay
+    where they are, as they are.
+    """
+    lines = lines_of(text)
+    standing = {line.fact for line in lines} & holds.keys()
+    done: set[int] = set()
+    kept: list[str] = []
+    for line in lines:
+        if line.fact is None:
+            kept.append(line.raw)
+            continue
+        fact = line.fact if line.fact in standing else heirs.get(line.fact, line.fact)
+        if fact in holds and fact not in done and (fact == line.fact or fact not in standing):
+            done.add(fact)
+            kept.append(_as_it_holds(line, fact, holds[fact]))
+    return "\n".join(_with_more(kept, [fact_line(fact, holds[fact]) for fact in holds if fact not in done]))
+
+
+def _as_it_holds(line: Line, fact: int, statement: str) -> str:
+    """The line as it stands where it tells the fact; else the fact's own."""
+    return line.raw if (line.fact, line.words) == (fact, told(statement)) else fact_line(fact, statement)
+
+
+def _with_more(lines: list[str], more: list[str]) -> list[str]:
+    """New lines behind the last one of their kind; where there is none, at the end, a blank line apart."""
+    if not more or not any(line.strip() for line in lines):
+        return more if more else lines
+    kinds = {line_of(raw).mark for raw in more}
+    same = [place for place, raw in enumerate(lines) if line_of(raw).mark in kinds]
+    if same:
+        return [*lines[: same[-1] + 1], *more, *lines[same[-1] + 1 :]]
+    tail = [""] if not lines[-1].strip() else []
+    body = lines[: len(lines) - len(tail)]
+    return [*body, *([""] if body[-1].strip() else []), *more, *tail]
+
+
+def with_lines(text: str, more: Iterable[str]) -> str:
+    """The text with further lines of the librarian's."""
+    return "\n".join(_with_more(text.split("\n") if text else [], list(more)))
+
+
+# What a person changed -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What somebody's new version of a text does to the facts that its lines told."""
+
+    text: str
+    """As it is to be kept: marks that name nothing of this text are gone."""
+    reworded: Mapping[int, str]
+    """Fact → its line's new words."""
+    removed: frozenset[int]
+    """Facts whose lines are gone."""
+
+
+def edited(before: str, after: str, heirs: Mapping[int, int]) -> Edit:
+    """Compare two versions. `heirs`: by which facts of the first those were replaced that the second may still name."""
+    was = {line.number: line.words for line in reversed(lines_of(before)) if line.fact is not None}
+    lines = _with_lost_marks(before, list(_named_as_today(lines_of(after), was, heirs)), was)
+    chosen = _one_line_each(lines, was)
+    kept = []
+    for place, line in enumerate(lines):
+        if line.fact is None or chosen.get(line.fact) == place:
+            kept.append(line.raw)
+        elif line.words:
+            kept.append(line.unmarked)
+    reworded = {fact: lines[place].words for fact, place in chosen.items() if lines[place].words != was[fact]}
+    return Edit("\n".join(kept), reworded, frozenset(was.keys() - chosen.keys()))
+
+
+def _named_as_today(lines: Iterable[Line], was: Mapping[int, str], heirs: Mapping[int, int]) -> Iterator[Line]:
+    """A line from an older copy names the fact that was told in its stead."""
+    for line in lines:
+        heir = heirs.get(line.number) if line.fact is not None and line.fact not in was else None
+        yield line_of(marked(line.raw, MarkKind.FACT, heir)) if heir in was and heir is not None else line
+
+
+def _with_lost_marks(before: str, lines: list[Line], was: Mapping[int, str]) -> list[Line]:
+    """A line that lost its mark and no word is still the same line."""
+    own = {line.words for line in lines_of(before) if line.fact is None}
+    there = {line.fact for line in lines}
+    lost = {words: fact for fact, words in was.items() if fact not in there and words not in own}
+    return [
+        line_of(marked(line.raw, MarkKind.FACT, lost.pop(line.words)))
+        if line.mark is None and line.words in lost
+        else line
+        for line in lines
+    ]
+
+
+def _one_line_each(lines: Iterable[Line], was: Mapping[int, str]) -> dict[int, int]:
+    """Fact → place of its line: the one with the words it had, else the first that says something."""
+    chosen: dict[int, int] = {}
+    exact: set[int] = set()
+    for place, line in enumerate(lines):
+        if line.fact not in was or line.fact is None or not line.words:
+            continue
+        is_exact = line.words == was[line.fact]
+        if line.fact not in chosen or (is_exact and line.fact not in exact):
+            chosen[line.fact] = place
+        if is_exact:
+            exact.add(line.fact)
+    return chosen

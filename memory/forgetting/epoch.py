@@ -1,0 +1,43 @@
+"""Was something forgotten while a job was at work? It asks before it commits, and begins anew if so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accounts.models import User
+from memory.models import Forgetting
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+def epoch(user_id: int) -> int:
+    """The person's newest forgetting, 0: none. To be asked before the first text is read."""
+    newest = Forgetting.objects.filter(user=user_id).order_by("-pk").values_list("pk", flat=True).first()
+    return newest or 0
+
+
+def locked_epoch(user_id: int) -> int:
+    """The same, with the person's row held: nothing is forgotten meanwhile.
+
+    Raises:
+        User.DoesNotExist: the account is gone.
+    """
+    hold(user_id)
+    return epoch(user_id)
+
+
+def hold(user_id: int) -> None:
+    """Hold the person's row to the end of the transaction: nothing is forgotten meanwhile.
+
+    Whoever holds it takes it first, before any other row: one order, so that none waits for ever.
+
+    Raises:
+        User.DoesNotExist: the account is gone.
+    """
+    User.objects.select_for_update(no_key=True).only("pk").get(pk=user_id)
+
+
+def forgotten_since(user_id: int, moment: datetime) -> bool:
+    """Whether anything was forgotten after `moment`."""
+    return Forgetting.objects.filter(user=user_id, created_at__gt=moment).exists()

@@ -1,0 +1,45 @@
+"""What goes when everything is forgotten? Every row of the person's but these, whatever models there will be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from django.db import models
+
+from memory.forgetting.sweeping import owned_models
+from memory.models import PersonalIndex
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+STAYING: Final[Mapping[str, str]] = {
+    "memory.Forgetting": "the proof that it was forgotten, in numbers",
+    "memory.KindPolicy": "what may be remembered from now on",
+    "memory.PersonalIndex": "how large the collection is; its words go",
+    "budget.BudgetPlan": "how prompts are divided, in numbers",
+    "budget.Limit": "what may be used, in numbers",
+    "budget.UsageDay": "what was used and paid, in numbers",
+    "accounts.AccessLog": "who of the staff looked, at which number",
+}
+"""Rows that stay, and why: none of them holds a word of the person's."""
+
+
+def going_models() -> Iterator[type[models.Model]]:
+    """Models all of whose rows of the person go."""
+    return (model for model in owned_models() if model._meta.label not in STAYING)
+
+
+def counted(user: User) -> dict[str, int]:
+    """What would go: name of the model → rows, the most first."""
+    found = {
+        str(model._meta.verbose_name): model._base_manager.filter(user=user.pk).count() for model in going_models()
+    }
+    return dict(sorted(((name, number) for name, number in found.items() if number), key=lambda one: -one[1]))
+
+
+def erase(user: User) -> None:
+    """Do it, within the caller's transaction, which holds the person's row."""
+    for model in going_models():
+        model._base_manager.filter(user=user.pk).delete()
+    PersonalIndex.objects.for_user(user).update(common_words={}, rows=0)

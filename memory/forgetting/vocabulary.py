@@ -1,0 +1,105 @@
+"""Which words tell what was forgotten, and which does a person use anyway?
+
+Asked of the texts themselves, a statement a column; by label, as memory knows no model of the chat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from django.apps import apps
+from django.db import connection
+from psycopg import sql
+
+from memory.decision import Reason
+from recall.erasing import Erasure, batches, words_of
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Texts of people, or what was made of them."""
+
+    model: str
+    name: str
+    own: str = ""
+    """SQL: which of them are the person's own words; empty: none."""
+
+
+TEXTS: Final = (
+    Column("chat.Message", "text", "role = 'user'"),
+    Column("chat.Role", "instructions", "true"),
+    Column("chat.Project", "name", "true"),
+    Column("chat.Project", "instructions", "true"),
+    Column("chat.Segment", "text"),
+    Column("chat.Attachment", "text"),
+    Column("memory.Document", "text", "source <> 'librarian' AND NOT path <@ 'artifacts'"),
+    Column("memory.Fact", "statement", "true"),
+    Column("memory.Fact", "quote"),
+    Column("memory.Episode", "title"),
+    Column("memory.Episode", "summary"),
+    Column("memory.Boundary", "text", "true"),
+)
+"""Where a word may stand and have nothing to do with what was forgotten. All else is derived from these."""
+
+WORDS_AT_ONCE: Final = 200
+"""Of one pattern."""
+
+
+def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[str]:
+    """Those of the words that stand in the person's own texts, those aside that go or of which a part goes."""
+    aside: dict[str, Collection[int]] = {
+        "chat.Message": {*erasure.messages, *erasure.quotes},
+        "memory.Document": {*erasure.documents, *erasure.lines},
+        "memory.Fact": erasure.facts,
+    }
+    found: set[str] = set()
+    for column in TEXTS:
+        if column.own:
+            found |= standing_in(user, column, set(words) - found, aside.get(column.model, ()))
+    return found
+
+
+def standing(user: User, words: Collection[str]) -> set[str]:
+    """Those of the words that stand in any text that is left, or in Recall's own phrases."""
+    found = set(words) & recalls_own()
+    for column in TEXTS:
+        found |= standing_in(user, column, set(words) - found, ())
+    return found
+
+
+def standing_in(user: User, column: Column, words: Collection[str], aside: Collection[int]) -> set[str]:
+    """Those of the words that stand in a column of the person's rows, but for the rows `aside`."""
+    found: set[str] = set()
+    for some in batches(sorted(words), WORDS_AT_ONCE):
+        statement = _SQL.format(
+            table=sql.Identifier(apps.get_model(column.model)._meta.db_table),
+            column=sql.Identifier(column.name),
+            own=sql.SQL(column.own or "true"),
+        )
+        pattern = rf"\y({'|'.join(some)})\y"
+        with connection.cursor() as cursor:
+            cursor.execute(statement, {"user": user.pk, "pattern": pattern, "aside": list(aside)})
+            found |= {word for (word,) in cursor.fetchall()}
+    return found
+
+
+_SQL: Final = sql.SQL(
+    "SELECT DISTINCT lower(hit[1]) FROM {table}, regexp_matches({column}, %(pattern)s, 'gi') AS hit"
+    " WHERE user_id = %(user)s AND {own} AND NOT (id = ANY(%(aside)s::bigint[]))"
+)
+
+
+@cache
+def recalls_own() -> frozenset[str]:
+    """The words of reasons and states: they would stand there without any memory."""
+    phrases = [str(reason) for reason in Reason]
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            phrases += [f"{value} {label}" for value, label in getattr(field, "flatchoices", None) or ()]
+    return frozenset(words_of(" ".join(phrases).replace("_", " ")))

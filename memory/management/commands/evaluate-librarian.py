@@ -1,0 +1,90 @@
+"""`python manage.py evaluate-librarian FILE…`: which facts does the librarian find, and what does it make up?"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from memory.evaluation.labels import UnknownLabels, read_labels, without_labels
+from memory.evaluation.layouts import UnknownLayout, read
+from memory.evaluation.librarian import evaluate_messages
+from memory.evaluation.librarian_sample import UnknownSample, checked, proposals, rates, sample
+from memory.evaluation.librarian_table import render
+from memory.extraction import Engine, ReadingFailed
+from memory.model_engine import ModelEngine
+from memory.rules.engine import RuleEngine
+
+UNREADABLE = (UnknownLabels, UnknownLayout, UnknownSample, ReadingFailed)
+
+
+class Command(BaseCommand):
+    requires_system_checks = ()  # they ask the database, and no row is read or written here
+    help = (
+        "Run an engine of the librarian on labelled messages (*.jsonl) and print precision, recall, wrong attributions"
+        " and junk; or on conversations without labels (*.json) and write a sample of its proposals to check by hand."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+        parser.add_argument("--engine", choices=("rules", "model"), default="rules")
+        parser.add_argument("--misses", action="store_true", help="list every missed fact and wrong statement too")
+        parser.add_argument("--sample", type=_positive, metavar="N", help="proposals to sample from conversations")
+        parser.add_argument("--seed", type=int, default=1, help="of the sample")
+        parser.add_argument("--out", type=Path, metavar="FILE.jsonl", help="where the sample is written")
+        parser.add_argument("--checked", type=Path, metavar="FILE.jsonl", help="sum up a sample checked by hand")
+
+    def handle(self, *args: Any, files: Sequence[Path], engine: str, checked: Path | None, **options: Any) -> None:
+        if not files and checked is None:
+            raise CommandError("Name at least one file, or a checked sample with --checked.")
+        try:
+            for path in files:
+                self._evaluate(path, _engine(engine), **options)
+            if checked is not None:
+                self._sum_up(checked)
+        except UNREADABLE as wrong:
+            raise CommandError(str(wrong)) from wrong
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.") from error
+
+    def _evaluate(self, path: Path, engine: Engine, *, misses: bool, **options: Any) -> None:
+        if without_labels(path):
+            self._sample(path, engine, **options)
+            return
+        evaluation = evaluate_messages(path.name, read_labels(path), engine)
+        self.stdout.write(render(evaluation) + "\n")
+        if misses:
+            self.stdout.write("\n".join(evaluation.misses))
+
+    def _sample(self, path: Path, engine: Engine, *, sample: int | None, out: Path | None, seed: int, **_: Any) -> None:
+        conversations = read(path)
+        found = list(proposals(conversations, engine))
+        said = sum(item.role == "user" for conversation in conversations for item in conversation.items)
+        self.stdout.write(f"{path.name}, read by {engine.version}: {said:,} user messages, {len(found):,} proposals.")
+        if sample is not None and out is not None:
+            picked = _picked(found, sample, seed)
+            out.write_text("".join(f"{one.line()}\n" for one in picked), encoding="utf-8")
+            self.stdout.write(f"{len(picked)} of them, by seed {seed}, are in {out}, for a verdict on each.")
+        elif sample is not None:
+            raise CommandError("--sample needs --out FILE.jsonl, where the sample is written.")
+
+    def _sum_up(self, path: Path) -> None:
+        self.stdout.write(rates(checked(path)))
+
+
+_picked = sample
+"""By another name, since the option of the same name hides it."""
+
+
+def _engine(name: str) -> Engine:
+    return ModelEngine(settings.ENVIRONMENT.librarian_model) if name == "model" else RuleEngine()
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise ArgumentTypeError("must be a whole number from 1")
+    return int(text)

@@ -1,0 +1,29 @@
+"""What a person lets the librarian do with each kind of fact. No row: the default of `memory/decision.py`."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from recall.ownership import Owned, OwnedManager
+
+
+class KindPolicy(Owned):
+    """One rule: for a kind of fact, or for what cuts across the kinds, such as health."""
+
+    class Rule(models.TextChoices):
+        AUTOMATIC = "automatic", "Remember without asking"
+        ASK = "ask", "Ask me"
+        NEVER = "never", "Never remember"
+
+    subject = models.CharField(max_length=16, help_text="A kind of fact, “health” or “third_parties”")
+    rule = models.CharField(max_length=9, choices=Rule)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    objects = OwnedManager["KindPolicy"]()
+
+    class Meta:
+        verbose_name_plural = "kind policies"
+        constraints = [models.UniqueConstraint(fields=["user", "subject"], name="one_policy_a_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.rule}"

@@ -1,0 +1,164 @@
+"""How did it go, drawn? Episodes from left to right in the order they happened, bright ones high, weighty ones large.
+
+The arithmetic of a drawing whose shapes are in an SVG template (seed 004, “narrative arc”). It shows nothing that the
+list below it does not say, so it is hidden from screen readers, and a sentence stands in its place. Units are those of
+the drawing's own coordinates. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby, pairwise
+from typing import Final
+
+FEWEST: Final = 3
+"""Two points are no arc."""
+WIDTH: Final = 900
+HEIGHT: Final = 240
+SIDES: Final = 40
+TOP: Final = 48
+BOTTOM: Final = 196
+"""Where a valence of 1 and of −1 stand; the months are told below."""
+SMALLEST: Final = 4
+LARGEST: Final = 11
+"""Radius of an episode without any significance, and of one that could not have more."""
+APART: Final = 120
+"""Between two things that are written: a month, a stage, or the title of a key moment."""
+TITLE: Final = 26
+"""Characters of a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An episode to be drawn."""
+
+    link: str
+    title: str
+    valence: float
+    significance: float
+    at: datetime
+    month: str
+    """As it is written below; empty: nowhere."""
+    is_key: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """An episode in the drawing."""
+
+    point: Point
+    x: int
+    y: int
+    radius: int
+    label: str
+    """Its title, where there is room for it; else empty."""
+
+    @property
+    def label_y(self) -> int:
+        """Above the dot."""
+        return self.y - self.radius - 6
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something written at a place of the time axis."""
+
+    x: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """The drawing, and the same in a sentence."""
+
+    dots: Sequence[Dot]
+    line: str
+    """SVG path data through all dots."""
+    months: Sequence[Mark]
+    stages: Sequence[Mark]
+    sentence: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    middle: int = (TOP + BOTTOM) // 2
+    """Where neither good nor bad stands."""
+    right: int = WIDTH - SIDES
+
+
+def arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = ()) -> Arc | None:
+    """Draw the points, which are in the order they happened; None: too few. `stages`: each with when it was reached."""
+    if len(points) < FEWEST:
+        return None
+    places = [_x(place, len(points)) for place in range(len(points))]
+    dots = _dots(points, places)
+    months = [Mark(x, month) for month, x in _firsts(points, places) if month]
+    return Arc(dots, _line(dots), _with_room(months), _with_room(_reached(points, places, stages)), told(points))
+
+
+def told(points: Sequence[Point]) -> str:
+    """The drawing in words."""
+    best, worst = max(points, key=lambda point: point.valence), min(points, key=lambda point: point.valence)
+    keys = [point.title for point in points if point.is_key]
+    sentences = [f"It began with “{points[0].title}” and came to “{points[-1].title}”."]
+    if best.valence > 0:
+        sentences.append(f"The brightest was “{best.title}”.")
+    if worst.valence < 0:
+        sentences.append(f"The hardest was “{worst.title}”.")
+    if keys:
+        sentences.append(f"Key moment{'s' if len(keys) > 1 else ''}: {', '.join(f'“{title}”' for title in keys)}.")
+    return " ".join(sentences)
+
+
+def _x(place: int, of: int) -> int:
+    return SIDES + round(place * (WIDTH - 2 * SIDES) / (of - 1))
+
+
+def _dots(points: Sequence[Point], places: Sequence[int]) -> list[Dot]:
+    dots: list[Dot] = []
+    written = -APART
+    for point, x in zip(points, places, strict=True):
+        has_room = point.is_key and x - written >= APART
+        written = x if has_room else written
+        y = round((TOP + BOTTOM) / 2 - point.valence * (BOTTOM - TOP) / 2)
+        radius = round(SMALLEST + point.significance * (LARGEST - SMALLEST))
+        dots.append(Dot(point, x, y, radius, _short(point.title) if has_room else ""))
+    return dots
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= TITLE else f"{title[: TITLE - 2].rstrip()} …"
+
+
+def _line(dots: Sequence[Dot]) -> str:
+    """A smooth line: level at each dot, so that it never swings beyond what was felt."""
+    curves = []
+    for one, other in pairwise(dots):
+        middle = (one.x + other.x) // 2
+        curves.append(f"C{middle} {one.y} {middle} {other.y} {other.x} {other.y}")
+    return f"M{dots[0].x} {dots[0].y}{''.join(curves)}"
+
+
+def _firsts(points: Sequence[Point], places: Sequence[int]) -> list[tuple[str, int]]:
+    """Each month with the place of its first point."""
+    by_month = groupby(zip(points, places, strict=True), lambda pair: pair[0].month)
+    return [(month, next(pairs)[1]) for month, pairs in by_month]
+
+
+def _reached(points: Sequence[Point], places: Sequence[int], stages: Iterable[tuple[str, datetime]]) -> list[Mark]:
+    """Each stage that was reached while these episodes happened, before the first one that came after."""
+    marks = []
+    for stage, at in stages:
+        later = next((place for place, point in enumerate(points) if point.at >= at), 0)
+        if later:
+            marks.append(Mark((places[later - 1] + places[later]) // 2, stage.capitalize()))
+    return marks
+
+
+def _with_room(marks: Iterable[Mark]) -> list[Mark]:
+    """Those that can be written without touching the one before."""
+    kept: list[Mark] = []
+    for mark in marks:
+        if not kept or mark.x - kept[-1].x >= APART:
+            kept.append(mark)
+    return kept

@@ -1,0 +1,125 @@
+"""What does the page of one fact show? Where it comes from, what was decided about it, what it hangs together with.
+
+Which prompts it stood in is told by its view: receipts are the budget's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from memory.evidence import Passage, Shown, links_of, quoted
+from memory.filing.lines import lines_of
+from memory.models import Document, Episode, Fact, ReviewAction
+from memory.pages.graph import graph
+from memory.pages.knowledge import address
+from memory.pages.profile import place_of
+from memory.pages.review import Row, as_it_stands
+from memory.pages.wording import SOURCES, freshness, sureness
+from memory.undoing import UNDO_FOR
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from memory.forms import StatementForm
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Words that a fact rests on, by themselves or by what they said before they were reworded."""
+
+    fact: Fact
+    passage: Passage
+    link: str
+    is_own: bool
+    """False: they are those of a fact whose place this one took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision that touched the fact."""
+
+    action: ReviewAction
+    by: str
+    is_about: bool
+    """False: it was about another fact, and this one gave way by it."""
+    may_be_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a document that tells the fact."""
+
+    document: Document
+    address: str
+    line: str
+
+
+def fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sentence: str = "") -> dict[str, Any]:
+    """Everything memory knows of one of the user's facts; `form`, `sentence`: words not taken, and why.
+
+    Fifteen statements at most, however much hangs on it.
+    """
+    shown = as_it_stands(fact)
+    fact = shown.fact
+    older = _older(user, fact)
+    tab, number = place_of(fact)
+    return {
+        "row": Row(shown, form=form, sentence=sentence),
+        "fact": fact,
+        "source": SOURCES[Fact.Source(fact.source)],
+        "sureness": sureness(fact.confidence),
+        "freshness": freshness(fact, timezone.now()),
+        "evidence": evidence(shown, older),
+        "older": older,
+        "decided": decisions_on(user, fact),
+        "places": _places(user, fact),
+        "episodes": list(
+            Episode.objects.for_user(user).standing().filter(facts=fact).only("title", "happened_at", "conversation")
+        ),
+        "graph": graph(user, fact),
+        "in_list": f"{reverse('memory:profile')}?show={tab}&page={number}#fact-{fact.pk}",
+        "page": "profile",
+    }
+
+
+def evidence(shown: Shown, older: Sequence[Fact]) -> list[Evidence]:
+    """The words it rests on, then those of the facts whose place it took. Load those with their message and
+    its conversation."""
+    addresses = links_of(older)
+    found = [(shown.fact, shown.passage, shown.link, True)]
+    found += [(fact, quoted(fact), addresses.get(fact.message_id or 0, ""), False) for fact in older]
+    return [Evidence(fact, words, link, own) for fact, words, link, own in found if words is not None]
+
+
+def decisions_on(user: User, fact: Fact) -> list[Decided]:
+    """Who decided what about it, the latest first, and what made it give way. One statement."""
+    touching = ReviewAction.objects.for_user(user).filter(before__has_key=str(fact.pk))
+    actions = touching.select_related("by", "fact").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
+    oldest = timezone.now() - UNDO_FOR
+    return [_decided(action, fact, user, young=action.created_at >= oldest) for action in actions]
+
+
+def _decided(action: ReviewAction, fact: Fact, user: User, *, young: bool) -> Decided:
+    by = "you" if action.by_id == user.pk else "staff" if action.by_id else "somebody whose account is gone"
+    return Decided(action, by, action.fact_id == fact.pk, young and action.undone_at is None)
+
+
+def _older(user: User, fact: Fact) -> list[Fact]:
+    """The facts whose place it took, the latest first."""
+    gave_way = Fact.objects.for_user(user).filter(superseded_by=fact).select_related("message__conversation")
+    return list(gave_way.defer("vector", "search", "message__search").order_by("-superseded_at", "-pk"))
+
+
+def _places(user: User, fact: Fact) -> list[Place]:
+    """Where in documents it is told. One statement."""
+    found = Document.objects.for_user(user).filter(text__contains=f"^fact-{fact.pk}").order_by("path")
+    return [
+        Place(document, address(document.path), line.unmarked.strip().lstrip("-*+ "))
+        for document in found
+        for line in lines_of(document.text)
+        if line.fact == fact.pk
+    ]

@@ -1,0 +1,230 @@
+"""What do the pages about forgetting show? The dry run by type, matches of a topic, and receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from memory.forgetting.doing import Preview
+from memory.forgetting.proving import holding
+from memory.forgetting.targets import of_chat
+from memory.models import Document, Episode, Fact, Forgetting
+from memory.pages.knowledge import address
+from memory.retrieval import recall
+from recall.erasing import Going
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+NAMED: Final = {
+    "conversation": ("conversation", "conversations"),
+    "fact": ("fact", "facts"),
+    "evidence": ("other fact whose quote becomes shorter", "other facts whose quotes become shorter"),
+    "message": ("message of yours, whole", "messages of yours, whole"),
+    "quote": ("message of yours, a part of it", "messages of yours, a part of each"),
+    "answer": ("answer that knew of it", "answers that knew of it"),
+    "attachment": ("image or file sent with a message", "images and files sent with messages"),
+    "tool text": ("text of a tool", "texts of tools"),
+    "summary": ("summary of folded turns, to be written anew", "summaries of folded turns, to be written anew"),
+    "title": ("title of a conversation", "titles of conversations"),
+    "episode": ("episode", "episodes"),
+    "document": ("document", "documents"),
+    "line": ("line of a document, in all its versions", "lines of documents, in all their versions"),
+    "version": ("version of a document", "versions of documents"),
+    "upload": ("uploaded file", "uploaded files"),
+    "passage": ("passage of the search index", "passages of the search index"),
+    "vector": ("vector of the search index", "vectors of the search index"),
+    "receipt": ("receipt, which keeps its figures and loses the words", "receipts, which keep figures and lose words"),
+    "snapshot": ("pinned profile, taken anew", "pinned profiles, taken anew"),
+    "decision": ("decision of a review", "decisions of reviews"),
+    "link": ("link between facts", "links between facts"),
+}
+"""Type → one of them, several of them; in the order of the page. Other names are tables' own."""
+SHOWN_OF_EACH: Final = 50
+"""Texts of one type on a page; all are counted."""
+MOST_MATCHES: Final = 100
+MOST_RECEIPTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Things of one type that would go."""
+
+    name: str
+    number: int
+    items: tuple[Going, ...]
+
+    @property
+    def more(self) -> int:
+        """Those that are not shown."""
+        return self.number - len(self.items)
+
+
+def shown(would: Preview) -> dict[str, Any]:
+    """A dry run as the page tells it."""
+    by_type: dict[str, list[Going]] = {}
+    for one in would.going:
+        by_type.setdefault(one.what, []).append(one)
+    order = list(NAMED)
+    kinds = sorted(would.counts, key=lambda what: order.index(what) if what in NAMED else len(order))
+    groups = [_group(what, would.counts[what], by_type.get(what, ())) for what in kinds]
+    return {"groups": groups, "coming_back": would.coming_back, "fingerprint": would.fingerprint}
+
+
+def _group(what: str, number: int, going: Iterable[Going]) -> Group:
+    return Group(named(what, number), number, tuple(one for one in going if one.text)[:SHOWN_OF_EACH])
+
+
+def named(what: str, number: int) -> str:
+    """The type in words, one or several."""
+    one, several = NAMED.get(what, (what, f"{what}s"))
+    return one if number == 1 else several
+
+
+# Is it gone? -----------------------------------------------------------------------------------------------------
+
+TABLES: Final = {
+    "chunks": "passages of the index",
+    "revisions": "versions of documents",
+    "deleted documents": "deleted documents that can still be brought back",
+    "uploads": "uploaded files",
+    "receipts": "receipts of what answers were given",
+    "profile snapshots": "pinned profiles",
+    "review actions": "decisions of reviews",
+    "forgettings": "receipts of what was forgotten",
+    "personal indexes": "word lists of the search",
+    "kind policies": "rules of what may be remembered",
+    "librarian runs": "readings of conversations by the librarian",
+    "segments": "summaries of folded turns",
+    "compactions": "foldings of turns",
+    "attachments": "images and files sent with messages",
+    "import jobs": "imports",
+    "api keys": "API keys",
+    "idempotent requests": "answers that the API keeps for a repeated request",
+    "api rates": "counters of the API",
+    "access logs": "notes of who looked at your memory",
+    "usage days": "counts of a day",
+    "budget plans": "plans of the budget",
+}
+"""Name of a table → what a person calls its rows; other tables are named by that already."""
+MOST_LINKS: Final = 5
+"""Places named of one table: enough to see whether it is what one means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Rows of one table in which words stand."""
+
+    name: str
+    number: int
+    places: tuple[tuple[str, str], ...]
+    """Label and address of some of them."""
+
+
+def standing_in(user: User, words: str, found: Mapping[str, int]) -> list[Standing]:
+    """Where words were found (`proving.look_for`), in words, and where to look at it. A statement for each of four."""
+    return [
+        Standing(TABLES.get(table, table), rows, tuple(_places(user, words, table)) if table in LINKED else ())
+        for table, rows in found.items()
+    ]
+
+
+def _places(user: User, words: str, table: str) -> Iterator[tuple[str, str]]:
+    rows, label, address = LINKED[table]
+    some = rows(user)
+    for one in some.filter(holding(some.model, words)).order_by("-pk")[:MOST_LINKS]:
+        yield label(one) or "one without words", address(one)
+
+
+LINKED: Final[Mapping[str, tuple[Callable[[User], QuerySet[Any]], Callable[[Any], str], Callable[[Any], str]]]] = {
+    "facts": (
+        lambda user: Fact.objects.for_user(user).defer("vector", "search"),
+        lambda fact: fact.statement,
+        lambda fact: reverse("memory:fact", args=[fact.pk]),
+    ),
+    "documents": (
+        Document.objects.for_user,
+        lambda document: document.path,
+        lambda document: address(document.path),
+    ),
+    "messages": (
+        lambda user: of_chat("Message", user).filter(conversation__deleted_at=None),
+        lambda message: " ".join(message.text.split()),
+        lambda message: reverse("message", args=[message.pk]),
+    ),
+    "conversations": (
+        lambda user: of_chat("Conversation", user).filter(deleted_at=None),
+        lambda conversation: conversation.title,
+        lambda conversation: reverse("conversation", args=[conversation.pk]),
+    ),
+}
+"""Table → the rows that have a page, what one is called, and its address."""
+
+
+# A topic ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Something that may be about a topic."""
+
+    ref: str
+    what: str
+    text: str
+    is_sure: bool
+    """It says the words themselves; else it is near in meaning."""
+
+
+def matches(user: User, words: str) -> list[Match]:
+    """What says the words, then what is near in meaning; nothing twice."""
+    found: dict[str, Match] = {}
+    for match in (*_saying(user, words), *_near(user, words)):
+        found.setdefault(match.ref, match)
+    return list(found.values())[:MOST_MATCHES]
+
+
+def _saying(user: User, words: str) -> Iterator[Match]:
+    facts = Fact.objects.for_user(user).filter(Q(statement__icontains=words) | Q(quote__icontains=words))
+    for fact in facts.defer("vector", "search")[:MOST_MATCHES]:
+        yield Match(fact.ref, f"fact, {fact.get_status_display().lower()}", fact.statement, is_sure=True)
+    told = Episode.objects.for_user(user).filter(Q(title__icontains=words) | Q(summary__icontains=words))
+    for episode in told.defer("vector", "search")[:MOST_MATCHES]:
+        yield Match(episode.ref, "episode", f"{episode.title}: {episode.summary}", is_sure=True)
+    for document in Document.objects.for_user(user).filter(text__icontains=words)[:MOST_MATCHES]:
+        yield Match(f"document:{document.pk}", "document", document.path, is_sure=True)
+    messages = of_chat("Message", user)
+    for pk, role, text in messages.filter(text__icontains=words).values_list("pk", "role", "text")[:MOST_MATCHES]:
+        if role != "tool":
+            yield Match(f"message:{pk}", "message of yours" if role == "user" else "answer", text, is_sure=True)
+
+
+def _near(user: User, words: str) -> Iterator[Match]:
+    for item in recall(user, words, now=timezone.now(), top_k=20).kept:
+        if item.source in ("fact", "episode"):
+            yield Match(item.ref, item.source, item.text, is_sure=False)
+        elif item.source == "message":
+            what = "message of yours" if item.said_by == "user" else "answer"
+            yield Match(item.ref, what, item.text, is_sure=False)
+
+
+# Receipts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A receipt as the page tells it."""
+
+    row: Forgetting
+    gone: list[tuple[int, str]]
+    """Number and type."""
+
+
+def receipts(user: User) -> list[Shown]:
+    """The latest ones, newest first."""
+    rows = Forgetting.objects.for_user(user).select_related("by").order_by("-pk")[:MOST_RECEIPTS]
+    return [Shown(row, [(number, named(what, number)) for what, number in row.gone.items()]) for row in rows]

@@ -1,0 +1,81 @@
+"""Why did a memory come up for a question, and why did it find room or not? One receipt's item, in plain words. Pure.
+
+What a receipt says stands as it was then; the words for it are today's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memory.pages.search import RULES, Reason, reasons
+
+CUT: Final[Mapping[str, str]] = {
+    **{str(rule): words for rule, words in RULES.items()},
+    "beyond top-K": "It fits the question, and others fit it better: a prompt takes the best few.",
+    "over the token budget": "It fits the question, and those that fit better had filled the room for memories.",
+    "near-duplicate": "Another memory in the prompt says the same.",
+}
+"""Each rule by which a memory is left out before anything has to fit, in plain words."""
+FULL: Final = "The prompt was full, so something had to go by this rule: {rule}."
+"""Where the budget cut it: its rules are sentences by themselves (docs/budget.md)."""
+SEARCHED_FOR: Final = frozenset({"semantic", "keyword"})
+"""Parts of a score that only a search gives."""
+ALWAYS: Final = "It belongs to what every prompt holds, so no search had to find it."
+BEGUN: Final = "It opened the conversation: the latest of significance is recalled before anything is asked."
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The explanation."""
+
+    kept: bool
+    verdict: str
+    """One sentence: it stood in the prompt, or it did not."""
+    because: str
+    """One sentence on the rule."""
+    rule: str
+    """The rule by its name; empty: none cut it."""
+    place: str
+    """Where it stood among the others; empty: it was not searched for."""
+    counted: Sequence[Reason]
+    """What made its score, the most first."""
+    uncounted: Sequence[Reason]
+    """Known of it, too, and without weight."""
+
+
+def why(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> Why:
+    """Explain one item of a receipt; `place` among so many, and the lowest score that was `last_kept`."""
+    counted, uncounted = reasons(item["parts"])
+    kept = bool(item["kept"])
+    return Why(
+        kept=kept,
+        verdict="It stood in the prompt of this answer." if kept else "It was left out of the prompt of this answer.",
+        because=_because(item),
+        rule=item["rule"],
+        place=_place(item, place, among, last_kept),
+        counted=counted,
+        uncounted=uncounted,
+    )
+
+
+def _because(item: Mapping[str, Any]) -> str:
+    if item["rule"]:
+        return CUT.get(item["rule"], FULL.format(rule=item["rule"]))
+    if SEARCHED_FOR & item["parts"].keys():
+        return "It fitted the question well enough, and there was room for it."
+    return BEGUN if item["parts"] else ALWAYS
+
+
+def _place(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> str:
+    if place is None or not SEARCHED_FOR & item["parts"].keys():
+        return ""
+    where = f"Place {place} of {among}, with a score of {_percent(item['score'])}."
+    if item["kept"] or last_kept is None:
+        return where
+    return f"{where} The last one that found room had {_percent(last_kept)}."
+
+
+def _percent(score: float) -> str:
+    return f"{round(100 * score)} %"

@@ -1,0 +1,93 @@
+"""Is a sentence a standing order to the assistant? “Always use metric” is; “answer in one word” is for now.
+
+It takes two things: words that make it stand (“from now on”, “whenever I …”, “in all your answers”), and words that
+order. Read from whole sentences, since what an order says after its comma belongs to it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memory.rules.people import alternatives
+from memory.rules.slots import MOTTO, ORDER_VERBS, told_to_assistant
+
+MAX_ORDER: Final = 240
+"""Characters; a longer one is a prompt for this answer."""
+
+_STANDING = re.compile(
+    r"\b(?:always|never|from (?:now|here|today) on(?:wards)?|going forward|in (?:the )?future|for future reference"
+    r"|in (?:later|future|all|every|other|new) (?:chats?|conversations?|your|my|answers?|repl\w+|messages?)|henceforth"
+    r"|every (?:time|answer|reply|response|email|message|recipe|code)|whenever|when(?:ever)? (?:i"
+    r"|you|we)\b|each time|ever$"
+    r"|by default|as a (?:general )?rule|at all times|on weekdays|at weekends|on weekends|not"
+    r" just (?:this|today|here|now)"
+    r"|permanently|if i (?:ask|send|paste|share)|for (?:all|any|every) (?:of )?my|unless i (?:say"
+    r"|ask)|until (?:i say|further notice)|in our chats|when"
+    r" (?:replying|answering|writing)|^(?:please |pls )?(?:stop|no more) \w+|any ?time (?:i|you)"
+    r"|for (?:all|any|every) (?:my|future|your)|if you(?:'re| are|re) (?:ever )?(?:not sure"
+    r"|unsure|uncertain|in doubt)|if you (?:don't|dont|do not) know|(?:your|all|the) (?:answers|replies|responses)\b"
+    r"|with me\b(?=.*\b(?:always|never)\b))",
+    re.I,
+)
+_VERB: Final = (
+    rf"(?:{alternatives(tuple(ORDER_VERBS))}|sugarcoat|sugar-coat|skip|leave out|drop|stick to|limit|prefer|round|quote"
+    r"|remind|correct|challenge|push back|be|link|show|highlight|bold|indent|comment|walk|teach|assume|let me know|flag"
+    r"|warn|count|measure|schedule|book|test|prioriti[sz]e|number|date|consider|highlight|specify"
+    r"|focus|stop (?!me\b|here\b)\w+ing|no more)"
+)
+_WHEN: Final = r"(?:(?:when(?:ever)?|any ?time|each time|every time) (?:i|you|we) [^.?!\n]{2,60}?[, ] ?)"
+_BEGINS: Final = (
+    r"(?:(?:please|pls|plz|and|also|so|ok|okay|hey|btw|actually|one thing|just|always|never|from"
+    r" (?:now|here|today) on(?:wards)?"
+    r"|going forward|in (?:the )?future|for future reference|by default|as a (?:general )?rule"
+    r"|henceforth|could you|can you"
+    r"|would you|i want you to|i need you to|i'd like you to|i would like you to|i'd rather"
+    r" (?:that )?you|i'd prefer (?:that )?(?:if )?you"
+    r"|i would prefer (?:if )?you|you should|you must|you can|make sure (?:to|you)|try to"
+    r"|remember to|be sure to|don't|dont"
+    r"|do not|don't ever|ever|not)[,:]? ){0,5}"
+)
+_ORDER = re.compile(
+    rf"(?:{_BEGINS}{_WHEN}?{_BEGINS}{_VERB}\b|{_BEGINS}{_WHEN}(?:i want|i'd like|i prefer|i expect|i need)\b"
+    r"|if you(?:'re| are|re) (?:ever )?(?:not sure|unsure|uncertain|in doubt)[^.?!]{0,40}\b(?:say|tell|ask|admit|look)"
+    r"|if you (?:don't|dont|do not) know[^.?!]{0,40}\b(?:say|tell|ask|admit)"
+    rf"|(?:for|in) (?:all|any|every) (?:of )?(?:my|our|your) [\w ]{{2,30}}?,? {_BEGINS}{_VERB}\b"
+    rf"|if (?:i|we) (?:ever )?(?:ask|send|paste|share|mention|write|say)\b[^.?!]{{2,60}}?,? (?:then |please )?{_VERB}\b"
+    r"|(?:please )?no (?:more )?(?:emojis?|bullet points?|disclaimers?|preambles?|jargon"
+    r"|apologies|intros?|puns|flattery"
+    r"|markdown|tables|links|filler|exclamation marks)\b"
+    r"|i(?:'d| would) prefer (?:it )?(?:if )?you \w+"
+    r"|i (?:always )?(?:prefer|want|like|need)\b[^.?!]{1,60} (?:in|from) (?:your|the|all)"
+    r" (?:answers|replies|responses)|i (?:always )?(?:prefer|want|like|need|expect) (?:your |the "
+    r"|all )?(?:\w+ ){0,2}(?:answers|replies|responses|explanations)\b)",
+    re.I,
+)
+_AGREED = re.compile(r", ?(?:ok|okay|deal|please|alright|yeah|got it|thanks)\s*$", re.I)
+_LEAD = re.compile(r"^[\s,.:;!–—-]+")
+
+
+def standing_order(sentence: str, mark: str) -> str | None:
+    """The order as told by another, without its full stop; None: the sentence gives none that is to last.
+
+    `mark` is what ends the sentence; a question is an order only where it asks the assistant to do something.
+    """
+    words = _LEAD.sub("", sentence).strip(" ,")
+    agreed = _AGREED.search(words)
+    asks = re.match(r"(?:can|could|would) you\b", words, re.I) is not None
+    if len(words) > MAX_ORDER or ("?" in mark and not agreed and not asks) or MOTTO.match(_MOOD.sub("", words)):
+        return None
+    words = words[: agreed.start()] if agreed else words
+    if _ORDER.match(words) is None or _STANDING.search(words) is None or _FOR_NOW.search(words):
+        return None
+    return told_to_assistant(words)
+
+
+_MOOD = re.compile(r"^(?:never|always|please|don't) ", re.I)
+_FOR_NOW = re.compile(
+    r"\b(?:in this (?:text|one|answer|case|email|letter|story|message|function|script)|for this"
+    r" (?:one|answer|time)|this time"
+    r"|right now|remember (?:to carry|when)|when you(?:'re| are) (?:done|ready|finished)|whenever"
+    r" you(?:'re| are) ready)\b",
+    re.I,
+)

@@ -1,0 +1,573 @@
+"""How are candidates found? The user's rows that hold words of the question, and those that are near it in meaning.
+
+Three statements, each of which starts at the user's own rows: who speaks there, which rows hold the words, and what is
+near in meaning, with all that is told of either. The second is asked while the question is embedded. Meaning is an
+exact scan of the user's vectors: at some thousands of rows it takes a few milliseconds and misses nothing, where a
+shared approximate index would lose most rows to its filter. Words are any of the question's: asking for all of them
+finds nothing for 84 % of natural questions. A large collection (`PersonalIndex`) is searched by indexes of its own, and
+its common words bring nothing up. What is guaranteed in the profile section is not found again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, LiteralString
+
+from memory.embedding import DIMENSION, Embedder, embedder
+from memory.indexing import serving
+from memory.models import GUARANTEED_IMPORTANCE, PersonalIndex
+from memory.paths import decode, encode
+from memory.question import CONTEXT_WEIGHT, Question
+from memory.ranking import CALIBRATIONS, UNKNOWN_MODEL, Calibration, Candidate, Source, on_scale_of
+from memory.refs import ids_by_kind
+from recall import prepared
+from recall.environment import setting
+from recall.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+PASSAGE_LIMIT: Final = setting("rag_re_rank_top_n", 100)
+"""Passages a leg brings up: with 60, the first ten hold 0.3 points less of the evidence; with all of them, as much."""
+STATEMENT_LIMIT: Final = 30
+"""Facts, and episodes, each leg brings up."""
+FIRST_LOOK: Final = 200
+"""Rows of each kind whose words are weighed by where they stand; chosen by the rarity of those they hold, which the
+index tells without reading the rows."""
+MOST_AUTHORS: Final = 300
+"""Names of speakers that are looked for in a question."""
+POSITION_WEIGHTS: Final[LiteralString] = "0.25,0.45,0.7,1"
+"""Of the words of a passage's neighbours three, two and one place away, and of its own. From half of it to a little
+more all finds the same within a point. The same word again adds a quarter, then a ninth (`ts_rank` of one word): that
+serves as well as BM25 (76 % each among ten, by words alone) and needs no lengths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a search is limited to; the default is everything."""
+
+    sources: frozenset[Source] = frozenset(("fact", "episode", "document", "message", "segment"))
+    kinds: frozenset[str] = frozenset()
+    """Of facts and episodes; nothing else has one."""
+    tags: frozenset[str] = frozenset()
+    """Of facts and documents: any of them."""
+    path: str = ""
+    """A folder or document: only what stands there."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """When it was said or happened, or became known: from, and before."""
+    minimum_importance: float = 0.0
+    """Of facts, episodes and documents; a message's is ½."""
+    scope: str = ""
+    """Only this project: its documents and what was said in its conversations."""
+
+
+EVERYTHING: Final = Filters()
+
+
+# The collection --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a search must know of the user's rows before it starts."""
+
+    authors: tuple[str, ...]
+    """Who speaks in the user's conversations, besides the user and the model."""
+    rows: int | None
+    """Of a large collection, when it was last looked at; None: it is small and counted."""
+    has_own_index: bool
+
+
+# The recursion steps along the index from one name to the next: distinct names of 100,000 rows in a millisecond.
+_COLLECTION_SQL: Final = """
+WITH RECURSIVE authors AS (
+    (SELECT author FROM memory_chunk WHERE user_id = %(user)s::bigint AND author > '' ORDER BY author LIMIT 1)
+    UNION ALL
+    SELECT (SELECT author FROM memory_chunk WHERE user_id = %(user)s::bigint AND author > authors.author
+            ORDER BY author LIMIT 1)
+    FROM authors WHERE authors.author IS NOT NULL
+)
+SELECT ARRAY(SELECT author FROM authors WHERE author IS NOT NULL LIMIT %(most)s::int), rows, models_indexed
+FROM (SELECT) AS nothing LEFT JOIN memory_personalindex ON user_id = %(user)s::bigint
+"""
+
+
+def collected(user: User) -> Collected:
+    """One statement."""
+    [(authors, rows, models_indexed)] = prepared.fetch(_COLLECTION_SQL, {"user": user.pk, "most": MOST_AUTHORS})
+    is_large = rows is not None and rows > PersonalIndex.LARGE
+    return Collected(
+        authors=tuple(authors),
+        rows=rows if is_large else None,
+        has_own_index=is_large and embedder().name in (models_indexed or ()),
+    )
+
+
+# The statements --------------------------------------------------------------------------------------------------
+
+# Which rows hold words of the question? A word weighs more the fewer of the user's rows hold it; one that no row holds
+# still counts in the whole, so that a long question about something else does not fit by a single word. Backslash and
+# quote are doubled: a word is data in the query, never syntax. The names in braces are put in from the constants below,
+# never from what a person wrote.
+_ASKED: Final[LiteralString] = r"""
+WITH asked AS MATERIALIZED (
+    SELECT row_number() OVER () AS word, max(share) AS share, {known_rows} AS known_rows,
+        ('''' || replace(replace(said, '\', '\\'), '''', '''''') || '''')::tsquery AS query
+    FROM (
+        SELECT unnest(tsvector_to_array(to_tsvector('english', %(words)s::text))) AS said, 1.0::float8 AS share
+        UNION ALL SELECT unnest(tsvector_to_array(to_tsvector('english', %(context)s::text))),
+            %(context_weight)s::float8
+    ) AS words GROUP BY said
+), weighing AS MATERIALIZED (SELECT {weighing})"""
+_RARITY: Final[LiteralString] = "share * ln(1 + (greatest(rows - found, 0) + 0.5) / (found + 0.5)) AS weight"
+_BEST_SHARES: Final[LiteralString] = """
+SELECT origin, id, share FROM (
+    SELECT origin, id, share, row_number() OVER (PARTITION BY origin ORDER BY share DESC, id) AS place FROM shares
+) AS ordered WHERE place <= CASE origin WHEN 'chunk' THEN %(passages)s::int ELSE %(statements)s::int END"""
+
+# The usual case, up to some thousands of rows: each is asked for each word. Asking for any of the words at once takes
+# three times as long.
+_WORDS_BY_SCAN: Final[LiteralString] = f"""{_ASKED}, hits AS MATERIALIZED (
+    {{hits}}
+), weights AS MATERIALIZED (
+    SELECT word, {_RARITY}
+    FROM (SELECT word, share, (SELECT count(*) FROM hits WHERE hits.word = asked.word) AS found FROM asked) AS held,
+        (SELECT {{rows}} AS rows) AS counted
+), shares AS MATERIALIZED (
+    SELECT origin, id, sum(rank * weight) / (SELECT nullif(sum(weight), 0) FROM weights) AS share
+    FROM hits JOIN weights USING (word) GROUP BY origin, id
+){_BEST_SHARES}"""  # noqa: S608 - put together from constants
+_HITS_BY_SCAN: Final[LiteralString] = """
+    SELECT '{kind}' AS origin, own.id, word, ts_rank(of_{kind}, search, query) AS rank
+    FROM weighing, {table} AS own JOIN asked ON search @@ query WHERE {own}
+"""
+
+# A large collection is never passed through: its index brings up what holds a rare word, and common words count only
+# where those have led.
+_WORDS_BY_INDEX: Final[LiteralString] = f"""{_ASKED}, seeking AS MATERIALIZED (
+    SELECT * FROM asked WHERE known_rows IS NULL
+    UNION ALL (SELECT * FROM asked WHERE NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
+               ORDER BY known_rows LIMIT 2)
+), hits AS MATERIALIZED (
+    {{hits}}
+), held AS MATERIALIZED (
+    SELECT word, count(*) AS held FROM hits GROUP BY word
+), weights AS MATERIALIZED (
+    SELECT word, query, {_RARITY}
+    FROM (SELECT word, query, share, coalesce(known_rows, held, 0) AS found FROM asked LEFT JOIN held USING (word))
+        AS searched, (SELECT {{rows}} AS rows) AS counted
+), looked_at AS MATERIALIZED (
+    SELECT origin, id FROM (
+        SELECT origin, id, row_number() OVER (PARTITION BY origin ORDER BY sum(weight) DESC, id DESC) AS place
+        FROM hits JOIN weights USING (word) GROUP BY origin, id
+    ) AS ordered WHERE place <= %(look)s::int
+), shares AS MATERIALIZED (
+    SELECT origin, id, weight / (SELECT nullif(sum(weight), 0) FROM weights) AS share FROM ({{weighed}}) AS weighed
+){_BEST_SHARES}"""  # noqa: S608 - put together from constants
+_HITS_BY_INDEX: Final[LiteralString] = """
+    SELECT '{kind}' AS origin, own.id, word FROM seeking JOIN {table} AS own ON {own} AND own.search @@ seeking.query
+"""
+# `|| ''` and OFFSET 0: a row's words are read once, not for each of the question's.
+_WEIGHED_BY_INDEX: Final[LiteralString] = r"""
+    SELECT '{kind}' AS origin, id,
+        (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights) AS weight
+    FROM weighing, looked_at JOIN {table} USING (id),
+        LATERAL (SELECT {table}.search || '' AS search OFFSET 0) AS fetched
+    WHERE origin = '{kind}'
+"""
+_KNOWN_ROWS: Final[LiteralString] = (
+    "(SELECT (common_words ->> said)::float8 FROM memory_personalindex WHERE user_id = %(user)s::bigint)"
+)
+
+# What is near in meaning, and all that is told of it and of what the words have brought up.
+_FETCH: Final[LiteralString] = """
+WITH meant AS MATERIALIZED (
+    SELECT model, meaning::halfvec AS meaning, set_config('hnsw.ef_search', %(nearby)s::text, true)
+    FROM unnest(%(models)s::text[], %(vectors)s::text[]) AS put (model, meaning)
+), {legs}
+{rows_found}
+"""
+_LEG: Final[LiteralString] = """
+{kind}_words AS MATERIALIZED (
+    SELECT id, share FROM unnest(%({kind}_hits)s::bigint[], %({kind}_shares)s::float8[]) AS put (id, share)
+), {kind}_near AS MATERIALIZED (
+    SELECT own.id {nearest} LIMIT %({limit})s::int
+)"""
+_NEAREST_BY_SCAN: Final[LiteralString] = """
+    FROM {table} AS own JOIN meant ON model = own.embedded_by
+    WHERE {own} AND vector IS NOT NULL ORDER BY vector <=> meaning, own.id"""
+_NEAREST_BY_INDEX: Final[LiteralString] = """
+    FROM {table} AS own WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL ORDER BY {distance}"""
+# The exact one is ordered by the identifier as well; an approximate index serves an order by the distance alone, by the
+# very expression it is made of. It looks at no more than `hnsw.ef_search` rows, 40 if nobody says otherwise.
+_MEANING: Final[LiteralString] = "(SELECT meaning FROM meant WHERE model = %(model)s::text)"
+_EXACT_DISTANCE: Final[LiteralString] = f"vector <=> {_MEANING}, id"
+_INDEXED_DISTANCE: Final = f"(vector::halfvec({DIMENSION})) <=> {_MEANING}::halfvec({DIMENSION})"
+_ROWS: Final[LiteralString] = """
+    SELECT own.vector <=> meaning, own.embedded_by, coalesce(share, 0), {columns}, {in_project}
+    FROM {kind}_near FULL OUTER JOIN {kind}_words USING (id) JOIN {table} AS own USING (id)
+        LEFT JOIN meant ON model = own.embedded_by {joins}"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """How one table of memories takes part in the search."""
+
+    kind: LiteralString
+    table: LiteralString
+    limit: LiteralString
+    weights: LiteralString
+    """Of words with the marks D, C, B and A; a word without a mark counts as D."""
+    columns: LiteralString
+    """What is read of it, as `_found` takes it from `source` on; the last, `in_project`, stands apart."""
+    in_project: LiteralString
+    """Whether a row belongs to the project of the conversation that asks."""
+    joins: LiteralString = ""
+
+
+_SAID_IN_PROJECT: Final[LiteralString] = """EXISTS (SELECT FROM chat_conversation AS said_in
+        WHERE said_in.id = own.conversation_id AND said_in.scope = %(project)s::text)"""
+
+_FACTS: Final = _Table(
+    kind="fact",
+    table="memory_fact",
+    limit="statements",
+    weights="1,1,1,1",
+    columns="""'fact', own.id, statement, '', recorded_at, message_id, importance, times_used, last_used_at, '',
+        true, ''::text, 0, 0, tokens, status = 'archived'""",
+    in_project="""EXISTS (SELECT FROM chat_message AS message JOIN chat_conversation AS said_in
+        ON said_in.id = message.conversation_id
+        WHERE message.id = own.message_id AND said_in.scope = %(project)s::text)""",
+)
+_EPISODES: Final = _Table(
+    kind="episode",
+    table="memory_episode",
+    limit="statements",
+    weights="1,1,1,1",
+    columns="""'episode', own.id, summary, title, happened_at, NULL::bigint, significance, times_used, last_used_at,
+        '', true, coalesce(conversation_id::text, ''), 0, 0, tokens, status = 'archived'""",
+    in_project=_SAID_IN_PROJECT,
+)
+_CHUNKS: Final = _Table(
+    kind="chunk",
+    table="memory_chunk",
+    limit="passages",
+    weights=POSITION_WEIGHTS,
+    columns="""own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN own.segment_id
+        ELSE own.id END, own.text, concat_ws(' ', document.path::text, nullif(own.heading, '')), said_at,
+        own.message_id, coalesce(document.importance, 0.5), own.times_used, own.last_used_at, author, own_words,
+        coalesce(own.conversation_id::text, ''), place, number, own.tokens, false""",
+    in_project=f"coalesce(document.path <@ %(project_path)s::ltree, {_SAID_IN_PROJECT})",
+    joins="LEFT JOIN memory_document AS document ON document.id = own.document_id",
+)
+
+_ACTIVE_FACTS: Final = """status IN ('active', 'archived')
+    AND (valid_from IS NULL OR valid_from <= %(moment)s::timestamptz)
+    AND (valid_until IS NULL OR valid_until > %(moment)s::timestamptz)
+    AND (key = '' OR importance < %(guaranteed)s::float8)"""
+_FACTS_KNOWN_THEN: Final = "own.id = ANY(%(known_then)s::bigint[])"
+"""What was known at a past moment is a longer story, told in one place: `FactQuerySet.known_at`."""
+_OF_SCOPE: Final = "SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND scope = %(scope)s::text"
+# Of a deleted conversation nothing is recalled, though its rows stay for as long as it may be brought back: what was
+# said, its summaries and episodes, and the document that tells of it. Each list is made once a statement.
+_DELETED: Final = "SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL"
+_OF_STANDING: Final = f"(own.conversation_id IS NULL OR own.conversation_id <> ALL(ARRAY({_DELETED})))"
+_TELLS_OF_STANDING: Final = f"""(own.document_id IS NULL OR own.document_id <> ALL(ARRAY(
+    SELECT id FROM memory_document WHERE user_id = %(user)s::bigint AND source = 'librarian'
+        AND external_id = ANY(ARRAY(SELECT 'conversation:' || deleted.id FROM ({_DELETED}) AS deleted)))))"""  # noqa: S608 - constants
+_WEIGHING: Final = ", ".join(
+    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}" for table in (_FACTS, _EPISODES, _CHUNKS)
+)
+
+
+# The search ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Found:
+    """One row of the search: what is ranked, and what is told of it beside."""
+
+    candidate: Candidate
+    message_id: int | None
+    title: str
+    said_by: str
+    conversation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search: its statements are put together from constants, all values are parameters."""
+
+    user_id: int
+    question: Question
+    moment: datetime
+    known_then: list[int] | None
+    """Ids of the facts that were known at a past moment; None: the moment is now."""
+    filters: Filters
+    exclude_refs: Collection[str]
+    collection: Collected
+    project: str = ""
+    """Path of the project that the conversation belongs to, and whose rows are marked; empty: none."""
+
+    def run(self, watch: Stopwatch) -> list[Found]:
+        """The candidates of both legs, in no order. Laps: words, embed (what was left of it after the words), fetch."""
+        models = serving()
+        vectors = [_EMBEDDING.submit(_embedded, model, self.question.by_meaning) for model in models]
+        tables = list(self._tables())
+        shares = self._shares(tables) if tables else []
+        watch.lap("words")
+        meanings = [vector.result() for vector in vectors]
+        watch.lap("embed")
+        found = self._fetched(tables, shares, models, meanings) if tables else []
+        watch.lap("fetch")
+        return found
+
+    def _shares(self, tables: Sequence[tuple[_Table, str]]) -> list[tuple[str, int, float]]:
+        """Origin, id and share of the words, of the best rows by their words."""
+        statement = _WORDS_BY_INDEX if self.collection.rows else _WORDS_BY_SCAN
+        hits = _HITS_BY_INDEX if self.collection.rows else _HITS_BY_SCAN
+        known = {"known_rows": _KNOWN_ROWS if self.collection.rows else "NULL", "weighing": _WEIGHING}
+        rows = " + ".join(f"(SELECT count(*) FROM {one.table} AS own WHERE {own})" for one, own in tables)  # noqa: S608
+        sql = statement.format(
+            hits=" UNION ALL ".join(hits.format(kind=one.kind, table=one.table, own=own) for one, own in tables),
+            rows="%(rows)s::float8" if self.collection.rows else f"({rows})::float8",
+            weighed=" UNION ALL ".join(_WEIGHED_BY_INDEX.format(kind=one.kind, table=one.table) for one, _ in tables),
+            **known,
+        )
+        return prepared.fetch(self._own(sql), self._parameters())
+
+    def _fetched(
+        self,
+        tables: Sequence[tuple[_Table, str]],
+        shares: Sequence[tuple[str, int, float]],
+        models: Sequence[Embedder],
+        meanings: Sequence[str],
+    ) -> list[Found]:
+        sql = _FETCH.format(
+            legs=", ".join(self._leg(table, own) for table, own in tables),
+            rows_found=" UNION ALL ".join(self._rows_of(table) for table, _ in tables),
+        )
+        hits: dict[str, Any] = {}
+        for table, _ in tables:
+            own = [(pk, share) for origin, pk, share in shares if origin == table.kind]
+            hits[f"{table.kind}_hits"] = prepared.array(pk for pk, _ in own)
+            hits[f"{table.kind}_shares"] = prepared.array(share for _, share in own)
+        named = {"models": [model.name for model in models], "model": models[0].name, "vectors": list(meanings)}
+        rows = prepared.fetch(self._own(sql), self._parameters() | named | hits)
+        current = models[0].name
+        return [_found(current, *row) for row in rows]
+
+    def _rows_of(self, table: _Table) -> str:
+        in_project = table.in_project if self.project else "false"
+        return _ROWS.format(
+            columns=table.columns, in_project=in_project, kind=table.kind, table=table.table, joins=table.joins
+        )
+
+    def _leg(self, table: _Table, own: str) -> str:
+        nearest = _NEAREST_BY_SCAN
+        if self.collection.rows:
+            distance = _INDEXED_DISTANCE if self.collection.has_own_index else _EXACT_DISTANCE
+            nearest = _NEAREST_BY_INDEX.replace("{distance}", distance)
+        return _LEG.replace("{nearest}", nearest).format(kind=table.kind, table=table.table, limit=table.limit, own=own)
+
+    def _own(self, sql: str) -> str:
+        """The statement; for a large collection with the owner's number in it: the owner's own index is found by it
+        when the statement is planned."""
+        return sql.replace("%(user)s", str(int(self.user_id))) if self.collection.rows else sql
+
+    def _tables(self) -> Iterator[tuple[_Table, str]]:
+        """The tables that can hold what is wanted, each with what makes a row of it the user's own and wanted."""
+        wanted, only = self.filters.sources, self.filters
+        if "fact" in wanted and not only.path:
+            yield _FACTS, " AND ".join(self._facts())
+        if "episode" in wanted and not only.path and not only.tags:
+            yield _EPISODES, " AND ".join(self._episodes())
+        if wanted & {"document", "message", "segment"} and not only.kinds:
+            yield _CHUNKS, " AND ".join(self._chunks())
+
+    # The user's id is cast, as the index of words has it as bigint: by a bare number, an integer, it cannot be looked
+    # up there, and everybody's rows of a word would be read (190 ms instead of 24 in a million rows).
+
+    def _facts(self) -> Iterator[str]:
+        yield f"own.user_id = %(user)s::bigint AND {_ACTIVE_FACTS if self.known_then is None else _FACTS_KNOWN_THEN}"
+        yield "own.id <> ALL(%(fact_ids)s::bigint[])"
+        only = self.filters
+        if only.kinds:
+            yield "own.kind = ANY(%(kinds)s::text[])"
+        if only.tags:
+            yield "own.tags && %(tags)s::varchar[]"
+        if only.minimum_importance > 0:
+            yield "importance >= %(importance)s::float8"
+        if only.scope:
+            yield (
+                "own.message_id IN (SELECT message.id FROM chat_message AS message JOIN chat_conversation AS said_in"
+                " ON said_in.id = message.conversation_id WHERE said_in.user_id = %(user)s::bigint"
+                " AND said_in.scope = %(scope)s::text)"
+            )
+        yield from self._dates("recorded_at")
+
+    def _episodes(self) -> Iterator[str]:
+        yield f"own.user_id = %(user)s::bigint AND own.id <> ALL(%(episode_ids)s::bigint[]) AND {_OF_STANDING}"
+        yield (
+            "status <> 'merged'"
+            if self.known_then is None
+            else "status <> 'merged' AND recorded_at <= %(moment)s::timestamptz"
+        )
+        only = self.filters
+        if only.kinds:
+            yield "own.kind = ANY(%(kinds)s::text[])"
+        if only.minimum_importance > 0:
+            yield "significance >= %(importance)s::float8"
+        if only.scope:
+            yield f"own.conversation_id IN ({_OF_SCOPE})"
+        yield from self._dates("happened_at")
+
+    def _chunks(self) -> Iterator[str]:
+        only = self.filters
+        yield f"own.user_id = %(user)s::bigint AND {_OF_STANDING} AND {_TELLS_OF_STANDING}"
+        if not {"document", "message", "segment"} <= only.sources:
+            yield "own.kind = ANY(%(sources)s::text[])"
+        named = ids_by_kind(self.exclude_refs)
+        if named["message"] or named["segment"] or named["chunk"]:
+            yield "(own.message_id IS NULL OR own.message_id <> ALL(%(message_ids)s::bigint[]))"
+            yield "(own.segment_id IS NULL OR own.segment_id <> ALL(%(segment_ids)s::bigint[]))"
+            yield "own.id <> ALL(%(chunk_ids)s::bigint[])"
+        if self.known_then is not None:
+            yield "said_at <= %(moment)s::timestamptz"
+        documents = list(self._documents())
+        if documents:
+            of_documents = f"SELECT id FROM memory_document WHERE {' AND '.join(documents)}"  # noqa: S608
+            inside = f"own.document_id IN ({of_documents})"
+            if only.path or only.tags:
+                yield inside
+            else:
+                yield f"({inside} OR own.document_id IS NULL AND {self._elsewhere()})"
+        yield from self._dates("said_at")
+
+    def _documents(self) -> Iterator[str]:
+        only = self.filters
+        if not (only.path or only.tags or only.scope or only.minimum_importance > 0):
+            return
+        yield "user_id = %(user)s::bigint"
+        if only.path:
+            yield "path <@ %(path)s::ltree"
+        if only.scope:
+            yield "path <@ %(scope_path)s::ltree"
+        if only.tags:
+            yield "tags && %(tags)s::varchar[]"
+        if only.minimum_importance > 0:
+            yield "importance >= %(importance)s::float8"
+
+    def _elsewhere(self) -> str:
+        """Which passages of conversations are wanted, where documents are narrowed by scope or importance."""
+        said = f"own.conversation_id IN ({_OF_SCOPE})" if self.filters.scope else "true"
+        return f"{said} AND %(importance)s::float8 <= 0.5"
+
+    def _dates(self, column: str) -> Iterator[str]:
+        if self.filters.since:
+            yield f"{column} >= %(since)s::timestamptz"
+        if self.filters.until:
+            yield f"{column} < %(until)s::timestamptz"
+
+    def _parameters(self) -> dict[str, Any]:
+        only, named = self.filters, ids_by_kind(self.exclude_refs)
+        return {
+            "user": self.user_id,
+            "words": self.question.by_words,
+            "context": self.question.context,
+            "context_weight": CONTEXT_WEIGHT,
+            "rows": self.collection.rows,
+            "nearby": str(2 * PASSAGE_LIMIT),
+            "look": FIRST_LOOK,
+            "moment": self.moment,
+            "known_then": prepared.array(self.known_then or ()),
+            "guaranteed": GUARANTEED_IMPORTANCE,
+            "passages": PASSAGE_LIMIT,
+            "statements": STATEMENT_LIMIT,
+            **{f"{kind}_ids": prepared.array(ids) for kind, ids in named.items()},
+            "sources": sorted(only.sources),
+            "kinds": sorted(only.kinds),
+            "tags": sorted(only.tags),
+            "importance": only.minimum_importance,
+            "since": only.since,
+            "until": only.until,
+            "path": encode(only.path) if only.path else None,
+            "scope": only.scope,
+            "scope_path": encode(only.scope) if only.scope else None,
+            "project": self.project,
+            "project_path": encode(self.project) if self.project else None,
+        }
+
+
+_EMBEDDING: Final = ThreadPoolExecutor(max_workers=2, thread_name_prefix="embedding")
+"""A question is embedded while the server looks for its words."""
+
+
+def _embedded(model: Embedder, text: str) -> str:
+    """The vector as PostgreSQL reads it."""
+    return "[" + ",".join([f"{one:.4f}" for one in model.embed([text])[0].tolist()]) + "]"
+
+
+def calibration(model: str) -> Calibration:
+    """What a cosine means under `model`."""
+    return CALIBRATIONS.get(model, UNKNOWN_MODEL)
+
+
+def _found(
+    current: str,
+    distance: float | None,
+    embedded_by: str,
+    words: float,
+    source: Source,
+    pk: int,
+    text: str,
+    title: str,
+    when: datetime,
+    message_id: int | None,
+    importance: float,
+    times_used: int,
+    last_used_at: datetime | None,
+    author: str,
+    own_words: bool,
+    conversation: str,
+    place: int,
+    number: int,
+    tokens: int,
+    is_archived: bool,
+    in_project: bool,
+) -> Found:
+    if distance is not None and embedded_by != current:  # while rows are embedded anew
+        distance = on_scale_of(distance, calibration(embedded_by), calibration(current))
+    candidate = Candidate(
+        ref=f"{'chunk' if source == 'document' else source}:{pk}",
+        text=text,
+        when=when,
+        distance=distance,
+        words=words,
+        importance=importance,
+        times_used=times_used,
+        source=source,
+        last_used_at=last_used_at,
+        author=author,
+        own_words=own_words,
+        thread=conversation if source == "message" else None,
+        place=place,
+        number=number,
+        tokens=tokens,
+        is_archived=is_archived,
+        in_project=in_project,
+    )
+    said_by = (author or ("user" if own_words else "assistant")) if source == "message" else ""
+    return Found(candidate, message_id, _title(source, title), said_by, conversation)
+
+
+def _title(source: Source, title: str) -> str:
+    """A document's path as it was typed, and the headings the passage stands below."""
+    if source != "document":
+        return title
+    path, _, heading = title.partition(" ")
+    return f"{decode(path)} {heading}".strip() if path else heading

@@ -1,0 +1,64 @@
+"""What memory's pages say in words: how sure, how fresh, from where; and a profile document line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from django import template
+from django.utils import timezone
+
+from memory.filing.lines import Line, lines_of
+from memory.models import Fact
+from memory.pages import wording
+
+register = template.Library()
+
+BULLETS = ("- ", "* ", "+ ")
+
+
+@register.filter
+def sureness(confidence: float) -> str:
+    """“quite sure”."""
+    return wording.sureness(confidence)
+
+
+@register.filter
+def freshness(fact: Fact) -> str:
+    """“fading”."""
+    return wording.freshness(fact, timezone.now())
+
+
+@register.filter
+def whence(fact: Fact) -> str:
+    """“You said so”."""
+    return wording.SOURCES[Fact.Source(fact.source)]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a document that stand together."""
+
+    are_bullets: bool
+    lines: list[tuple[str, int]]
+    """Each as it is read, and the fact it tells; 0: none."""
+
+
+@register.filter
+def paragraphs(text: str) -> Iterator[Lines]:
+    """A profile document as a page shows it: its bullets as lists, each other line for itself."""
+    for kind, lines in groupby(lines_of(text), key=_kind):
+        if kind:
+            yield Lines(kind == "bullets", [(_as_read(line), line.fact or 0) for line in lines])
+
+
+def _kind(line: Line) -> str:
+    if not line.unmarked.strip():
+        return ""
+    return "bullets" if line.unmarked.lstrip().startswith(BULLETS) else "text"
+
+
+def _as_read(line: Line) -> str:
+    words = line.unmarked.strip()
+    return words[2:].strip() if words.startswith(BULLETS) else words

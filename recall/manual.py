@@ -1,0 +1,189 @@
+"""What is there to read? The pages of `docs/`, in an order for readers, served as they stand in the repository.
+
+The pages are ours, so they may hold images and links among themselves, which an answer may not (`recall/markdown.py`).
+They can be read without an account. `/docs/source/…` shows the file that a page names: who reads how it is done can
+look at it there and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from posixpath import normpath
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pygments
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from mdit_py_plugins.anchors import anchors_plugin
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+CHAPTERS: Final = (
+    ("Begin", ("quick-start", "concepts", "privacy")),
+    ("Use it", ("conversations", "projects", "attachments", "review", "forgetting", "import-export", "account")),
+    ("Run it", ("self-hosting", "settings", "local-models", "admin", "observing", "offline")),
+    ("Build on it", ("api", "mcp", "protocol")),
+    (
+        "How it is done",
+        (
+            *("architecture", "turn", "budget", "compaction", "cost", "memory", "retrieval", "documents", "librarian"),
+            *("consolidation", "scale", "design", "decisions", "sources"),
+        ),
+    ),
+    ("News", ("changelog",)),
+)
+"""Every page, once; `tests/recall/test_manual.py` holds it against the folder."""
+FIRST: Final = "quick-start"
+ELSEWHERE: Final[Mapping[str, str]] = {"changelog": "CHANGELOG.md"}
+"""Pages whose file does not lie in `docs/`."""
+SOURCES: Final = ("recall", "accounts", "memory", "budget", "chat", "offline", "bench", "tests", "docs")
+"""Folders whose Python files can be read below `/docs/source/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: its title, its HTML, and its sections as (anchor, heading)."""
+
+    name: str
+    title: str
+    html: SafeString
+    sections: tuple[tuple[str, str], ...]
+
+
+NAMES: Final = tuple(name for _, names in CHAPTERS for name in names)
+
+
+@require_safe
+def docs(request: HttpRequest, name: str = FIRST) -> HttpResponse:
+    """A page of the documentation."""
+    if name not in NAMES:
+        raise Http404
+    place = NAMES.index(name)
+    context = {
+        "page": page(name),
+        "chapters": [(heading, [page(one) for one in names]) for heading, names in CHAPTERS],
+        "before": page(NAMES[place - 1]) if place else None,
+        "after": page(NAMES[place + 1]) if place + 1 < len(NAMES) else None,
+    }
+    return render(request, "docs/page.html", context)
+
+
+@require_safe
+def source(request: HttpRequest, path: str) -> HttpResponse:
+    """A file of the code, highlighted, each line with an anchor."""
+    if path != normpath(path) or path.partition("/")[0] not in SOURCES:
+        raise Http404
+    try:
+        file = (settings.BASE_DIR / path).resolve()
+        is_ours = file.suffix == ".py" and file.is_relative_to(settings.BASE_DIR) and file.is_file()
+    except (OSError, ValueError):  # a name too long for the disk; a NUL
+        raise Http404 from None
+    if not is_ours:
+        raise Http404
+    return render(request, "docs/source.html", {"path": path, "code": _numbered(file.read_text())})
+
+
+@lru_cache
+def page(name: str) -> Page:
+    """The page `name`, read and rendered once a process."""
+    text = (settings.BASE_DIR / ELSEWHERE.get(name, f"docs/{name}.md")).read_text()
+    tokens = _PARSER.parse(text)
+    headings = [(one, words) for one, words in pairwise(tokens) if one.type == "heading_open"]
+    title = next((words.content for one, words in headings if one.tag == "h1"), name)
+    sections = tuple((str(one.attrs["id"]), _plain(words)) for one, words in headings if one.tag == "h2")
+    html = _PARSER.renderer.render(tokens, _PARSER.options, {})
+    return Page(name, title.replace("`", ""), mark_safe(html), sections)  # noqa: S308 (our own files, and no raw HTML)
+
+
+def _plain(heading: Token) -> str:
+    return "".join(one.content for one in heading.children or [])
+
+
+def _address(target: str) -> str:
+    """Where a link of a page leads when it is served: pages to pages, code to its source, the rest as it is."""
+    parts = urlsplit(target)
+    if parts.scheme or not parts.path:
+        return target
+    anchor = f"#{parts.fragment}" if parts.fragment else ""
+    path = normpath(f"docs/{parts.path}")
+    if path == "README.md":
+        return reverse("docs")
+    if path == "CHANGELOG.md":
+        return reverse("docs_page", args=["changelog"])
+    if path.startswith("docs/images/"):
+        return static(path)
+    if path.endswith(".md"):
+        return reverse("docs_page", args=[Path(path).stem]) + anchor
+    return reverse("docs_source", args=[path]) + anchor if path.endswith(".py") else target
+
+
+def _link(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
+    tokens[index].attrSet("href", _address(str(tokens[index].attrs["href"])))
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _image(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
+    tokens[index].attrSet("src", _address(str(tokens[index].attrs["src"])))
+    return renderer.image(tokens, index, options, env)
+
+
+def _code(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
+    language = tokens[index].info.strip() or "text"
+    inside = _highlighted(tokens[index].content, language)
+    return f'<pre tabindex="0" role="group" aria-label="Code"><code>{inside}</code></pre>\n'
+
+
+def _table_open(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
+    return '<div class="table-frame" tabindex="0" role="group" aria-label="Table"><table>\n'
+
+
+def _table_close(renderer: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: Any) -> str:
+    return "</table></div>\n"
+
+
+def _highlighted(code: str, language: str) -> SafeString:
+    try:
+        lexer = get_lexer_by_name(language)
+    except ClassNotFound:
+        lexer = get_lexer_by_name("text")
+    return mark_safe(pygments.highlight(code, lexer, HtmlFormatter(nowrap=True)))  # noqa: S308 (Pygments escapes the code)
+
+
+def _numbered(code: str) -> SafeString:
+    """Python with an anchor for each line, as in L-12. Pygments closes its spans at the end of every line."""
+    lines = enumerate(_highlighted(code, "python").splitlines(keepends=True), start=1)
+    return mark_safe("".join(f'<span id="L-{number}">{line}</span>' for number, line in lines))  # noqa: S308 (as above)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    anchors_plugin(parser, max_level=3)
+    rules = {
+        "link_open": _link,
+        "image": _image,
+        "fence": _code,
+        "code_block": _code,
+        "table_open": _table_open,
+        "table_close": _table_close,
+    }
+    for name, rule in rules.items():
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+_PARSER: Final = _parser()

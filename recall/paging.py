@@ -1,0 +1,117 @@
+"""How is a list of the API read page by page? `limit`, and a `cursor` that says after which row the next page begins.
+
+A cursor holds what the list is ordered by, of the last row that was given. So nothing is missed or told twice where
+rows come and go meanwhile, and a page deep down costs as much as the first. It is opaque to programs, and opens
+nothing: each list begins at its owner's own rows.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from ninja import Schema
+from pydantic import Field
+
+USUAL: Final = 50
+MOST: Final = 200
+"""Rows of one page."""
+NEXT: Final = "recall.next_page"
+"""Where a request keeps the address of the next page, for its Link header (RFC 8288)."""
+LONGEST_CURSOR: Final = 2_000
+NOT_OURS: Final = "This cursor is none that was given here. Begin again without one."
+
+
+class Paging(Schema):
+    """Which page of a list."""
+
+    limit: int = Field(USUAL, ge=1, le=MOST, description="Most items of a page")
+    cursor: str = Field("", max_length=LONGEST_CURSOR, description="`next_cursor` of the page before; empty: the first")
+
+
+class Page[Item](Schema):
+    """A page of a list. The header `Link` holds the address of the next one, too."""
+
+    items: list[Item]
+    next_cursor: str | None = Field(description="For the next page; null: this was the last")
+
+
+def page(request: HttpRequest, rows: QuerySet[Any], order: Sequence[str], given: Paging) -> dict[str, Any]:
+    """The page that is asked for, and the cursor of the next one.
+
+    `order`: columns, with “-” before those that fall; none may be null, and the last must tell any two rows apart.
+
+    Raises:
+        ValidationError: the cursor is none of this list.
+    """
+    if given.cursor:
+        rows = rows.filter(_after(rows, order, _read(rows, order, given.cursor)))
+    found = list(rows.order_by(*order)[: given.limit + 1])
+    shown, more = found[: given.limit], len(found) > given.limit
+    cursor = _cursor([getattr(shown[-1], name.lstrip("-")) for name in order]) if more else None
+    if cursor is not None:
+        note_next(request, cursor)
+    return {"items": shown, "next_cursor": cursor}
+
+
+def note_next(request: HttpRequest, cursor: str) -> None:
+    """Keep the next page's address for the Link header."""
+    asked = [(name, value) for name, values in request.GET.lists() for value in values if name != "cursor"]
+    request.META[NEXT] = request.build_absolute_uri(f"{request.path}?{urlencode([*asked, ('cursor', cursor)])}")
+
+
+def _cursor(values: Sequence[Any]) -> str:
+    text = json.dumps(values, default=_as_text, ensure_ascii=False)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _as_text(value: Any) -> str:
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _read(rows: QuerySet[Any], order: Sequence[str], cursor: str) -> list[Any]:
+    try:
+        values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        raise ValidationError(NOT_OURS) from None
+    if not isinstance(values, list) or len(values) != len(order) or not all(map(_is_plain, values)):
+        raise ValidationError(NOT_OURS)
+    fields = [_field(rows, name.lstrip("-")) for name in order]
+    try:
+        return [_cleaned(field, value) for field, value in zip(fields, values, strict=True)]
+    except (ValidationError, ValueError, TypeError, OverflowError):
+        raise ValidationError(NOT_OURS) from None
+
+
+def _field(rows: QuerySet[Any], name: str) -> Any:
+    return rows.model._meta.pk if name == "pk" else rows.model._meta.get_field(name)
+
+
+def _is_plain(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number or (isinstance(value, str) and "\x00" not in value)
+
+
+def _cleaned(field: Any, value: Any) -> Any:
+    cleaned = field.to_python(value)
+    if hasattr(cleaned, "tzinfo") and cleaned.tzinfo is None:
+        raise ValidationError(NOT_OURS)
+    field.get_prep_value(cleaned)  # raises for what the column could not hold
+    return cleaned
+
+
+def _after(rows: QuerySet[Any], order: Sequence[str], values: Sequence[Any]) -> Q:
+    """Rows that come after these values: a > 1, or a = 1 and b > 2, and so on."""
+    after, equal = Q(), Q()
+    for name, value in zip(order, values, strict=True):
+        column, test = name.lstrip("-"), "lt" if name.startswith("-") else "gt"
+        after |= equal & Q(**{f"{column}__{test}": value})
+        equal &= Q(**{column: value})
+    return after

@@ -1,0 +1,284 @@
+// @ts-check
+/**
+ * What goes with the next message: files dropped on the talk, pasted, or chosen. Each is sent on its way at once, and
+ * is a draft on the server until the message is sent (docs/attachments.md); the tab keeps only the drafts' numbers, so
+ * that a reload loses nothing. A long paste becomes a file, too; “Put into the message” makes it words again.
+ *
+ * @typedef {{id: number, kind: string, name: string, size: string, tokens: number, thumbnail: string, text_url: string,
+ *   remove_url: string, note: string}} Draft
+ * @typedef {{element: any, file: File | Blob, name: string, kind: string, xhr: XMLHttpRequest | null,
+ *   draft: Draft | null}} Item
+ */
+
+import { keep } from "./connection.js";
+
+/** @param {string} id @returns {any} */
+const $ = (id) => document.getElementById(id);
+const NOT_TEMPORARY = "A temporary chat keeps nothing, and so takes no attachments. Switch it off to attach.";
+const UNFINISHED = "An attachment is still on its way. Wait for it, or remove it.";
+const FAILED = "An attachment did not arrive. Try it again, or remove it.";
+const NO_CONNECTION = "Recall could not be reached.";
+const WILL_FAIL_AGAIN = [413, 422]; // the file itself was refused
+const MEGABYTE = 1_000_000;
+
+export class Attachments {
+  /** @type {Item[]} */ #items = [];
+  #area = $("attaching");
+  #list = $("attachments");
+  #most = Number(this.#area.dataset.most);
+  #on;
+
+  /**
+   * @param {{isTemporary: () => boolean, about: () => Record<string, string>, key: () => string, changed: () => unknown,
+   *   refuse: (sentence: string) => unknown, announce: (sentence: string) => unknown,
+   *   insert: (words: string) => unknown}} on `about`: what the next message goes into; `key`: of the tab's storage
+   */
+  constructor(on) {
+    this.#on = on;
+    this.#listen();
+    const kept = sessionStorage.getItem(on.key());
+    if (kept) this.bring(kept.split(",").map(Number));
+  }
+
+  /** The drafts that the next message takes. */
+  get ids() {
+    return this.#items.flatMap(({ draft }) => (draft ? [draft.id] : []));
+  }
+
+  /** @returns {string} why they cannot be sent yet; "" if they can, or there are none */
+  get refusal() {
+    if (!this.#items.length) return "";
+    if (this.#on.isTemporary()) return NOT_TEMPORARY;
+    if (this.#items.some(({ xhr }) => xhr)) return UNFINISHED;
+    return this.#items.every(({ draft }) => draft) ? "" : FAILED;
+  }
+
+  /** They go with a message now. @returns {number[]} */
+  take() {
+    const ids = this.ids;
+    for (const { element } of this.#items) element.remove();
+    this.#items = [];
+    this.remember();
+    return ids;
+  }
+
+  /** Keep them for this tab, over a reload. */
+  remember() {
+    keep(this.#on.key(), this.ids.join(","));
+    this.#list.hidden = !this.#items.length;
+    this.#on.changed();
+  }
+
+  /** Nothing is kept under the present key any more. */
+  forget() {
+    keep(this.#on.key(), "");
+  }
+
+  /** Show drafts that the server still has: after a reload, or when their message was refused. @param {number[]} ids */
+  async bring(ids) {
+    if (!ids.length) return;
+    const query = new URLSearchParams([...ids.map((id) => ["id", String(id)]), ...Object.entries(this.#on.about())]);
+    const response = await fetch(`${this.#area.dataset.address}?${query}`).catch(() => null); // the tab keeps the ids
+    if (!response?.ok || response.redirected) return;
+    for (const draft of (await response.json()).attachments) {
+      if (this.ids.includes(draft.id)) continue;
+      const item = this.#show(new Blob(), draft.name, draft.kind);
+      this.#arrived(item, draft);
+    }
+    this.remember();
+  }
+
+  /** @param {Iterable<File>} files */
+  add(files) {
+    for (const file of files) this.#begin(file, file.name, "file");
+  }
+
+  // One file --------
+
+  /** @param {File | Blob} file @param {string} name @param {string} kind */
+  #begin(file, name, kind) {
+    if (this.#on.isTemporary()) return this.#on.refuse(NOT_TEMPORARY);
+    if (this.#items.length >= this.#most) return this.#on.refuse(`At most ${this.#most} attachments go with one message.`);
+    this.#on.refuse("");
+    const item = this.#show(file, name, kind);
+    const largest = Number(this.#area.dataset.largest);
+    if (file.size > largest) this.#failed(item, `This file has ${(file.size / MEGABYTE).toFixed(1)} MB; ${largest / MEGABYTE} MB are the limit.`, false);
+    else this.#upload(item);
+  }
+
+  /** @param {File | Blob} file @param {string} name @param {string} kind @returns {Item} */
+  #show(file, name, kind) {
+    const element = $("attaching-one").content.cloneNode(true).firstElementChild;
+    const item = { element, file, name, kind, xhr: null, draft: null };
+    element.querySelector(".attachment-name").textContent = name;
+    element.querySelector("progress").setAttribute("aria-label", `Sending ${name}`);
+    element.querySelector("[data-attachment=remove]").setAttribute("aria-label", `Remove ${name}`);
+    element.addEventListener("click", (/** @type {any} */ { target }) => {
+      const button = target.closest("[data-attachment]");
+      if (button) this.#do(button.dataset.attachment, item);
+    });
+    this.#items.push(item);
+    this.#list.append(element);
+    this.#list.hidden = false;
+    return item;
+  }
+
+  /** @param {Item} item */
+  #upload(item) {
+    const [xhr, body] = [new XMLHttpRequest(), new FormData()];
+    const progress = item.element.querySelector("progress");
+    for (const [name, value] of Object.entries(this.#on.about())) body.set(name, value);
+    body.set("kind", item.kind);
+    body.set("file", item.file, item.name);
+    item.xhr = xhr;
+    progress.hidden = false;
+    progress.value = 0;
+    this.#facts(item, "Sending…");
+    xhr.upload.onprogress = ({ loaded, total }) => (progress.value = loaded / total);
+    xhr.upload.onload = () => {
+      progress.removeAttribute("value"); // how long reading takes nobody knows
+      this.#facts(item, "Reading…");
+    };
+    xhr.onload = () => this.#answered(item, xhr);
+    xhr.onerror = () => this.#failed(item, NO_CONNECTION, true);
+    xhr.open("POST", this.#area.dataset.address);
+    xhr.setRequestHeader("X-CSRFToken", /** @type {any} */ (document.querySelector("#composer [name=csrfmiddlewaretoken]")).value);
+    xhr.send(body);
+    this.#on.changed();
+  }
+
+  /** @param {Item} item @param {XMLHttpRequest} xhr */
+  #answered(item, xhr) {
+    const isJson = xhr.getResponseHeader("content-type")?.includes("json");
+    const told = isJson ? JSON.parse(xhr.responseText) : {};
+    if (xhr.status !== 201) {
+      const sentence = told.error ?? `It could not be attached (${xhr.status}). Sign in again if this goes on.`;
+      return this.#failed(item, sentence, !WILL_FAIL_AGAIN.includes(xhr.status));
+    }
+    this.#arrived(item, told);
+    this.#on.announce(`${told.name} is attached. ${told.note}`);
+    this.remember();
+  }
+
+  /** @param {Item} item @param {Draft} draft */
+  #arrived(item, draft) {
+    Object.assign(item, { draft, xhr: null, name: draft.name });
+    const { element } = item;
+    element.querySelector("progress").hidden = true;
+    element.querySelector(".attachment-name").textContent = draft.name;
+    element.querySelector("[data-attachment=remove]").setAttribute("aria-label", `Remove ${draft.name}`);
+    element.querySelector("[data-attachment=unfold]").hidden = draft.kind !== "paste";
+    this.#facts(item, `${draft.size} · ${draft.tokens.toLocaleString("en")} tokens`);
+    this.#problem(item, draft.note);
+    if (!draft.thumbnail) return;
+    const image = Object.assign(document.createElement("img"), { src: draft.thumbnail, alt: "" });
+    element.querySelector(".attachment-picture").replaceChildren(image);
+  }
+
+  /** @param {Item} item @param {string} sentence @param {boolean} mayBeTriedAgain */
+  #failed(item, sentence, mayBeTriedAgain) {
+    item.xhr = null;
+    item.element.querySelector("progress").hidden = true;
+    item.element.querySelector("[data-attachment=retry]").hidden = !mayBeTriedAgain;
+    item.element.classList.add("attachment-failed");
+    this.#facts(item, "");
+    this.#problem(item, sentence);
+    this.#on.announce(`${item.name}: ${sentence}`);
+    this.#on.changed();
+  }
+
+  /** @param {Item} item @param {string} words */
+  #facts(item, words) {
+    item.element.querySelector(".attachment-facts").textContent = words;
+  }
+
+  /** @param {Item} item @param {string} sentence "" for none */
+  #problem(item, sentence) {
+    Object.assign(item.element.querySelector(".attachment-problem"), { textContent: sentence, hidden: !sentence });
+  }
+
+  /** @param {string} what @param {Item} item */
+  #do(what, item) {
+    if (what === "remove") this.#remove(item);
+    else if (what === "unfold") this.#unfold(item);
+    else {
+      item.element.classList.remove("attachment-failed");
+      item.element.querySelector("[data-attachment=retry]").hidden = true;
+      this.#problem(item, "");
+      this.#upload(item);
+    }
+  }
+
+  /** @param {Item} item */
+  #remove(item) {
+    const next = item.element.nextElementSibling ?? item.element.previousElementSibling;
+    item.xhr?.abort();
+    if (item.draft) this.#post(item.draft.remove_url);
+    item.element.remove();
+    this.#items = this.#items.filter((one) => one !== item);
+    this.#on.refuse("");
+    this.#on.announce(`${item.name} is removed.`);
+    (next?.querySelector("[data-attachment=remove]") ?? $("text")).focus();
+    this.remember();
+  }
+
+  /** A paste becomes words again. @param {Item} item */
+  async #unfold(item) {
+    const response = await fetch(item.draft?.text_url ?? "").catch(() => null);
+    if (!response?.ok || response.redirected) return this.#on.refuse(NO_CONNECTION);
+    this.#on.insert(await response.text());
+    this.#remove(item);
+  }
+
+  /** @param {string} url */
+  #post(url) {
+    const token = /** @type {any} */ (document.querySelector("#composer [name=csrfmiddlewaretoken]")).value;
+    fetch(url, { method: "POST", headers: { "X-CSRFToken": token } }).catch(() => null); // a draft goes by itself
+  }
+
+  // Where files come from --------
+
+  #listen() {
+    $("attach-files").addEventListener("change", (/** @type {any} */ { target }) => {
+      this.add([...target.files]);
+      target.value = "";
+      $("text").focus();
+    });
+    $("text").addEventListener("paste", (/** @type {ClipboardEvent} */ event) => this.#paste(event));
+    this.#listenForDrops(/** @type {HTMLElement} */ (this.#area.closest(".talk")));
+  }
+
+  /** @param {ClipboardEvent} event */
+  #paste(event) {
+    const words = event.clipboardData?.getData("text/plain") ?? "";
+    const files = [...(event.clipboardData?.files ?? [])];
+    const isLong = words.length >= Number(this.#area.dataset.longPaste) && !this.#on.isTemporary();
+    if (words && !isLong) return;
+    if (!words && !files.length) return;
+    event.preventDefault();
+    if (words) this.#begin(new Blob([words], { type: "text/plain" }), "Pasted text", "paste");
+    else this.add(files);
+  }
+
+  /** @param {HTMLElement} talk */
+  #listenForDrops(talk) {
+    const veil = Object.assign(document.createElement("div"), { className: "drop-veil", hidden: true });
+    veil.append(Object.assign(document.createElement("p"), { textContent: "Drop images and files to attach them" }));
+    talk.append(veil);
+    let depth = 0; // dragging over a child leaves its parent, which is no leaving
+    const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files");
+    const show = (/** @type {number} */ now) => {
+      depth = Math.max(0, now);
+      veil.hidden = !depth;
+    };
+    talk.addEventListener("dragenter", (event) => hasFiles(event) && show(depth + 1));
+    talk.addEventListener("dragleave", (event) => hasFiles(event) && show(depth - 1));
+    talk.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+    talk.addEventListener("drop", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      show(0);
+      this.add([...(event.dataTransfer?.files ?? [])]);
+    });
+  }
+}

@@ -1,0 +1,44 @@
+// @ts-check
+/** What a conversation begins with, as chosen beside the composer (templates/chat/new_choices.html). */
+
+const form = /** @type {HTMLFormElement | null} */ (document.getElementById("choices-form"));
+const BY_HAND = "other"; // chat/forms.py: NAMED_BY_HAND
+
+/** The fields of a new conversation's first `send` (docs/protocol.md). @returns {Record<string, unknown>} */
+export function choices() {
+  if (!form) return {};
+  const chosen = new FormData(form);
+  const [role, project, model, other] = ["role", "project", "model", "other_model"].map((name) => chosen.get(name));
+  return {
+    role: role ? Number(role) : null,
+    project: project ? Number(project) : null,
+    model: model === BY_HAND ? other : model,
+    effort: chosen.get("effort") ?? null,
+    only_project: project ? chosen.has("only_project") : null,
+  };
+}
+
+/** The conversation has begun: its own header tells from now on. */
+export function hasBegun() {
+  document.getElementById("choices")?.remove();
+}
+
+/** @param {string} id of a list @returns {string} the words of what is chosen in it, "" for nothing */
+function told(id) {
+  const list = /** @type {HTMLSelectElement | null} */ (document.getElementById(id));
+  const option = list?.selectedOptions[0];
+  return option?.value ? option.textContent?.split(" · ")[0].replace(" (default)", "") ?? "" : "";
+}
+
+form?.addEventListener("change", ({ target }) => {
+  if (target instanceof HTMLSelectElement && target.name === "project") {
+    const only = /** @type {HTMLInputElement} */ (document.getElementById("choose-only"));
+    only.checked = target.selectedOptions[0].hasAttribute("data-only");
+  }
+  const line = document.querySelector("#choices [data-chosen]");
+  if (line) line.textContent = ["choose-model", "choose-project", "choose-role"].map(told).filter(Boolean).join(" · ");
+});
+form?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  document.getElementById("choices")?.removeAttribute("open");
+});

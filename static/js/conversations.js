@@ -1,0 +1,59 @@
+// @ts-check
+/**
+ * The list beside the chat: the sheet of a row is fetched when it is opened, boxes are ticked all at once, and the focus
+ * stays with what was done. Without it, the same things are links and forms.
+ */
+
+const htmx = /** @type {any} */ (window).htmx;
+const list = () => /** @type {HTMLElement} */ (document.getElementById("conversation-list"));
+
+/** @param {HTMLElement} sheet */
+async function fill(sheet) {
+  const link = sheet.querySelector("a[data-sheet]");
+  if (link) await htmx.ajax("GET", link.getAttribute("href"), { target: sheet, swap: "innerHTML" });
+  sheet.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener(
+  "toggle", // does not bubble: it is caught on its way down
+  (event) => {
+    const menu = /** @type {HTMLDetailsElement} */ (event.target);
+    if (!(menu instanceof HTMLDetailsElement) || !list().contains(menu)) return;
+    if (menu.open) fill(/** @type {HTMLElement} */ (menu.querySelector(".menu-sheet")));
+    else document.dispatchEvent(new CustomEvent("recall:list")); // what came while it was open
+  },
+  true,
+);
+
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element && event.target.closest("[data-tick]");
+  if (!link) return;
+  event.preventDefault();
+  for (const box of list().querySelectorAll("input[name=conversation]")) {
+    /** @type {HTMLInputElement} */ (box).checked = link.getAttribute("data-tick") === "all";
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || !list().contains(document.activeElement)) return;
+  const leave = list().querySelector("a[data-leave]");
+  if (leave && !list().querySelector("details[open]")) /** @type {HTMLElement} */ (leave).click();
+});
+
+/** Where the focus goes when the part that had it is replaced: to Undo, to the row that was worked on, to its menu. */
+let cameFrom = "";
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt } = /** @type {CustomEvent} */ (event).detail;
+  if (!list().contains(elt) && !elt.closest("#talk-header, #notices")) return;
+  const row = elt.closest(".list-row")?.querySelector("a");
+  /** @type {HTMLElement} */ (document.activeElement).blur(); // what it was typed into may be replaced now
+  cameFrom = row ? `#conversation-list a[href="${row.getAttribute("href")}"]` : "#conversation-menu > summary";
+});
+document.addEventListener("htmx:afterSettle", () => {
+  if (document.activeElement !== document.body || !cameFrom) return;
+  const next = document.querySelector("[data-undo]") ?? document.querySelector(cameFrom) ?? list().querySelector("a, input");
+  /** @type {HTMLElement | null} */ (next)?.focus();
+  cameFrom = "";
+});
+
+/** @type {HTMLElement | null} */ (document.querySelector("[data-undo]"))?.focus();

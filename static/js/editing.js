@@ -1,0 +1,110 @@
+// @ts-check
+/**
+ * Text that is edited where it stands: a click opens the editor at that word, Ctrl-Enter saves, Escape leaves; the box
+ * grows with what is written. The page works without it: the editor is a `<details>` with a form.
+ */
+
+/** The box one writes in. @param {Element | null | undefined} part @returns {HTMLTextAreaElement | null} */
+function boxOf(part) {
+  return part?.querySelector("[data-editor] textarea") ?? null;
+}
+
+/** @param {Element} part @param {string} line what stands in the text that was clicked @param {number} offset */
+function open(part, line = "", offset = 0) {
+  const details = part.querySelector("[data-editor]");
+  const box = boxOf(part);
+  if (!(details instanceof HTMLDetailsElement) || !box) return;
+  details.open = true;
+  grow(box);
+  box.focus();
+  const at = line.trim() ? box.value.indexOf(line.trim()) : -1;
+  const place = at < 0 ? box.value.length : at + Math.min(Math.max(offset, 0), line.trim().length);
+  box.setSelectionRange(place, place);
+}
+
+/** @param {Element} details */
+function close(details) {
+  details.removeAttribute("open");
+  const summary = details.querySelector("summary");
+  if (summary instanceof HTMLElement) summary.focus();
+}
+
+/** Where the browser cannot size a box by its text. @param {HTMLTextAreaElement} box */
+function grow(box) {
+  if (CSS.supports("field-sizing", "content")) return;
+  box.rows = Math.max(box.defaultValue ? 4 : 2, box.value.split("\n").length + 1);
+}
+
+/** The text node under the pointer and the place in it. @param {MouseEvent} event @returns {[string, number]} */
+function wordAt(event) {
+  const found = document.caretPositionFromPoint?.(event.clientX, event.clientY);
+  if (found?.offsetNode.nodeType === Node.TEXT_NODE) {
+    const text = found.offsetNode.textContent ?? "";
+    return [text, found.offset - (text.length - text.trimStart().length)];
+  }
+  const range = document.caretRangeFromPoint?.(event.clientX, event.clientY);
+  const text = range?.startContainer.textContent ?? "";
+  return range?.startContainer.nodeType === Node.TEXT_NODE ? [text, range.startOffset] : ["", 0];
+}
+
+document.addEventListener("click", (event) => {
+  const target = event.target;
+  if (!(target instanceof Element) || target.closest("a, button, summary, input, details")) return;
+  const part = target.closest("[data-read]")?.closest("[data-editable]");
+  if (!part || String(getSelection())) return; // whoever marks words wants to copy them
+  open(part, ...wordAt(event));
+});
+
+document.addEventListener(
+  "toggle",
+  (event) => {
+    const details = event.target;
+    if (!(details instanceof HTMLDetailsElement) || !details.matches("[data-editor]") || !details.open) return;
+    const box = details.querySelector("textarea");
+    if (!box || details.contains(document.activeElement) === false) return;
+    grow(box);
+    if (document.activeElement !== box) box.focus();
+  },
+  { capture: true },
+);
+
+document.addEventListener("input", (event) => {
+  if (event.target instanceof HTMLTextAreaElement && event.target.matches("[data-grows]")) grow(event.target);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (!(event.target instanceof Element) || event.isComposing) return;
+  const details = event.target.closest("[data-editor][open]");
+  if (!details || event.target.matches("summary")) return;
+  if (event.key === "Escape") {
+    close(details);
+  } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    const save = details.querySelector("[data-save]");
+    if (save instanceof HTMLButtonElement) save.click();
+  } else return;
+  event.preventDefault();
+});
+
+/** What was typed and not saved, in an editor that is open or was left. */
+function unsaved() {
+  return [...document.querySelectorAll("[data-editor] textarea")].some(
+    (box) => box instanceof HTMLTextAreaElement && box.value !== box.defaultValue,
+  );
+}
+
+let isSaving = false;
+document.addEventListener("submit", (event) => {
+  if (event.target instanceof Element && event.target.closest("[data-editor]")) isSaving = true;
+});
+document.addEventListener("htmx:afterRequest", () => (isSaving = false));
+window.addEventListener("beforeunload", (event) => {
+  if (!isSaving && unsaved()) event.preventDefault();
+});
+
+for (const part of document.querySelectorAll("[data-editable]")) part.classList.add("can-click");
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target instanceof Element) event.target.closest("[data-editable]")?.classList.add("can-click");
+});
+// A link that leads to the deeds of a fact is followed by somebody who wants to edit it.
+const deeds = location.hash === "#deeds" ? document.getElementById("deeds") : null;
+if (deeds) open(deeds);

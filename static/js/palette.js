@@ -1,0 +1,181 @@
+// @ts-check
+/**
+ * The palette (Ctrl K, ⌘ K) and the keys that act alone. What they offer stands in the page: the palette's options come
+ * from the server (chat/palette.py), the keys from chat/shortcuts.py as data attributes of the dialog.
+ * A combobox as ARIA 1.2 has it: the focus stays in the field, `aria-activedescendant` names the chosen option.
+ */
+
+const WAIT = 120; // ms after the last letter
+
+/** @param {string} id @returns {any} */
+const $ = (id) => document.getElementById(id);
+const [dialog, input, list, count] = ["palette", "palette-input", "palette-list", "palette-count"].map($);
+const isMac = /Mac|iP(hone|ad)/.test(navigator.platform);
+
+/** @type {AbortController | null} */ let asking = null;
+let timer = 0;
+
+// Opening --------
+
+function open() {
+  if (dialog.open) return input.select();
+  document.querySelectorAll(":popover-open").forEach((one) => /** @type {HTMLElement} */ (one).hidePopover());
+  input.value = "";
+  dialog.showModal();
+  input.focus();
+  look();
+}
+
+/** The conversation of this page, which the commands are about. */
+const here = () => location.pathname.match(/^\/c\/([0-9a-f-]{36})$/)?.[1] ?? "";
+
+async function look() {
+  asking?.abort();
+  asking = new AbortController();
+  const query = new URLSearchParams({ q: input.value, at: here() });
+  const address = `${dialog.dataset.from}?${query}`;
+  const response = await fetch(address, { signal: asking.signal }).catch(() => null);
+  if (!response) return; // another letter came, or there is no network: what stands there stays
+  if (response.redirected) return location.reload(); // signed out
+  const html = response.ok ? await response.text().catch(() => null) : null; // the letter may come in its middle, too
+  if (html !== null) show(html);
+}
+
+/** @param {string} html rendered by the server */
+function show(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  list.replaceChildren(...template.content.childNodes);
+  list.scrollTop = 0;
+  choose(options()[0]);
+  const many = options().length;
+  count.textContent = many === 1 ? "1 result" : `${many} results`;
+}
+
+// Choosing --------
+
+/** @returns {HTMLElement[]} */
+const options = () => [...list.querySelectorAll('[role="option"]')];
+const chosen = () => list.querySelector('[aria-selected="true"]');
+
+/** @param {HTMLElement | undefined} option */
+function choose(option) {
+  chosen()?.setAttribute("aria-selected", "false");
+  option?.setAttribute("aria-selected", "true");
+  option?.scrollIntoView({ block: "nearest" });
+  if (option) input.setAttribute("aria-activedescendant", option.id);
+  else input.removeAttribute("aria-activedescendant");
+}
+
+/** @param {number} steps */
+function move(steps) {
+  const all = options();
+  const at = all.indexOf(/** @type {HTMLElement} */ (chosen()));
+  choose(all[(at + steps + all.length) % all.length]);
+}
+
+/** @param {HTMLElement | null} option */
+function act(option) {
+  if (!option) return;
+  const { href, send, opens, themeChoice } = option.dataset;
+  dialog.close();
+  if (opens) return openMenu(opens);
+  if (themeChoice !== undefined) return; // page.js has heard the click
+  if (send !== undefined) return submit(href ?? "", new URLSearchParams(send));
+  if (href?.includes("#temporary") && toTemporary()) return;
+  location.assign(href ?? "/");
+}
+
+/** @param {string} address @param {URLSearchParams} fields */
+function submit(address, fields) {
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = address;
+  const token = /** @type {any} */ (document.querySelector("[name=csrfmiddlewaretoken]")).value;
+  for (const [name, value] of [["csrfmiddlewaretoken", token], ...fields]) {
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  }
+  document.body.append(form);
+  form.submit();
+}
+
+/** @param {string} selector of a menu; its first field gets the focus */
+function openMenu(selector) {
+  const menu = document.querySelector(selector);
+  menu?.setAttribute("open", "");
+  const field = /** @type {HTMLInputElement | null} */ (menu?.querySelector("input:not([type=hidden])"));
+  field?.focus();
+  field?.select();
+}
+
+/** Turn the switch of the empty chat page on. @returns {boolean} whether there is one */
+function toTemporary() {
+  const box = $("temporary");
+  if (!box) return false;
+  if (!box.checked) box.click();
+  return true;
+}
+
+input?.addEventListener("input", () => {
+  clearTimeout(timer);
+  timer = setTimeout(look, WAIT);
+});
+input?.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  if (event.isComposing) return;
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 }[event.key];
+  if (steps) move(steps);
+  else if (event.key === "Enter") chosen()?.click();
+  else return;
+  event.preventDefault();
+});
+list?.addEventListener("click", (/** @type {any} */ event) => act(event.target.closest('[role="option"]')));
+list?.addEventListener("mousemove", (/** @type {any} */ event) => {
+  const option = event.target.closest('[role="option"]');
+  if (option && option !== chosen()) choose(option);
+});
+dialog?.addEventListener("click", (/** @type {Event} */ event) => event.target === dialog && dialog.close());
+document.addEventListener("click", (/** @type {any} */ event) => {
+  if (!event.target.closest?.("[data-palette]") || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  open();
+});
+
+// Keys --------
+
+const TYPING = "input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]";
+
+/** @param {KeyboardEvent} event */
+function isForPalette(event) {
+  const isAlone = !event.altKey && !event.shiftKey && event.ctrlKey !== event.metaKey;
+  return isAlone && event.key.toLowerCase() === "k";
+}
+
+/** The target of a key that acts alone; the review page has keys of its own. @param {KeyboardEvent} event */
+function ofSingleKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || dialog.dataset.singleKeys === "off") return null;
+  if (dialog.open || $("keys") || /** @type {Element} */ (event.target).closest?.(TYPING)) return null;
+  return /** @type {HTMLElement | null} */ (dialog.querySelector(`[data-key="${CSS.escape(event.key)}"]`));
+}
+
+/** @param {HTMLElement} target */
+function follow({ dataset: { focus, href } }) {
+  const found = focus ? [...document.querySelectorAll(focus)].find((one) => one.checkVisibility()) : null;
+  if (found instanceof HTMLButtonElement) found.click();
+  else if (found instanceof HTMLElement) found.focus();
+  else if (href) location.assign(href);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || !dialog) return;
+  if (isForPalette(event)) {
+    event.preventDefault();
+    return open();
+  }
+  const target = ofSingleKey(event);
+  if (!target) return;
+  event.preventDefault();
+  follow(target);
+});
+
+if (isMac) document.querySelectorAll(".find .kbd").forEach((one) => (one.textContent = "⌘ K"));
+if (location.hash === "#temporary") addEventListener("load", () => toTemporary());

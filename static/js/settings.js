@@ -1,0 +1,49 @@
+// @ts-check
+/** The settings: offer the browser's own time zone, copy what can be copied, show which tab is current on a phone. */
+
+const OFFERED = "[data-browser-zone]";
+
+/** @param {ParentNode} within */
+function offerZone(within) {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  for (const button of within.querySelectorAll(OFFERED)) {
+    const input = button.closest(".field")?.querySelector("input");
+    const name = button.querySelector("span");
+    if (!own || !input || !name) continue;
+    name.textContent = own;
+    button.toggleAttribute("hidden", input.value === own);
+  }
+}
+
+/** @param {Element} button */
+function takeZone(button) {
+  const input = button.closest(".field")?.querySelector("input");
+  if (!input) return;
+  input.value = button.querySelector("span")?.textContent ?? input.value;
+  button.setAttribute("hidden", "");
+  input.focus();
+}
+
+/** @param {Element} button */
+async function copy(button) {
+  const source = document.getElementById(button.getAttribute("data-copy") ?? "");
+  const text = source instanceof HTMLInputElement ? source.value : (source?.innerText ?? "");
+  const label = button.querySelector("span");
+  try {
+    await navigator.clipboard.writeText(text);
+    if (label) label.textContent = "Copied";
+  } catch {
+    if (source instanceof HTMLInputElement) source.select(); // refused: it is marked, for the keyboard
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest("button") : null;
+  if (button?.matches(OFFERED)) takeZone(button);
+  else if (button?.matches("[data-copy]")) copy(button);
+});
+document.addEventListener("htmx:afterSettle", () => offerZone(document));
+
+offerZone(document);
+document.querySelector(".settings-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+if (navigator.clipboard) for (const button of document.querySelectorAll("[data-copy]")) button.removeAttribute("hidden");

@@ -1,0 +1,153 @@
+"""Lists of the admin ask nothing that grows with the table: no count of all, no sort, no search without an index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.admin import site
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts import long_lists
+from accounts.long_lists import CappedPaginator, LongList, estimate
+from accounts.models import AccessLog, User
+from chat.models import Conversation, Message
+from memory.models import Fact, Upload
+from tests.test_isolation import Hers, hers
+
+__all__ = ["hers"]  # the fixture: one row of everything of Alice's
+
+pytestmark = pytest.mark.django_db
+
+LONG = [model for model, shown in site._registry.items() if isinstance(shown, LongList)]
+SMALL = {"Price", "Calibration", "Group", "EmailAddress"}
+"""Tables of an installation's own, or one row a person, whose admins are not ours."""
+
+
+@pytest.fixture
+def staff(charlie: User, sign_in: Callable[[User], Client]) -> Client:
+    charlie.is_superuser = True
+    charlie.save()
+    return sign_in(charlie)
+
+
+def asked(staff: Client, model: Any, **query: str) -> list[str]:
+    """The statements of one list about the list's own table."""
+    address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    with CaptureQueriesContext(connection) as captured:
+        assert staff.get(address, query).status_code == 200
+    said = [one["sql"] for one in captured.captured_queries]
+    return [sql for sql in said if f'FROM "{model._meta.db_table}"' in sql and sql.startswith("SELECT")]
+
+
+def plan_of(sql: str) -> str:
+    """How PostgreSQL would carry it out if it could avoid reading whole tables and sorting at all."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN {sql}")
+        return "\n".join(row[0] for row in cursor.fetchall())
+
+
+def test_every_list_is_a_long_one_but_the_small() -> None:
+    others = {model.__name__ for model in site._registry if model not in LONG}
+
+    assert others <= SMALL
+
+
+@pytest.mark.parametrize("model", LONG, ids=lambda model: model.__name__)
+def test_no_list_counts_or_sorts_the_whole_table(model: Any, staff: Client, hers: Hers) -> None:
+    statements = asked(staff, model) + asked(staff, model, q="alice@") + asked(staff, model, _facets="1")
+
+    for sql in statements:
+        assert "COUNT(" not in sql or f"LIMIT {long_lists.COUNTED_TO + 1}" in sql, sql
+        assert "DISTINCT" not in sql, sql
+        assert "UPPER(" not in sql, sql
+        assert not re.search(r"LIKE '%", sql), sql
+    page = next(sql for sql in asked(staff, model) if "ORDER BY" in sql)
+    plan = plan_of(page)
+    assert "Sort" not in plan, plan
+    assert f"Seq Scan on {model._meta.db_table}" not in plan, plan
+
+
+def test_a_persons_conversations_come_by_time_from_their_index(staff: Client, hers: Hers) -> None:
+    (page, *_) = [sql for sql in asked(staff, Conversation, q="alice@") if "ORDER BY" in sql]
+
+    plan = plan_of(page)
+
+    assert "conversation_latest" in plan
+    assert "Sort" not in plan or "Presorted Key: chat_conversation.last_activity_at" in plan
+
+
+def test_words_of_facts_are_found_by_their_index(staff: Client, hers: Hers) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+        cursor.execute("EXPLAIN SELECT id FROM memory_fact WHERE search @@ websearch_to_tsquery('english', 'bees')")
+        assert "fact_words" in str(cursor.fetchall())
+    Fact.objects.create(user=hers.fact.user, statement="The user keeps bees.")
+
+    address = reverse("admin:memory_fact_changelist")
+    assert "keeps bees" in staff.get(address, {"q": "bee"}).content.decode()
+    assert "keeps bees" not in staff.get(address, {"q": "wasp"}).content.decode()
+
+
+def test_few_rows_are_counted_and_of_many_the_estimate_is_told(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    AccessLog.objects.bulk_create(AccessLog(user=alice, what=f"fact {n}") for n in range(30))
+    rows = AccessLog.objects.order_by("-pk")
+    assert CappedPaginator(rows, 10).told == "30"
+
+    monkeypatch.setattr(long_lists, "COUNTED_TO", 20)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE accounts_accesslog")
+    few = CappedPaginator(rows, 10)
+
+    assert (few.told, few.count, few.num_pages) == (f"about {estimate(AccessLog)}", 20, 2)
+    assert CappedPaginator(rows.filter(user=alice), 10).told == "more than 20"
+
+
+def test_a_filter_looks_at_the_newest_rows_or_at_all_of_one_person(
+    alice: User, bob: User, staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_lists, "FILTERED_AMONG", 5)
+    talk = Conversation.objects.create(user=alice)
+    Message.objects.bulk_create(
+        Message(user=alice, conversation=talk, seq=n, turn=n, role="user", event_type="user_message", status="failed")
+        for n in range(1, 11)
+    )
+    address = reverse("admin:chat_message_changelist")
+
+    newest = staff.get(address, {"status__exact": "failed"})
+    hers = staff.get(address, {"status__exact": "failed", "q": "alice@"})
+
+    assert len(newest.context["cl"].result_list) == 5
+    assert "the newest 5" in newest.content.decode()
+    assert len(hers.context["cl"].result_list) == 10
+    assert "the newest 5" not in hers.content.decode()
+
+
+def test_a_list_is_sorted_by_nothing_that_an_address_asks_for(staff: Client, hers: Hers) -> None:
+    assert asked(staff, Message, o="4") == asked(staff, Message)
+
+
+@pytest.mark.parametrize("model", LONG, ids=lambda model: model.__name__)
+def test_every_choice_that_a_filter_offers_opens(model: Any, staff: Client, hers: Hers) -> None:
+    address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    shown = staff.get(address).context["cl"]
+    for choices in (spec.choices(shown) for spec in shown.filter_specs):
+        for choice in choices:
+            assert staff.get(address + choice["query_string"]).status_code == 200, choice["query_string"]
+
+
+def test_an_address_asks_no_other_column_than_the_filters_of_its_list(staff: Client, hers: Hers) -> None:
+    address = reverse("admin:chat_message_changelist")
+    for lookup in ("text__startswith", "text", "user__email__startswith", "status__regex", "nothing"):
+        assert staff.get(address, {lookup: "a"}).status_code == 400, lookup
+
+
+def test_whoever_may_not_see_a_column_cannot_sort_by_it(staff: Client, hers: Hers) -> None:
+    for place in range(1, 10):
+        assert asked(staff, Upload, o=str(place)) == asked(staff, Upload)

@@ -1,0 +1,127 @@
+"""Sessions: one sees where one is signed in, ends one or all others, and what they let in ends with them."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from accounts import middleware
+from accounts.models import User
+from accounts.sessions import SESSIONS_CHANGED
+from tests.conftest import PASSWORD
+
+pytestmark = pytest.mark.django_db
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 Version/19.0 Safari/604.1"
+
+
+@pytest.fixture(autouse=True)
+def no_attempts_yet() -> None:
+    """Attempts are counted in the cache, which outlives a test."""
+    cache.clear()
+
+
+@pytest.fixture
+def nudges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What open sockets were told."""
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr("accounts.adapter.nudge", lambda group, kind: told.append((group, kind)))
+    return told
+
+
+def signed_in(user: User, user_agent: str = FIREFOX) -> Client:
+    client = Client(headers={"user-agent": user_agent})
+    client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    return client
+
+
+def is_in(client: Client) -> bool:
+    return bool(client.get(reverse("settings")).status_code == 200)
+
+
+def row_of(client: Client) -> UserSession:
+    found: UserSession = UserSession.objects.get(session_key=client.session.session_key)
+    return found
+
+
+def test_each_session_is_listed_by_its_browser_and_ones_own_is_marked(alice: User) -> None:
+    here, _ = signed_in(alice), signed_in(alice, PHONE)
+    html = here.get(reverse("settings_sessions")).content.decode()
+    assert "Safari on iPhone" in html
+    assert re.search(r"Firefox on Linux\s*<span[^>]*>this one</span>", html)
+    assert html.count("127.0.0.1") == 2
+
+
+def test_ones_own_session_stands_first(alice: User) -> None:
+    for agent in (FIREFOX, PHONE):
+        here = signed_in(alice, agent)
+        signed_in(alice, PHONE)
+        shown = re.findall(r"<h2>.*?</h2>", here.get(reverse("settings_sessions")).content.decode())
+        assert ["this one" in heading for heading in shown][:2] == [True, False]
+
+
+def test_another_session_is_ended_and_its_sockets_with_it(alice: User, nudges: list[Any]) -> None:
+    here, there = signed_in(alice), signed_in(alice, PHONE)
+    here.post(reverse("end_session", args=[row_of(there).pk]))
+    assert (is_in(here), is_in(there)) == (True, False)
+    assert nudges == [(f"user-{alice.pk}", SESSIONS_CHANGED)]
+    assert UserSession.objects.count() == 1
+
+
+def test_all_others_are_ended_at_once(alice: User, nudges: list[Any]) -> None:
+    here, *others = [signed_in(alice, agent) for agent in (FIREFOX, PHONE, FIREFOX)]
+    assert here.post(reverse("settings_sessions"))["Location"] == reverse("settings_sessions")
+    assert [is_in(client) for client in (here, *others)] == [True, False, False]
+    assert nudges == [(f"user-{alice.pk}", SESSIONS_CHANGED)]
+
+
+def test_ones_own_session_is_ended_by_signing_out(alice: User) -> None:
+    here = signed_in(alice)
+    answer = here.post(reverse("end_session", args=[row_of(here).pk]))
+    assert answer["Location"] == reverse("account_logout")
+    assert is_in(here)
+
+
+def test_nobody_ends_anothers_session(alice: User, bob: User, nudges: list[Any]) -> None:
+    hers, his = signed_in(alice), signed_in(bob)
+    assert his.post(reverse("end_session", args=[row_of(hers).pk])).status_code == 404
+    his.post(reverse("settings_sessions"))
+    assert is_in(hers)
+    assert nudges == []
+
+
+def test_a_session_from_before_the_list_appears_in_it(alice: User, client: Client) -> None:
+    client.force_login(alice)
+    assert not UserSession.objects.exists()
+    client.get(reverse("settings"))
+    assert row_of(client).user == alice
+
+
+def test_that_a_session_is_in_use_is_noted_every_ten_minutes_only(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = signed_in(alice)
+    here.get(reverse("settings"))
+    first = row_of(here).last_seen_at
+    here.get(reverse("settings"))
+    assert row_of(here).last_seen_at == first
+    now = time.time() + middleware.SEEN_EVERY
+    monkeypatch.setattr("accounts.middleware.time.time", lambda: now)
+    here.get(reverse("settings"))
+    assert row_of(here).last_seen_at > first
+
+
+def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(alice: User) -> None:
+    here, there = signed_in(alice), signed_in(alice, PHONE)
+    new = "an entirely other phrase"
+    here.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new, "password2": new})
+    assert (is_in(here), is_in(there)) == (True, False)
+    html = here.get(reverse("settings_sessions")).content.decode()
+    assert "Safari on iPhone" not in html
+    assert "this one" in html

@@ -1,0 +1,101 @@
+"""The client and the examples of the documentation, against a running server."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from accounts import keys
+from accounts.scopes import SCOPES
+from memory.models import Document, Fact
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """`example("talk")` imports that file as a person's Python would."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+
+    def example(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    yield example
+    for path in EXAMPLES.glob("*.py"):
+        sys.modules.pop(path.stem, None)
+
+
+def test_the_client_and_every_example_do_what_they_say(
+    address: str, example: Any, alice: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, secret = keys.make(alice, "examples", SCOPES)
+    client = example("recall_client")
+    with client.Recall(address, secret) as recall:
+        _talking(recall, example, capsys)
+        _remembering(recall, example, alice)
+        _notes(recall, example, tmp_path)
+        with pytest.raises(client.Refused, match="There is no such thing of yours") as refused:
+            recall.get("/memory/facts/1000000")
+        assert refused.value.status == 404
+    with client.Recall(address, keys.make(alice, "narrow", ["export"])[1]) as narrow:
+        with pytest.raises(client.Refused) as refused:
+            narrow.say("Good morning").whole()
+        assert refused.value.kind == "missing-scope"
+
+
+def _talking(recall: Any, example: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    client_id = uuid4()
+    answer = recall.say("Good morning", client_id=client_id)
+    pieces = list(answer)
+    assert "".join(pieces) == answer.text
+    assert answer.outcome == "complete"
+    assert recall.say("Good morning", client_id=client_id).whole() == answer.text
+    example("talk").talk(recall, ["Good morning", "And now?"])
+    assert capsys.readouterr().out.strip()
+    assert len(list(recall.conversations())) == 2, "the same client id began no third one"
+    latest = next(recall.conversations(limit=1))
+    assert [one["role"] for one in recall.messages(latest["id"])] == ["user", "assistant"] * 2
+
+
+def _remembering(recall: Any, example: Any, alice: Any) -> None:
+    assert "waits for the person's review" in recall.remember("The user keeps bees behind the house.")
+    assert "not stored" in recall.remember("The user keeps bees behind the house.")
+    (waiting,) = recall.waiting()
+    asked: list[str] = []
+
+    def answered(words: str) -> str:
+        asked.append(words)
+        return "y"
+
+    assert example("review_queue").review_queue(recall, answered) == 1
+    assert "bees" in asked[0]
+    assert Fact.objects.get(pk=waiting["id"]).status == "active"
+    (line, *_) = example("what_is_known").what_is_known(recall, "Who keeps bees?")
+    assert f"fact:{waiting['id']}" in line
+    assert [one["statement"] for one in recall.facts(q="bees")] == ["The user keeps bees behind the house."]
+
+
+def _notes(recall: Any, example: Any, tmp_path: Path) -> None:
+    (tmp_path / "bows.md").write_text("# Bows\n\nOf pernambuco.")
+    assert example("keep_notes").keep_notes(recall, tmp_path) == {"new": 1}
+    assert example("keep_notes").keep_notes(recall, tmp_path) == {"unchanged": 1}
+    assert Document.objects.filter(text__contains="pernambuco").exists()
+    assert recall.write("/reference/strings", "Of gut.")["version"] == 1
+
+
+def test_the_examples_say_how_to_start_them_and_import_nothing_of_recall() -> None:
+    for path in EXAMPLES.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert ast.get_docstring(tree), path.name
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        ours = ("recall.", "accounts", "memory", "budget", "chat")
+        assert not any(name.startswith(ours) or name == "recall" for name in imported), path.name

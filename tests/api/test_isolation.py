@@ -1,0 +1,98 @@
+"""To Bob, with a key that may do everything, nothing of Alice's is there: each operation is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.apps import apps
+
+from recall.described import description
+from tests.api.rows import DOCUMENT, everything_of, filled, with_key
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_this_connection")]
+WORD = "xyzzy-secret"
+JSON = "application/json"
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in description()["paths"].items():
+        for method, told in methods.items():
+            yield method, path, told
+
+
+def of_a_row() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Operations whose address names a row, or a document by its path."""
+    for method, path, told in operations():
+        if "{" in path or any(one["name"] == "path" and one["required"] for one in told.get("parameters", [])):
+            yield method, path, told
+
+
+def body_of(told: dict[str, Any]) -> Any:
+    content = told.get("requestBody", {}).get("content", {}).get("application/json")
+    return content["example"] if content else None
+
+
+def rows() -> dict[str, Any]:
+    ours = ("chat", "memory", "budget")
+    models = [model for name in ours for model in apps.get_app_config(name).get_models()]
+    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
+
+
+def test_no_row_of_alices_is_there_for_bob(alice: Any, bob: Any, queued: Any) -> None:
+    hers, program = everything_of(alice, WORD), with_key(bob)
+    before = rows()
+    for method, path, told in of_a_row():
+        query = f"?path={DOCUMENT}" if any(one["name"] == "path" for one in told.get("parameters", [])) else ""
+        body = body_of(told)
+        sent: dict[str, Any] = {"data": json.dumps(body), "content_type": JSON} if body else {}
+        response = program.generic(method.upper(), f"{filled(path, hers)}{query}", **sent)
+        deletes_by_path = told["operationId"] == "delete_documents"
+        assert response.status_code == (200 if deletes_by_path else 404), (told["operationId"], response.content)
+        assert WORD not in response.content.decode()
+    assert rows() == before
+
+
+def test_no_list_of_bobs_holds_anything_of_alices(alice: Any, bob: Any) -> None:
+    everything_of(alice, WORD)
+    program = with_key(bob)
+    for method, path, _ in operations():
+        if method == "get" and "{" not in path and "export" not in path:
+            response = program.get(path, {"q": WORD, "path": "/projects"})
+            assert response.status_code in (200, 404), (path, response.content)
+            assert WORD not in response.content.decode(), path
+
+
+def test_alice_finds_her_own_everywhere(alice: Any, queued: Any) -> None:
+    row = everything_of(alice, WORD)
+    program, silent = with_key(alice), []
+    for method, path, told in operations():
+        if method != "get" or "export_everything" in told["operationId"]:
+            continue
+        query = {"path": DOCUMENT} if any(one["name"] == "path" for one in told.get("parameters", [])) else {}
+        response = program.get(filled(path, row), {**query, "q": WORD} if path.endswith("/search") else query)
+        assert response.status_code == 200, (path, response.content)
+        content = b"".join(response) if response.streaming else response.content
+        if WORD not in content.decode():
+            silent.append(told["operationId"])
+    assert set(silent) <= WITHOUT_HER_WORDS, set(silent) - WITHOUT_HER_WORDS
+
+
+WITHOUT_HER_WORDS = {
+    "get_conversation_state", "get_limits", "get_me", "get_plan", "get_profile", "get_usage", "list_decisions",
+    "list_folder", "list_forgotten", "list_learned", "list_limits", "list_looks", "list_models", "list_policies",
+    "list_receipts", "list_spent", "list_tags", "list_usage", "list_versions", "search_memory", "list_documents",
+}  # fmt: skip
+"""Operations that tell numbers, names of models, or what these rows do not have."""
+
+
+def test_nobody_is_let_in(client: Any, db: None) -> None:
+    row = dict.fromkeys(("fact", "decision", "boundary", "episode", "upload", "import", "attachment"), 1)
+    row |= dict.fromkeys(("role", "project", "message", "tried"), 1)
+    for method, path, told in operations():
+        address = filled(path, {**row, "conversation": "0b6f6a9e-3f0e-4a53-9a6a-3f2f1c8f0d21"})
+        response = client.generic(method.upper(), address, data="{}", content_type="application/json")
+        assert response.status_code == 401, (told["operationId"], response.content)
+        assert response["WWW-Authenticate"]

@@ -1,0 +1,42 @@
+"""What a conversation costs, by the code that sends real ones, at forty turns: `bench/cost.py` tells of more.
+
+The figures are those of the targets that hold from 200 turns on, held as loosely as forty turns need: the first
+requests write the cache that the later ones read.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.cost_compare import OPTIMUM, RECALL, STATIC_SHARE, UNCACHED, Result, compare
+
+TURNS = 40
+MOST_OF_FULL = 25.0
+"""Per cent of the whole history without a cache; 14 to 19 were measured."""
+MOST_OF_OPTIMUM = 1.25
+
+
+@pytest.fixture(scope="module", params=["at one go", "with tools"])
+def result(request: pytest.FixtureRequest) -> Result:
+    return compare(request.param, "standard", TURNS)
+
+
+def test_what_never_changes_comes_from_the_cache(result: Result) -> None:
+    of_all, of_alive = result.static[TURNS]
+    assert of_all >= STATIC_SHARE
+    assert of_alive == 100.0
+    assert result.again[TURNS][0] >= STATIC_SHARE
+
+
+def test_it_costs_a_fifth_of_the_whole_history_at_most(result: Result) -> None:
+    mine, full = result.rows[TURNS, RECALL], result.rows[TURNS, UNCACHED]
+    assert max(mine.cost[model] / full.cost[model] for model in mine.cost) <= MOST_OF_FULL / 100
+
+
+def test_it_is_near_the_cheapest_schedule_there_is(result: Result) -> None:
+    mine, best = result.rows[TURNS, RECALL], result.rows[TURNS, OPTIMUM]
+    assert max(mine.cost[model] / best.cost[model] for model in mine.cost) <= MOST_OF_OPTIMUM
+
+
+def test_history_was_folded_on_the_way(result: Result) -> None:
+    assert sum(result.folds.values()) >= 1

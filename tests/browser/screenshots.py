@@ -1,0 +1,62 @@
+"""`make screenshots`: every page in both themes and three widths, below var/screenshots, to be looked at."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, new_name
+from tests.browser.tour import ENTRANCES, PLACES, furnish
+from tests.running import PROJECT, App, free_port, running
+
+WIDTHS: Final = {"phone": (390, 844), "tablet": (834, 1112), "desktop": (1440, 900)}
+SCHEMES: Final = ("light", "dark")
+FOLDER: Final = PROJECT / "var" / "screenshots"
+
+
+@contextmanager
+def _opened() -> Iterator[tuple[Browser, App, OfflineServer]]:
+    port = free_port()
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright, running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1") as app:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser, app, OfflineServer(f"http://127.0.0.1:{port}")
+        browser.close()
+
+
+def _take(person: Person, folder: Path, addresses: Mapping[str, str]) -> Iterator[Path]:
+    for width, (across, down) in WIDTHS.items():
+        for scheme in SCHEMES:
+            context = person.open_browser(viewport={"width": across, "height": down}, color_scheme=scheme)
+            page = context.new_page()
+            for name, address in addresses.items():
+                page.goto(address)
+                page.wait_for_load_state("networkidle")
+                taken = folder / f"{name}-{width}-{scheme}.png"
+                page.screenshot(path=taken)
+                yield taken
+            context.close()
+            person.contexts.remove(context)
+
+
+def main(wanted: list[str]) -> None:
+    """Take them; `wanted` names pages of PLACES, none: all."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with _opened() as (browser, app, offline):
+        person = Person(browser, app, Watch(), new_name("Mara"))
+        places = furnish(person, app, offline)
+        addresses = {name: at.format(**places) for name, at in PLACES.items() if not wanted or name in wanted}
+        taken = list(_take(person, FOLDER, addresses))
+        visitor = Person(browser, app, Watch(), new_name("Nobody"))
+        taken += _take(visitor, FOLDER, {name: at for name, at in ENTRANCES.items() if not wanted or name in wanted})
+    print(f"{len(taken)} screenshots in {FOLDER.relative_to(PROJECT)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

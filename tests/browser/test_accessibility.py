@@ -1,0 +1,105 @@
+"""Every page as axe-core sees it in light and in dark (WCAG 2.2 AA and its good practices), and without script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.people import DESKTOP, DESKTOP_SIZE, PHONE_SIZE, OfflineServer, Person, Watch, new_name, wear
+from tests.browser.tour import ENTRANCES, PLACES, furnish
+from tests.running import App
+
+pytestmark = pytest.mark.browser
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+"""axe-core as npm has it; the package of this name brings the file along, so that nobody needs npm."""
+RUN = """(rules) => axe.run({ resultTypes: ["violations"], ...rules }).then(({ violations }) =>
+  violations.flatMap((one) =>
+    one.nodes.map((node) => `${one.id} (${one.impact}): ${node.target.join(" ")}: ${node.failureSummary}`)))"""
+ALL_RULES: dict[str, Any] = {}
+OF_THEME_AND_SIZE: dict[str, Any] = {"runOnly": ["color-contrast", "target-size", "scrollable-region-focusable"]}
+"""The rules whose outcome another theme, or a narrower page, may change."""
+LOADING = ".htmx-request, [aria-busy='true'], .skeleton"
+"""What stands for something that only a script would fetch."""
+
+
+@pytest.fixture(scope="module")
+def lived(browser: Browser, app: App, offline: OfflineServer) -> tuple[Person, dict[str, str]]:
+    """Somebody who has used Recall for weeks, and where to look at what came of it."""
+    person = Person(browser, app, Watch(), new_name("Mara"))
+    places = furnish(person, app, offline)
+    person.leave()
+    return person, places
+
+
+@pytest.fixture
+def mara(lived: tuple[Person, dict[str, str]], watch: Watch) -> Iterator[Person]:
+    """That person with a fresh browser; one of the pages is a 404 on purpose."""
+    watch.forgive("404")
+    person = replace(lived[0], watch=watch, contexts=[])
+    yield person
+    person.leave()
+
+
+@pytest.fixture
+def addresses(lived: tuple[Person, dict[str, str]]) -> list[str]:
+    """Of every page."""
+    return [address.format(**lived[1]) for address in PLACES.values()]
+
+
+def violations(page: Page, address: str, rules: dict[str, Any] = ALL_RULES) -> list[str]:
+    """What axe finds on the page that is open; scripts given to the debugger are not the page's, so CSP stands."""
+    page.evaluate(AXE)
+    found: list[str] = page.evaluate(RUN, rules)
+    return [f"{address}: {one}" for one in found]
+
+
+@pytest.mark.timeout(400)
+def test_axe_finds_nothing_on_any_page_in_light_nor_in_dark_on_a_phone(mara: Person, addresses: list[str]) -> None:
+    page = mara.open_browser(**DESKTOP, color_scheme="light").new_page()
+    found: list[str] = []
+    for address in addresses:
+        page.goto(address)
+        found += violations(page, address)
+        wear(page, "dark")
+        page.set_viewport_size(PHONE_SIZE)
+        found += violations(page, f"{address} on a dark phone", OF_THEME_AND_SIZE)
+        wear(page, "light")
+        page.set_viewport_size(DESKTOP_SIZE)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.timeout(300)
+def test_everything_can_be_read_without_script(mara: Person, addresses: list[str]) -> None:
+    page = mara.open_browser(java_script_enabled=False).new_page()
+    for address in addresses:
+        page.goto(address)
+        assert page.locator("h1").count() == 1, address
+        assert page.locator(LOADING).count() == 0, address
+        assert len(page.locator("main").inner_text().split()) > 5, address
+
+
+def test_without_script_a_word_says_what_needs_it_and_the_context_is_a_link(
+    mara: Person, lived: tuple[Person, dict[str, str]]
+) -> None:
+    page = mara.open_browser(java_script_enabled=False).new_page()
+    page.goto(f"/c/{lived[1]['conversation']}")
+    # Chromium parses a page as with scripts even where they are switched off so, and so shows no <noscript>.
+    assert "Talking with Recall needs JavaScript" in str(page.locator(".talk noscript").text_content())
+    page.get_by_role("link", name="Context: what this answer was given").last.click()
+    expect(page.get_by_role("heading", name="Recalled")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_at_the_entrance(newcomer: Callable[[str], Person], scheme: str) -> None:
+    page = newcomer("Nobody").open_browser(color_scheme=scheme).new_page()
+    found: list[str] = []
+    for address in ENTRANCES.values():
+        page.goto(address)
+        found += violations(page, address)
+    assert not found, "\n".join(found)

@@ -1,0 +1,83 @@
+"""The memory pages in a browser: a document is dragged into a folder and back, and a text is edited where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.people import Person
+from tests.browser.test_memory import begin, unfold
+
+pytestmark = pytest.mark.browser
+
+DROP_A_FILE = """(folder) => {
+  const files = new DataTransfer();
+  files.items.add(new File(["Heavy clay."], "clay.md", { type: "text/markdown" }));
+  for (const name of ["dragenter", "dragover", "drop"]) {
+    folder.dispatchEvent(new DragEvent(name, { dataTransfer: files, bubbles: true, cancelable: true }));
+  }
+}"""
+
+
+def folder(tree: Locator, path: str) -> Locator:
+    """The name of a folder in the tree: where one drops."""
+    return tree.locator(f'[data-path="{path}"] > details > summary')
+
+
+def drag(tree: Locator, path: str, to: str) -> None:
+    tree.locator(f'li[data-path="{path}"] > a').drag_to(folder(tree, to))
+
+
+@pytest.mark.timeout(400)  # the application is started first
+def test_a_document_is_dragged_into_a_folder_and_back_and_its_text_edited_in_place(
+    newcomer: Callable[[str], Person],
+) -> None:
+    page = newcomer("Hana").sign_up()
+    for path in ("/projects/plan", "/reference/soil"):
+        begin(page, path, "A bed of **larch**.\n\nOn the south side.")
+    page.goto("/memory/")
+    drag_and_undo(page)
+    drop_a_file(page)
+    edit_where_it_stands(page)
+
+
+def drag_and_undo(page: Page) -> None:
+    tree = page.get_by_role("navigation", name="Documents")
+    unfold(tree, "projects")
+    drag(tree, "/projects/plan", "/reference")
+    expect(tree.get_by_text("Moved plan to /reference.")).to_be_visible()
+    unfold(tree, "reference")
+    expect(tree.locator('li[data-path="/reference/plan"]')).to_be_visible()
+
+    tree.get_by_role("button", name="Undo").click()
+    expect(tree.get_by_text("Moved plan to /projects.")).to_be_visible()
+    expect(tree.locator('li[data-path="/reference/soil"]')).to_be_visible()  # what was unfolded stays so
+
+
+def drop_a_file(page: Page) -> None:
+    tree = page.get_by_role("navigation", name="Documents")
+    folder(tree, "/reference").evaluate(DROP_A_FILE)
+    expect(page.get_by_text("Read: 1 passage to be found.")).to_be_visible()
+    expect(tree.locator('li[data-path="/reference/clay.md"]')).to_be_visible()
+
+
+def edit_where_it_stands(page: Page) -> None:
+    page.goto("/memory/documents/projects/plan")
+    box = page.get_by_label("Text, in Markdown if you like")
+    expect(box).to_be_hidden()
+    page.get_by_text("On the south side.").first.click()
+    expect(box).to_be_focused()
+    expect(page.locator(".prose")).to_be_hidden()
+
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(page.locator("summary", has_text="Edit")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(box).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("A bed of **oak**.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".prose strong")).to_have_text("oak")
+    expect(page.get_by_text("Saved: plan")).to_be_focused()

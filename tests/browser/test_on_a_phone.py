@@ -1,0 +1,214 @@
+"""What one does with one's memory, and with the settings, by a thumb on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.browser.people import (
+    PHONE,
+    OfflineServer,
+    Person,
+    Watch,
+    ask,
+    composer,
+    last_answer,
+    new_name,
+    open_list,
+    send,
+)
+from tests.browser.test_look import fits_the_screen
+from tests.browser.test_memory import begin
+from tests.browser.test_review_by_keyboard import PROPOSE
+from tests.conftest import PASSWORD
+from tests.running import App
+
+pytestmark = pytest.mark.browser
+
+LONG_ANSWER = "\n\n".join(f"It flies over valley {number}." for number in range(40))
+
+
+@pytest.fixture(scope="module")
+def signed_up_by_phone(browser: Browser, app: App) -> Person:
+    """Somebody who has no other device."""
+    person = Person(browser, app, Watch(), new_name("Pia"), screen=PHONE)
+    person.sign_up()
+    person.leave()
+    return person
+
+
+@pytest.fixture
+def pia(signed_up_by_phone: Person, watch: Watch) -> Iterator[Person]:
+    """That person with a fresh browser."""
+    person = replace(signed_up_by_phone, watch=watch, contexts=[])
+    yield person
+    person.leave()
+
+
+def test_the_key_that_begins_a_new_line_does_not_say_that_it_sends(pia: Person) -> None:
+    page = pia.tab()
+    page.wait_for_load_state()
+    composer(page).fill("One line,")
+    composer(page).press("Enter")
+    page.keyboard.type("and another.")
+    expect(composer(page)).to_have_value("One line,\nand another.")
+    expect(composer(page)).not_to_have_attribute("enterkeyhint", "send")
+    send(page)
+    expect(last_answer(page)).to_be_visible()
+    assert page.locator(".message-user .message-body").inner_text() == "One line,\nand another."
+    fits_the_screen(page)
+
+
+def test_the_profile_is_edited_where_it_stands(pia: Person) -> None:
+    page = pia.tab("/memory/profile")
+    part = page.locator("[data-editable]").first
+    box = part.get_by_role("textbox", name="Text")
+    part.locator("[data-read]").tap()
+    expect(box).to_be_focused()
+    box.fill("I keep bees.")
+    fits_the_screen(page)
+    part.get_by_role("button", name="Save").tap()
+    expect(part.locator(".prose")).to_contain_text("I keep bees.")
+    expect(part.get_by_role("status")).to_be_focused()
+    fits_the_screen(page)
+
+
+def test_a_document_is_edited_where_it_stands_and_left_as_it_was(pia: Person) -> None:
+    page = pia.tab()
+    begin(page, "/projects/plan", "A bed of **larch**.")
+    box = page.get_by_label("Text, in Markdown if you like")
+    expect(box).to_be_hidden()
+    page.get_by_text("A bed of").first.tap()
+    expect(box).to_be_focused()
+    box.fill("A bed of **oak**.")
+    page.get_by_role("button", name="Save", exact=True).tap()
+    expect(page.locator(".prose strong")).to_have_text("oak")
+
+    edit = page.locator("summary", has_text="Edit")
+    edit.tap()
+    expect(box).to_be_focused()
+    fits_the_screen(page)
+    edit.tap()
+    expect(box).to_be_hidden()
+    expect(page.locator(".prose strong")).to_have_text("oak")
+    fits_the_screen(page)
+
+
+def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
+    with psycopg.connect(app.conninfo(), autocommit=True) as connection:
+        connection.execute(PROPOSE, [4, pia.email])
+    page = pia.tab("/memory/review")
+    proposals = page.locator("[data-fact]")
+    expect(proposals).to_have_count(4)
+    fits_the_screen(page)
+
+    decide(page, 0, "Reject", "rejected")
+    page.locator("#undo-toast").get_by_role("button", name="Undo").tap()
+    expect(proposals.first).to_have_attribute("data-state", "proposed")
+    decide(page, 0, "Accept", "active")
+    decide(page, 1, "Reject", "rejected")
+    in_words_of_ones_own(page, 2)
+    decide(page, 3, "Accept", "active")
+
+    expect(page.get_by_role("heading", name="All done")).to_be_in_viewport()
+    expect(page.get_by_text("Today you kept 3 and rejected 1.")).to_be_visible()
+    expect(page.locator("#review-count")).to_be_hidden()
+    fits_the_screen(page)
+
+
+def decide(page: Page, place: int, verb: str, state: str) -> None:
+    """Tap the button of the proposal in this place, which is the one that stands in full."""
+    proposal = page.locator("[data-fact]").nth(place)
+    proposal.get_by_role("button", name=verb, exact=True).tap()
+    expect(proposal).to_have_attribute("data-state", state)
+
+
+def in_words_of_ones_own(page: Page, place: int) -> None:
+    proposal, undo = page.locator("[data-fact]").nth(place), page.locator("#undo-toast")
+    expect(undo).to_be_visible()
+    proposal.locator("summary", has_text="Edit").tap()
+    proposal.get_by_label("In your own words").fill("In words of my own.")
+    assert not undo.is_visible(), "it lies over what one writes"
+    fits_the_screen(page)
+    proposal.get_by_role("button", name="Save and accept").tap()
+    expect(proposal).to_have_attribute("data-state", "active")
+    expect(proposal).to_contain_text("In words of my own.")
+    expect(undo).to_contain_text("In words of my own.")
+
+
+def test_a_search_over_all_conversations_leads_to_what_was_said(pia: Person, offline: OfflineServer) -> None:
+    page = pia.tab()
+    offline.reply(LONG_ANSWER, match="zeppelin", seconds_a_word=0)
+    ask(page, "My zeppelin is called Hindemith.")
+    expect(last_answer(page)).to_contain_text("valley 39")
+    page.goto("/")
+    open_list(page)
+    page.get_by_role("link", name="Search all conversations").tap()
+    page.get_by_role("searchbox").fill("zepp")
+    hit = page.locator(".found-hit").first
+    expect(hit).to_contain_text("zeppelin")
+    fits_the_screen(page)
+    hit.tap()
+    expect(page).to_have_url(re.compile(r"/c/.*#m-\d+$"))
+    expect(page.locator(".message:target")).to_contain_text("zeppelin")
+    expect(page.locator(".message:target")).to_be_in_viewport()
+    expect(page.locator("#conversations")).to_be_hidden()
+    fits_the_screen(page)
+
+
+def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> None:
+    page = pia.tab()
+    page.get_by_label("Account and appearance").tap()
+    fits_the_screen(page)
+    page.get_by_role("link", name="Settings", exact=True).tap()
+    zone = page.get_by_label("Time zone")
+    zone.fill("Europe/Lisbon")
+    page.get_by_role("button", name="Save").tap()
+    expect(page.locator(".settings-saved")).not_to_be_empty()
+    page.reload()
+    expect(zone).to_have_value("Europe/Lisbon")
+    fits_the_screen(page)
+
+    page.get_by_role("navigation", name="Settings").get_by_role("link", name="API keys").tap()
+    page.get_by_role("link", name="Make a key").tap()
+    expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
+    fits_the_screen(page)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Continue").tap()
+    page.get_by_label("What is it for?").fill("Notes on my phone")
+    page.get_by_role("checkbox").first.check()
+    fits_the_screen(page)
+    page.get_by_role("button", name="Make the key").tap()
+    expect(page.get_by_label("The new key")).to_be_visible()
+    fits_the_screen(page)
+    page.get_by_role("button", name="Revoke Notes on my phone").tap()
+    expect(page.locator("#key-list")).to_contain_text("revoked")
+    expect(page.get_by_role("button", name="Revoke Notes on my phone")).to_have_count(0)
+    expect(page.get_by_label("The new key")).to_have_count(0)  # there is nothing left to copy it for
+    fits_the_screen(page)
+
+
+NARROWEST: ViewportSize = {"width": 320, "height": 640}
+UNBROKEN = "W" * 320
+
+
+def test_no_page_is_wider_than_the_narrowest_phone(pia: Person) -> None:
+    """Tables, and words that nothing breaks."""
+    page = pia.tab()
+    begin(page, "/notes/unbroken", UNBROKEN)
+    page.set_viewport_size(NARROWEST)
+    page.locator("summary", has_text="Edit").tap()
+    expect(page.get_by_label("Text, in Markdown if you like")).to_be_focused()
+    fits_the_screen(page)
+    page.goto("/projects")
+    page.get_by_label("Name").first.fill("Q" * 60)
+    page.get_by_label("Name").first.press("Enter")
+    expect(page.get_by_role("heading", name="Q" * 60)).to_be_visible()
+    for address in (page.url, "/projects", "/budget", "/shortcuts"):
+        page.goto(address)
+        fits_the_screen(page)

@@ -1,0 +1,86 @@
+"""By keyboard alone: the palette finds a command and a conversation, a conversation is deleted and brought back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.people import Person, ask, composer, last_answer
+
+pytestmark = pytest.mark.browser
+
+
+def chosen(page: Page) -> str:
+    """The option that Enter would take, by what a screen reader is told."""
+    named = page.get_by_role("combobox").get_attribute("aria-activedescendant")
+    return page.locator(f"#{named}").inner_text().split("\n")[0]
+
+
+def type_into_palette(page: Page, words: str, first: str) -> None:
+    """Open it, type, and wait until the first option is this one."""
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type(words)
+    expect(page.locator('[role="option"][aria-selected="true"]')).to_contain_text(first)
+
+
+def test_a_conversation_is_found_deleted_and_brought_back_by_keyboard(somebody: Person) -> None:
+    page = somebody.tab()
+    ask(page, "My zeppelin is called Hindemith.")
+    expect(last_answer(page)).to_be_visible()
+    address = page.url
+
+    # What was begun and not sent stays with its conversation, over a change to another one and a reload.
+    composer(page).fill("And what else")
+    type_into_palette(page, "new conv", "New conversation")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/$"))
+    expect(composer(page)).to_have_value("")
+    type_into_palette(page, "zeppelin", "My zeppelin is called Hindemith.")
+    page.keyboard.press("Enter")
+    page.wait_for_url(address)
+    expect(composer(page)).to_have_value("And what else")
+    page.reload()
+    expect(composer(page)).to_have_value("And what else")
+
+    # Arrow keys choose, Escape gives the focus back to where it was.
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette [role=option]").first).to_be_visible()
+    before = chosen(page)
+    page.keyboard.press("ArrowDown")
+    assert chosen(page) != before
+    page.keyboard.press("Escape")
+    expect(composer(page)).to_be_focused()
+
+    type_into_palette(page, "delete this", "Delete this conversation")
+    page.keyboard.press("Enter")
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    expect(page.locator("#conversation-list")).not_to_contain_text("zeppelin")
+    page.keyboard.press("Enter")
+    expect(page.locator("#conversation-list")).to_contain_text("zeppelin")
+
+    # The row's own menu, and single keys outside of what one types into.
+    row = page.locator(".list-row", has_text="zeppelin")
+    row.locator("summary").focus()
+    page.keyboard.press("Enter")
+    title = row.get_by_label("Title")
+    expect(title).to_be_visible()
+    title.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Airships?")
+    page.keyboard.press("Enter")
+    renamed = page.locator(".list-row > a", has_text="Airships?")
+    expect(renamed).to_be_focused()
+    page.keyboard.press("?")
+    page.wait_for_url("**/shortcuts")
+    page.keyboard.press("/")
+    page.wait_for_url("**/search")
+    page.keyboard.type("zepp")
+    hit = page.locator(".found-hit").first
+    expect(hit).to_contain_text("zeppelin")
+    hit.press("Enter")
+    page.wait_for_url(re.compile(r"/c/.*#m-\d+$"))
+    expect(page.locator(".message:target")).to_contain_text("zeppelin")

@@ -1,0 +1,92 @@
+"""“Answer without this memory” at a browser: by keyboard, both answers side by side; and without JavaScript."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.people import PHONE, OfflineServer, Person, ask, last_answer
+from tests.browser.test_look import ENOUGH_CONTRAST, HARD_TO_READ, STICKING_OUT
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "What do you know about my harbour?"
+
+
+def asked_with_a_profile(person: Person, offline: OfflineServer) -> Page:
+    """An answer that was given a line of the person's profile."""
+    page = person.sign_up()
+    page.goto("/memory/profile")
+    page.get_by_text("Write “Who you are”").click()
+    page.get_by_label("Text").first.fill("I keep a small boat in the harbour of Cascais.")
+    page.get_by_role("button", name="Save").first.click()
+    expect(page.locator(".prose").first).to_contain_text("harbour of Cascais")
+    page.goto("/")
+    offline.reply("You keep a boat there.", match=QUESTION)
+    ask(page, QUESTION)
+    expect(last_answer(page)).to_have_text("You keep a boat there.")
+    return page
+
+
+def test_one_click_shows_both_and_keeps_the_one_that_is_chosen(
+    newcomer: Callable[[str], Person], offline: OfflineServer
+) -> None:
+    person = newcomer("Wanda")
+    page = asked_with_a_profile(person, offline)
+    conversation = page.url
+    page.get_by_text("From your profile: 1").click()
+    offline.reply("I know nothing of it.", match=QUESTION)
+    line = "I keep a small boat in the harbour of Cascais."  # it may have been recalled from its document, too
+    button = page.get_by_role("button", name=f"Answer without this memory: {line}").last
+    button.focus()
+    page.keyboard.press("Enter")
+
+    page.wait_for_url(re.compile(r"/m/\d+/compare"))
+    expect(page.get_by_text("You keep a boat there.")).to_be_visible()
+    expect(page.get_by_text("I know nothing of it.")).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("^Prompt"))).to_contain_text("−")
+    first, other = offline.requests(QUESTION)[-2:]
+    assert "Cascais" in str(first["body"])
+    assert "Cascais" not in str(other["body"])
+    left, right = (page.locator(".compare-sides > section").nth(side).bounding_box() for side in (0, 1))
+    assert left
+    assert right
+    assert left["y"] == right["y"], "side by side"
+
+    for scheme in ("light", "dark"):
+        phone = person.open_browser(**PHONE, color_scheme=scheme).new_page()
+        phone.goto(page.url)
+        upper, lower = (phone.locator(".compare-sides > section").nth(side).bounding_box() for side in (0, 1))
+        assert upper
+        assert lower
+        assert lower["y"] >= upper["y"] + upper["height"], "one below the other"
+        assert phone.evaluate(STICKING_OUT) == []
+        assert phone.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
+
+    page.get_by_role("button", name="Keep this one").click()
+    page.wait_for_url(re.compile("/c/"))
+    assert page.url.startswith(conversation)
+    expect(last_answer(page)).to_have_text("I know nothing of it.")
+
+
+def test_it_works_without_javascript(newcomer: Callable[[str], Person], offline: OfflineServer) -> None:
+    person = newcomer("Nora")
+    page = asked_with_a_profile(person, offline)
+    answer = page.locator(".message-assistant").last.get_attribute("data-message")
+    offline.reply("I know nothing of it.", match=QUESTION)
+    person.watch.forgive("favicon.ico")  # the panel by itself has no head that names another icon
+    plain = person.open_browser(java_script_enabled=False).new_page()
+    plain.goto(f"/receipts/{answer}")
+    plain.get_by_text("From your profile: 1").click()
+    plain.get_by_role("button", name=re.compile("^Answer without this")).last.click()
+    plain.wait_for_url(re.compile(r"/m/\d+/compare"))
+    again = plain.get_by_role("link", name="Load again")
+    while again.is_visible():
+        again.click()
+    expect(plain.get_by_text("I know nothing of it.")).to_be_visible()
+    expect(plain.get_by_text("You keep a boat there.")).to_be_visible()
+    person.contexts.remove(plain.context)  # no script can be asked there whether anything went wrong
+    plain.context.close()

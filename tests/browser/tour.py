@@ -1,0 +1,114 @@
+"""Which pages are there to be looked at? One table, for axe, for screenshots, for readers without script."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+import psycopg
+from playwright.sync_api import expect
+
+from tests.browser.people import OfflineServer, Person, ask, last_answer
+from tests.running import PROJECT, App, clean_environment, wait_until
+
+PLACES: Final[Mapping[str, str]] = {
+    "new": "/",
+    "conversation": "/c/{conversation}",
+    "formulas": "/c/{formulas}",
+    "edit": "/m/{question}/edit",
+    "search": "/search?q=seagrass",
+    "answers": "/answers",
+    "import": "/import",
+    "shortcuts": "/shortcuts",
+    "projects": "/projects",
+    "roles": "/roles",
+    "settings": "/settings",
+    "settings-model": "/settings/model",
+    "settings-memory": "/settings/memory",
+    "settings-keys": "/settings/keys",
+    "settings-sign-in": "/settings/sign-in",
+    "settings-sessions": "/settings/sessions",
+    "settings-data": "/settings/data",
+    "settings-appearance": "/settings/appearance",
+    "two-factor": "/accounts/2fa/",
+    "memory": "/memory/",
+    "memory-search": "/memory/?q=Where+does+my+sister+live%3F",
+    "document": "/memory/documents/projects/seagrass/outline",
+    "folder": "/memory/documents/projects",
+    "timeline": "/memory/episodes",
+    "story": "/memory/episodes/{conversation}",
+    "fact": "/memory/facts/{fact}",
+    "profile": "/memory/profile",
+    "review": "/memory/review",
+    "decisions": "/memory/review/decisions",
+    "policies": "/memory/policies",
+    "looks": "/memory/looks",
+    "forget": "/memory/forget?what=fact&id={fact}",
+    "forgotten": "/memory/forgotten",
+    "budget": "/budget",
+    "receipt": "/receipts/{answer}",
+    "email": "/accounts/email/",
+    "password": "/accounts/password/change/",
+    "sign-out": "/accounts/logout/",
+    "delete-account": "/accounts/delete",
+    "why": "/memory/why/{answer}/fact:{fact}",
+    "project": "/projects/{project}",
+    "archived": "/?list=archived",
+    "select": "/?select=some",
+    "docs": "/docs",
+    "docs-settings": "/docs/settings",
+    "docs-source": "/docs/source/budget/fit.py",
+    "api-docs": "/api/v1/docs",
+    "not-found": "/nowhere",
+}
+"""Pages of somebody who has used Recall for weeks, by name; in braces what `furnish` returns."""
+
+ENTRANCES: Final[Mapping[str, str]] = {
+    "sign-in": "/accounts/login/",
+    "sign-up": "/accounts/signup/",
+    "forgotten-password": "/accounts/password/reset/",
+}
+"""Pages for those who are not signed in."""
+
+QUESTION: Final = "Where does my sister live, and what may I cook for Saturday?"
+ANSWER: Final = """Your sister Ines lives in Porto, where she has her bakery.
+
+For Saturday: a **gratin of courgettes and chard**. It stands in the oven while you talk, it has no meat for Tomás, and
+no shellfish for you.
+
+- 800 g courgettes, chard, two onions
+- 200 ml cream, nutmeg
+- 40 minutes at 190 °C
+"""
+
+
+def furnish(person: Person, app: App, offline: OfflineServer) -> dict[str, str]:
+    """Sign up, live some weeks, be read by the librarian, and ask one question; the names that PLACES fills in."""
+    person.sign_up()
+    environment = clean_environment(VAR_DIR=str(app.var_dir), DJANGO_SETTINGS_MODULE="recall.settings")
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.browser.life", person.email],
+        cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    places: dict[str, str] = json.loads(told.stdout.splitlines()[-1])
+    with psycopg.connect(app.conninfo(), autocommit=True) as database:
+        unread = "SELECT count(*) FROM memory_librarianrun WHERE state IN ('pending', 'running')"
+        wait_until(lambda: database.execute(unread).fetchone() == (0,))
+        page = person.tab(f"/c/{places['conversation']}")
+        offline.reply(ANSWER, match=QUESTION, seconds_a_word=0)
+        ask(page, QUESTION)
+        expect(last_answer(page)).to_contain_text("190 °C")
+        owned = "FROM {} WHERE user_id = (SELECT id FROM accounts_user WHERE email = %s) {}"
+        for name, sql in (
+            ("answer", owned.format("chat_message", "AND role = 'assistant' ORDER BY id DESC")),
+            ("question", owned.format("chat_message", "AND role = 'user' ORDER BY id DESC")),
+            ("project", owned.format("chat_project", "")),
+            ("fact", owned.format("memory_fact", "AND status = 'active' ORDER BY importance DESC, id")),
+        ):
+            row = database.execute(f"SELECT id {sql} LIMIT 1", [person.email]).fetchone()
+            assert row is not None, f"there is no {name} to look at"
+            places[name] = str(row[0])
+    return places

@@ -1,0 +1,284 @@
+"""Conversations of mixed content, and the offline server's own count of each request that Recall makes of them.
+
+Everything between is the real thing: weighing, fitting, rendering, the cache's accounting, booking and learning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import random
+import textwrap
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from gettext import GNUTranslations
+from pathlib import Path
+from typing import Any
+
+import django.conf
+from asgiref.sync import async_to_sync
+
+from accounts.models import User
+from budget import calibration, prefix, prices
+from budget.fit import Cut
+from budget.history import TurnRange
+from budget.models import ProfileSnapshot, Receipt
+from budget.plan import ResolvedPlan
+from budget.receipts import draft
+from budget.snapshots import Line
+from chat.context import Compiled, compile_known
+from chat.fitting import surely_fitting
+from chat.gathering import Known
+from chat.history import Past, Turn
+from chat.models import Message
+from chat.person import Acquaintance
+from memory.retrieval import MemoryItem, Recollection
+from offline.cache import PromptCache
+from offline.models import MODELS
+from offline.prompt import read_prompt
+from recall.provider import Capabilities
+from recall.tokens import count
+
+MODEL = "claude-sonnet-5-5"
+WORKSPACE = "test"
+LANGUAGES = {"german": "de", "french": "fr", "russian": "ru", "chinese": "zh_Hans", "japanese": "ja", "korean": "ko"}
+KINDS = ("english", "code", "json", *LANGUAGES)
+START = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+
+
+# What people and models write -------------------------------------------------------------------------------------
+
+
+@cache
+def _sentences(kind: str) -> Sequence[str]:
+    """Real text: documentation and source of the standard library, the sentences of Django's translations."""
+    modules = (asyncio, json, textwrap, threading, inspect, random)
+    if kind == "english":
+        docs = [inspect.getdoc(value) or "" for module in modules for value in vars(module).values()]
+        return sorted({line for doc in docs for line in doc.split("\n\n") if len(line) > 60 and ">>>" not in line})
+    if kind == "code":
+        lines = [line for module in modules for line in inspect.getsource(module).splitlines()]
+        return ["\n".join(lines[at : at + 6]) for at in range(0, len(lines) - 6, 6)]
+    path = Path(django.conf.__file__).parent / "locale" / LANGUAGES[kind] / "LC_MESSAGES" / "django.mo"
+    with path.open("rb") as file:
+        catalogue: dict[Any, str] = GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+    return sorted({text for key, text in catalogue.items() if key and len(text) > 12 and "%" not in text})
+
+
+def words_of(kind: str, length: int, chance: random.Random) -> str:
+    """About `length` characters of one kind."""
+    if kind == "json":
+        rows: list[dict[str, Any]] = []
+        while len(json.dumps(rows)) < length:
+            name = chance.choice(_sentences("english")).split()[0]
+            rows.append({"id": chance.randint(1, 99_999), "name": name, "price": chance.random() * 100, "ok": True})
+        return json.dumps(rows, indent=chance.choice([None, 2]))
+    parts: list[str] = []
+    while sum(map(len, parts)) < length:
+        parts.append(chance.choice(_sentences(kind)))
+    text = ("\n" if kind == "code" else " ").join(parts)
+    return f"```\n{text[:length]}\n```" if kind == "code" else text[:length]
+
+
+@dataclass
+class Talk:
+    """A conversation whose mixture of contents changes every 12 turns."""
+
+    seed: int
+    longest: int = 4_000
+    """Characters of the longest message but for a rare paste of four times that."""
+    chance: random.Random = field(init=False)
+    mixture: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+
+    def exchange(self, number: int) -> tuple[str, str]:
+        """What is asked and answered in one turn."""
+        if number % 12 == 1:
+            self.mixture = self.chance.choices(KINDS, weights=[6, 3, 2, 2, 1, 1, 2, 1, 1], k=3)
+        return self._text(), self._text()
+
+    def _text(self) -> str:
+        kind = self.chance.choice(self.mixture)
+        length = round(10 ** self.chance.uniform(1, 3.0) * self.longest / 1_000)
+        text = words_of(kind, length * (4 if self.chance.random() < 0.02 else 1), self.chance)
+        if self.chance.random() < 0.25:
+            text = words_of("english", 300, self.chance) + "\n\n" + text  # a question about a paste
+        return text
+
+    def memories(self) -> list[MemoryItem]:
+        """What is recalled for a message."""
+        found = []
+        for place in range(self.chance.randint(0, 8)):
+            text = words_of(self.chance.choice(["english", *self.mixture]), self.chance.randint(40, 900), self.chance)
+            item = MemoryItem(
+                f"fact:{self.chance.randint(1, 9_999)}{place}", "fact", text, START, None, {}, 1 - place / 10
+            )
+            found.append(item)
+        return found
+
+
+# Replaying them ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Predicted:
+    """One request: what was expected, and what the provider counted."""
+
+    turn: int
+    estimate: int
+    actual: int
+    available: int
+    uncertainty: float
+    known: int
+    """Tokens that the provider had counted before ..."""
+    counted_of_it: int
+    """... and what it counts of the very same parts now."""
+
+    @property
+    def error(self) -> float:
+        """As a share of the actual figure."""
+        return abs(self.estimate - self.actual) / self.actual
+
+
+@dataclass
+class Usage:
+    """As the provider reports it."""
+
+    input: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    output: int = 0
+    final: bool = True
+    predicted: int = 0
+
+
+def replay(
+    talk: Talk, turns: int, plan: ResolvedPlan, *, caching: bool = True, checking: bool = False
+) -> Iterator[Predicted]:
+    """Each turn's request, predicted, counted by the offline server's rules, and learned from.
+
+    `checking`: with the pre-flight check, on a server that cannot count.
+    """
+    clock = Clock()
+    server = PromptCache(clock)
+    able = Capabilities(1_000_000, 8_000, caching=caching)
+    user = User(pk=1, preferred_name="Alice", time_zone="Europe/Lisbon")
+    past: list[Turn] = []
+    counted: prefix.Known | None = None
+    cut: TurnRange | None = None
+    for number in range(1, turns + 1):
+        asked, told = talk.exchange(number)
+        known = _known(user, able, plan, past, cut, counted, talk.memories(), _message(number * 2, asked))
+        compiled = compile_known(known, 0.0)
+        if checking:
+            compiled = async_to_sync(surely_fitting)(compiled)
+        usage = _count(compiled, server, clock)
+        usage.predicted = compiled.fitted.tokens
+        receipt = _book(compiled, usage)
+        yield Predicted(
+            number,
+            compiled.fitted.tokens,
+            prices.total_input(usage),
+            plan.available,
+            compiled.uncertainty,
+            sum(compiled.prefix.known.values()),
+            usage.cache_read + usage.cache_write_5m + usage.cache_write_1h - sum(_new_parts(compiled, receipt)),
+        )
+        counted = prefix.Known(receipt.prefix["parts"], receipt.prefix["variance"])
+        cut = compiled.fitted.cut_turns
+        past.append(Turn(number, known.question, _message(number * 2 + 1, told)))
+
+
+class Clock:
+    """Seconds that pass when told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _message(pk: int, text: str) -> Message:
+    return Message(pk=pk, text=text, tokens=count(text), event_data={})
+
+
+def _known(
+    user: User,
+    able: Capabilities,
+    plan: ResolvedPlan,
+    past: list[Turn],
+    cut: TurnRange | None,
+    counted: prefix.Known | None,
+    memories: list[MemoryItem],
+    question: Message,
+) -> Known:
+    profile = [Line(f"fact:{n}", f"The user's cousin number {n} lives in Lisbon.", 12) for n in range(1, 20)]
+    return Known(
+        now=START + timedelta(minutes=question.pk),
+        user=user,
+        model=MODEL,
+        effort="",
+        able=able,
+        plan=plan,
+        ratios=calibration.ratios(MODEL),
+        belief=calibration.belief(MODEL),
+        boundaries=[],
+        role=None,
+        snapshot=ProfileSnapshot(pk=1),
+        profile=profile,
+        importance={},
+        profile_update=[],
+        past=Past(tuple(past), ()),
+        newest_segment=0,
+        task="",
+        already_cut=cut,
+        counted=counted,
+        recollection=Recollection(kept=tuple(memories)),
+        acquaintance=Acquaintance(3, START - timedelta(days=2)),
+        question=question,
+        timings={},
+    )
+
+
+def _count(compiled: Compiled, server: PromptCache, clock: Clock) -> Usage:
+    model = MODELS[MODEL]
+    booking = server.look_up(WORKSPACE, read_prompt(compiled.request, model), model.cache_minimum)
+    server.publish(booking)
+    clock.now += 30
+    usage = booking.usage
+    return Usage(usage.plain, usage.read, usage.written_5m, usage.written_1h)
+
+
+def _new_parts(compiled: Compiled, receipt: Receipt) -> Iterator[int]:
+    """What the parts that joined the known ones have by the provider's count."""
+    return (tokens for key, tokens in receipt.prefix["parts"].items() if key not in compiled.prefix.known)
+
+
+def _book(compiled: Compiled, usage: Usage) -> Receipt:
+    """What `budget.receipts.book` does, without a row."""
+    from budget.receipts import learned_from
+
+    not_taken: tuple[Cut, ...] = ()
+    receipt = draft(
+        user_id=1,
+        conversation_id=None,  # type: ignore[arg-type]
+        message_id=1,
+        turn=1,
+        model=MODEL,
+        plan=compiled.known.plan,
+        fitted=compiled.fitted,
+        base_by_class=compiled.base_by_class,
+        request_digest="",
+        prefix=compiled.prefix.as_json(),
+        not_taken=not_taken,
+    )
+    figures, missed = learned_from(receipt, usage)
+    calibration.observe(MODEL, figures, missed)
+    return receipt

@@ -1,0 +1,93 @@
+"""Conversations of any length, as rows, and the prompt of their next turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+from accounts.models import User
+from chat import compaction
+from chat.context import Compiled, compile_context
+from chat.history import past
+from chat.models import Conversation, Message
+from chat.opening import Opened, send
+from memory.indexing import index_conversation
+from recall.tokens import count
+
+Exchange = tuple[str, str]
+"""Question and answer."""
+
+
+def numbered(turns: int, first: int = 1) -> list[Exchange]:
+    """Exchanges that name their turn."""
+    return [(f"Question number {n}?", f"This is answer number {n}.") for n in range(first, first + turns)]
+
+
+def begin(user: User, said: Sequence[Exchange] = (), *, index: bool = False) -> Conversation:
+    """A conversation in which this was said."""
+    conversation = Conversation.objects.create(user=user, title="A long talk")
+    go_on(conversation, said)
+    if index:
+        index_conversation(conversation.pk)
+    return conversation
+
+
+def go_on(conversation: Conversation, said: Sequence[Exchange], after: Message | None = None) -> list[Message]:
+    """Say more at the end, or below `after` as a new branch, which is followed from now on."""
+    conversation.refresh_from_db()
+    leaf = after or conversation.active_leaf
+    turn, seq = (leaf.turn if leaf else 0), conversation.next_seq
+    rows = []
+    for question, answer in said:
+        turn += 1
+        rows += [_message(conversation, seq, turn, question), _message(conversation, seq + 1, turn, answer)]
+        seq += 2
+    Message.objects.bulk_create(rows)
+    for row, parent in zip(rows, [leaf, *rows], strict=False):
+        row.parent = parent
+    Message.objects.bulk_update(rows, ["parent"], batch_size=500)
+    conversation.active_leaf = rows[-1] if rows else leaf
+    conversation.next_seq = seq
+    conversation.save(update_fields=["active_leaf", "next_seq"])
+    return rows
+
+
+def _message(conversation: Conversation, seq: int, turn: int, text: str) -> Message:
+    is_question = seq % 2 == 1
+    return Message(
+        user_id=conversation.user_id,
+        conversation=conversation,
+        seq=seq,
+        turn=turn,
+        role=Message.Role.USER if is_question else Message.Role.ASSISTANT,
+        event_type=Message.Event.USER_MESSAGE if is_question else Message.Event.ASSISTANT_RESPONSE,
+        text=text,
+        tokens=count(text),
+    )
+
+
+def ask(conversation: Conversation, text: str) -> tuple[Opened, Compiled]:
+    """Open the next turn and compile its prompt."""
+    opened = send(conversation.user, uuid4(), conversation.pk, text)
+    return opened, compile_context(opened)
+
+
+def answered(opened: Opened, text: str = "An answer.") -> None:
+    """End the turn, as far as the next prompt sees it."""
+    Message.objects.filter(pk=opened.answer.pk).update(
+        text=text, tokens=count(text), status=Message.Status.COMPLETE, process_key=None
+    )
+
+
+def fold(conversation_id: UUID, why: str) -> None:
+    """Fold all there is to fold, here and now."""
+    wish = compaction.ask(Conversation.objects.get(pk=conversation_id), why)
+    while wish is not None and compaction.carry_out(wish.pk):
+        pass
+
+
+def standing(conversation: Conversation) -> tuple[list[int], list[tuple[int, int]]]:
+    """What the next prompt reads: the turns as they were said, and the folded stretches."""
+    conversation.refresh_from_db()
+    found = past(conversation, conversation.active_leaf_id)
+    return [turn.number for turn in found.turns], [(one.first_turn, one.last_turn) for one in found.segments]

@@ -1,0 +1,368 @@
+"""Requests are laid out so that the provider's cache finds them again: made from rows, read by the cache's rules."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db import connection
+
+from accounts.models import User
+from chat import gathering
+from chat.answering import Answered, RoundUsage, ToolUse
+from chat.assembling import Reply
+from chat.context import Compiled
+from chat.fitting import Loop
+from chat.models import Conversation, Role
+from chat.request import HOUR_EVERY, HOUR_FROM
+from memory import review
+from memory.models import Boundary, Fact
+from offline.cache import InputUsage, PromptCache
+from offline.models import MODELS
+from offline.prompt import Prompt, read_prompt
+from recall.provider import Capabilities
+from tests.chat.long_talk import answered, ask, begin, fold, numbered
+from tests.running import PROJECT, clean_environment
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
+Request = dict[str, Any]
+
+ABLE = Capabilities(context_window=200_000, max_output=8_000, caching=True, thinking=True, effort=True)
+MOST_BREAKPOINTS = 4
+WORDS = "The moon pulls the water, and the earth turns beneath the bulge. " * 8
+
+
+# How a request is read -----------------------------------------------------------------------------------------------
+
+
+def blocks(request: Request) -> list[tuple[str, dict[str, Any]]]:
+    """All blocks in the order in which they are cached, each with where it stands."""
+    system = [("system", block) for block in request["system"]]
+    said = [(message["role"], block) for message in request["messages"] for block in message["content"]]
+    return [*(("tool", tool) for tool in request["tools"]), *system, *said]
+
+
+def rendered(request: Request, until: int | None = None) -> str:
+    """The request as JSON, without its marks; `until`: up to that breakpoint, the first is 1."""
+    lines, seen = [], 0
+    for place, block in blocks(request):
+        lines.append(json.dumps([place, {name: value for name, value in block.items() if name != "cache_control"}]))
+        seen += "cache_control" in block
+        if seen == until:
+            break
+    assert until is None or seen == until, f"it has no breakpoint {until}"
+    return "\n".join(lines)
+
+
+def lifetimes(request: Request) -> list[str]:
+    """Of the breakpoints, in order."""
+    return [block["cache_control"]["ttl"] for _, block in blocks(request) if "cache_control" in block]
+
+
+def prompt_of(request: Request) -> Prompt:
+    return read_prompt(request, MODELS[request["model"]])
+
+
+class Provider:
+    """A cache by the provider's rules."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.cache = PromptCache(lambda: self.now)
+
+    def send(self, request: Request) -> InputUsage:
+        """What a request is billed."""
+        booking = self.cache.look_up("k", prompt_of(request), MODELS[request["model"]].cache_minimum)
+        self.cache.publish(booking)
+        self.now += 30
+        return booking.usage
+
+
+def up_to_breakpoint(request: Request, number: int) -> int:
+    """Tokens up to that breakpoint, the first is 1."""
+    prompt = prompt_of(request)
+    return prompt.totals[prompt.breakpoints[number - 1][0]]
+
+
+def remembered(user: User, **fields: Any) -> Fact:
+    """A fact that always stands in the profile."""
+    common = {"kind": "biography", "status": "active", "importance": 0.8, "key": "home"}
+    return Fact.objects.create(user=user, **{**common, **fields})
+
+
+def turns(conversation: Conversation, how_many: int) -> list[Compiled]:
+    """The prompts of the next turns, each answered."""
+    prompts = []
+    for number in range(how_many):
+        opened, compiled = ask(conversation, f"What about number {number}? {WORDS}")
+        answered(opened, f"Answer {number}. {WORDS}")
+        prompts.append(compiled)
+    return prompts
+
+
+# The history -----------------------------------------------------------------------------------------------------
+
+
+def test_consecutive_requests_share_their_bytes_up_to_breakpoint_3(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    prompts = turns(begin(alice, numbered(2)), 6)
+    for earlier, later in pairwise(prompts):
+        assert rendered(later.request).startswith(rendered(earlier.request, until=3) + "\n")
+
+
+def test_they_share_them_behind_a_fold_too(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    conversation = begin(alice, numbered(25))
+    fold(conversation.pk, "length")
+    prompts = turns(conversation, 3)
+    assert all(compiled.known.past.segments for compiled in prompts)
+    for earlier, later in pairwise(prompts):
+        assert rendered(later.request).startswith(rendered(earlier.request, until=3) + "\n")
+
+
+def test_the_cache_gives_back_all_that_was_sent_and_only_the_last_exchange_is_written(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    provider = Provider()
+    before = 0
+    for compiled in turns(begin(alice, numbered(2)), 6):
+        usage = provider.send(compiled.request)
+        until_here = up_to_breakpoint(compiled.request, 3)
+        assert (usage.read, usage.written) == (before, until_here - before)
+        before = until_here
+
+
+def test_a_fold_leaves_tools_and_system_in_the_cache(alice: User) -> None:
+    provider = Provider()
+    remembered(alice, statement="The user lives in Porto.")
+    conversation = begin(alice, numbered(25))
+    (before,) = turns(conversation, 1)
+    provider.send(before.request)
+    fold(conversation.pk, "length")
+    (after,) = turns(conversation, 1)
+    assert rendered(after.request, until=3) != rendered(before.request, until=3)
+    assert provider.send(after.request).read == up_to_breakpoint(after.request, 2)
+
+
+IN_A_FRESH_PROCESS = """
+import django, json
+django.setup()
+from chat.context import compile_context
+from chat.models import Message
+from chat.opening import Opened
+question = Message.objects.get(pk={question})
+answer = Message.objects.get(pk={answer})
+opened = Opened(question.conversation, question, answer, created=False, duplicate=False)
+print(json.dumps(compile_context(opened).request))
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_fresh_process_renders_the_same_bytes_from_the_same_rows(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    conversation = begin(alice, [*numbered(24), ("Wie heißt das? “Ça va” — 你好", "So: \u2028 \x7f ✓")])
+    fold(conversation.pk, "length")
+    opened, compiled = ask(conversation, "And now?")
+    at = connection.settings_dict
+    environment = clean_environment(
+        DJANGO_SETTINGS_MODULE="recall.settings",
+        DATABASE_URL=f"postgresql://{at['USER']}@/{at['NAME']}?host={at['HOST']}&port={at['PORT'] or 5432}",
+        OFFLINE_URL=settings.PROVIDER_BASE_URL,
+        SECRET_KEY="another process may even have another key",
+        PYTHONHASHSEED="4",
+    )
+    code = IN_A_FRESH_PROCESS.format(question=opened.question.pk, answer=opened.answer.pk)
+    fresh = subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=90
+    )
+    assert fresh.returncode == 0, fresh.stderr
+    again = json.loads(fresh.stdout.splitlines()[-1])
+    assert rendered(again, until=3) == rendered(compiled.request, until=3)
+    assert os.environ.get("PYTHONHASHSEED") != "4"
+
+
+# What is the same for everyone -----------------------------------------------------------------------------------
+
+
+def test_two_people_on_two_days_have_the_same_bytes_up_to_breakpoint_1(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Boundary.objects.create(user=None, text="Be kind.")
+    Boundary.objects.create(user=alice, text="No jokes about spiders.")
+    remembered(alice, statement="The user lives in Porto.")
+    gardener = Role.objects.create(user=alice, name="Gardener", instructions="You are a gardener.")
+    hers = begin(alice, numbered(3))
+    Conversation.objects.filter(pk=hers.pk).update(role=gardener, effort="low")
+    bob.time_zone, bob.preferred_name = "Asia/Tokyo", ""
+    bob.save()
+    _, first = ask(Conversation.objects.get(pk=hers.pk), "Good morning!")
+    long_after = datetime.now(UTC) + timedelta(days=400)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: long_after)
+    _, second = ask(begin(bob), "What day is it?")
+    assert rendered(first.request, until=1) == rendered(second.request, until=1)
+    assert "Be kind." in rendered(first.request, until=1)
+    assert up_to_breakpoint(first.request, 1) >= MODELS[first.request["model"]].cache_minimum
+    provider = Provider()
+    provider.send(first.request)
+    assert provider.send(second.request).read == up_to_breakpoint(first.request, 1)
+
+
+# What changes ----------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_profile_is_told_in_the_next_turn_and_the_history_stays_cached(alice: User) -> None:
+    fact = remembered(alice, statement="The user lives in Porto.")
+    provider = Provider()
+    conversation = begin(alice, numbered(4))
+    (before,) = turns(conversation, 1)
+    provider.send(before.request)
+    Fact.objects.filter(pk=fact.pk).update(status="superseded")
+    remembered(alice, statement="The user lives in Lisbon.")
+
+    _, after = ask(conversation, "Where do I live?")
+
+    assert rendered(after.request).startswith(rendered(before.request, until=3) + "\n")
+    assert provider.send(after.request).read == up_to_breakpoint(before.request, 3)
+    told = json.loads(after.request["messages"][-1]["content"][0]["text"])["profile_update"]
+    assert told == ["No longer holds: The user lives in Porto.", "New: The user lives in Lisbon."]
+
+
+def test_a_rejected_fact_of_the_profile_leaves_the_next_prompt_whatever_that_costs(alice: User) -> None:
+    fact = remembered(alice, statement="The user lives in Minsk.")
+    provider = Provider()
+    conversation = begin(alice, numbered(4))
+    (before,) = turns(conversation, 1)
+    provider.send(before.request)
+    assert "Minsk" in json.dumps(before.request)
+    review.reject(fact, by=alice)
+
+    _, after = ask(conversation, "Where do I live?")
+
+    assert "Minsk" not in json.dumps(after.request)
+    assert provider.send(after.request).read == up_to_breakpoint(before.request, 1)
+
+
+def test_a_fact_that_was_deleted_leaves_the_next_prompt_too(alice: User) -> None:
+    fact = remembered(alice, statement="The user lives in Minsk.")
+    conversation = begin(alice, numbered(4))
+    turns(conversation, 1)
+    fact.delete()
+    _, after = ask(conversation, "Where do I live?")
+    assert "Minsk" not in json.dumps(after.request)
+
+
+def test_a_recalled_memory_is_gone_from_the_next_turn_once_it_is_rejected(alice: User) -> None:
+    fact = remembered(alice, statement="The user's cello was made in Cremona.", kind="fact", key="", importance=0.4)
+    conversation = begin(alice, numbered(4))
+    opened, before = ask(conversation, "Where was my cello made?")
+    assert "Cremona" in json.dumps(before.request)
+    answered(opened, "In Italy.")
+    review.reject(fact, by=alice)
+    _, after = ask(conversation, "Where was my cello made?")
+    assert "Cremona" not in json.dumps(after.request)
+
+
+# Settings and servers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ttl", "found"), [("5m", ["5m"] * 3), ("1h", ["1h", "1h", "5m"])])
+def test_the_lifetime_is_a_setting(alice: User, monkeypatch: pytest.MonkeyPatch, ttl: str, found: list[str]) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    monkeypatch.setattr(settings, "ENVIRONMENT", settings.ENVIRONMENT.model_copy(update={"cache_ttl": ttl}))
+    _, compiled = ask(begin(alice, numbered(4)), "And now?")
+    assert lifetimes(compiled.request) == found
+
+
+def test_in_every_fourth_turn_of_a_longer_talk_the_history_is_kept_for_an_hour(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    prompts = turns(begin(alice, numbered(HOUR_FROM - 2)), 10)
+    kept = [lifetimes(compiled.request)[-1] for compiled in prompts]
+    assert kept == ["5m", "5m", "1h", "5m", "5m", "5m", "1h", "5m", "5m", "5m"]
+    assert len(kept) > 2 * HOUR_EVERY
+
+
+def test_after_half_an_hour_no_more_than_three_turns_are_written_again(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    provider = Provider()
+    prompts = turns(begin(alice, numbered(HOUR_FROM - 1)), 6)
+    for compiled in prompts[:-1]:
+        provider.send(compiled.request)
+    provider.now += 1_800
+    usage = provider.send(prompts[-1].request)
+    for_an_hour = [one.request for one in prompts[:-1] if lifetimes(one.request)[-1] == "1h"]
+    assert usage.read == up_to_breakpoint(for_an_hour[-1], 3)
+    assert len(prompts) - 1 - prompts.index(next(p for p in prompts if p.request is for_an_hour[-1])) <= HOUR_EVERY
+
+
+def test_a_server_without_a_cache_gets_no_breakpoints(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "capabilities", lambda model: replace(ABLE, caching=False))
+    conversation = begin(alice, numbered(4))
+    opened, compiled = ask(conversation, "And now?")
+    assert "cache_control" not in json.dumps(compiled.request)
+    assert all("cache_control" not in json.dumps(request) for request in tool_rounds(compiled, 2))
+    monkeypatch.undo()
+    answered(opened)
+    _, cached = ask(conversation, "And now?")
+    assert rendered(cached.request).startswith(rendered(compiled.request).rsplit("\n", 2)[0])
+
+
+# Tool loops ------------------------------------------------------------------------------------------------------
+
+
+def tool_rounds(compiled: Compiled, rounds: int) -> list[Request]:
+    """The requests of a turn whose model calls a tool so many times."""
+
+    async def keep(call: ToolUse) -> str:
+        return "/artifacts/x"
+
+    async def talk() -> list[Request]:
+        loop, requests = Loop(compiled, Answered(), keep), [compiled.request]
+        for number in range(rounds):
+            call = ToolUse(f"toolu_{number}", "search_knowledge", {"query": f"q{number}"}, WORDS)
+            block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.input}
+            total = prompt_of(requests[-1]).total
+            following = await loop.next(requests[-1], Reply("tool_use", [block]), [call], RoundUsage(total, output=20))
+            assert following is not None
+            requests.append(following)
+        return requests
+
+    return async_to_sync(talk)()
+
+
+def test_a_tool_loop_has_at_most_four_breakpoints_the_longer_lived_first(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    _, compiled = ask(begin(alice, numbered(4)), "And now?")
+    for request in tool_rounds(compiled, 4):
+        found = lifetimes(request)
+        assert len(found) <= MOST_BREAKPOINTS
+        assert found == sorted(found), "1h sorts before 5m"
+
+
+def test_each_round_of_a_tool_loop_reads_the_one_before(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    provider = Provider()
+    _, compiled = ask(begin(alice, numbered(4)), "And now?")
+    before = 0
+    for number, request in enumerate(tool_rounds(compiled, 4)):
+        assert provider.send(request).read == before
+        before = up_to_breakpoint(request, min(number + 3, MOST_BREAKPOINTS))
+
+
+def test_the_turn_after_a_tool_loop_reads_the_history_of_the_one_before(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    provider = Provider()
+    conversation = begin(alice, numbered(4))
+    opened, compiled = ask(conversation, "And now?")
+    for request in tool_rounds(compiled, 3):
+        provider.send(request)
+    answered(opened)
+    _, after = ask(conversation, "And then?")
+    assert provider.send(after.request).read == up_to_breakpoint(compiled.request, 3)

@@ -1,0 +1,152 @@
+"""A thousand turns: each prompt fits, and what was said at any time can still be reached.
+
+How long a compilation takes is printed and not judged: the machine may have others to serve, and retrieval is left out
+here. `python -m bench.turn --compiles 1000` measures it with the retrieval.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from statistics import median, quantiles
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from chat import gathering
+from chat.answering import ToolUse
+from chat.context import compile_context
+from chat.folding import MOST_SEGMENTS
+from chat.models import Conversation, Segment
+from chat.opening import Opened, send
+from chat.request import FRAME, PLACEHOLDER, SUMMARY_NOTE
+from chat.tools import run_tool
+from chat.triggers import VERBATIM_TURNS
+from memory.indexing import embed_waiting, index_conversation
+from memory.retrieval import Recollection
+from tests.chat.long_talk import Exchange, answered, ask, begin, fold, go_on
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
+
+TURNS = 1_000
+COMPILED_EVERY = 5
+"""Turns between two prompts that are compiled: all thousand would take minutes. What a segment or a cut changes lasts
+longer than that."""
+COUNTED_EVERY = 50
+"""Turns between two prompts whose statements are counted."""
+
+PLANTED: list[tuple[str, str, str]] = [
+    # What is said, the question in other words, and what an answer must hold.
+    ("My sister Mary lives in Lisbon.", "In which city is my sibling's home?", "Lisbon"),
+    ("I am allergic to peanuts.", "Which food is dangerous for me because of an allergy?", "peanuts"),
+    ("We named the new boat Halcyon.", "What is our ship called?", "Halcyon"),
+    ("My dentist is Doctor Okafor.", "Who looks after my teeth?", "Okafor"),
+    ("The garage door code is kept in the blue tin.", "Where do we keep the number that opens the garage?", "blue tin"),
+    ("I bought a cello in Cremona.", "Which string instrument did I purchase?", "cello"),
+    ("Our wedding was on a rainy day in October.", "What was the weather when we got married?", "rainy"),
+    ("My first programming language was Pascal.", "What did I learn to code in at the beginning?", "Pascal"),
+    ("The cat is called Biscuit.", "What name does my pet have?", "Biscuit"),
+    ("I decided to take the night train to Vienna.", "How am I travelling to Austria's capital?", "night train"),
+    ("My boss Priya prefers short e-mails.", "How does my manager like to be written to?", "short"),
+    ("I drive an old green Volvo.", "Which car do I own?", "Volvo"),
+    ("We are saving for a house with an orchard.", "What sort of home do we put money aside for?", "orchard"),
+    ("My grandfather was a lighthouse keeper.", "What was my grandad's job?", "lighthouse"),
+    ("I cannot stand the smell of lavender.", "Which scent do I dislike?", "lavender"),
+    ("The project deadline moved to the third of March.", "By when must the project be finished now?", "the third"),
+    ("I run ten kilometres every Sunday.", "What exercise do I do at weekends?", "kilometres"),
+    ("My favourite novel is Middlemarch.", "Which book do I love most?", "Middlemarch"),
+    ("The plumber charges eighty euros an hour.", "How expensive is the man who repairs our pipes?", "eighty"),
+    ("I keep the spare key under the flowerpot.", "Where is the extra key hidden?", "flowerpot"),
+]
+TALK = (
+    (
+        "How do I sharpen a kitchen knife on a stone, round {n}?",
+        "Hold the blade at fifteen degrees, draw it slowly.",
+    ),
+    ("What makes bread rise better in batch {n}?", "Warm dough and patience; the yeast needs an hour or two."),
+    ("Explain how tides work, part {n}.", "The moon pulls the water; the earth turns beneath the bulge."),
+    ("Which chord follows in exercise {n}?", "Try the dominant seventh and let it resolve to the tonic."),
+    ("How tall does sunflower number {n} grow?", "About two metres in a good summer, with enough water."),
+)
+
+
+def said(turn: int) -> Exchange:
+    """What is said in this turn: one of twenty things to remember in every fiftieth, small matters in the others."""
+    if turn % 50 == 25:
+        return PLANTED[turn // 50][0], "Thank you, I see."
+    question, answer = TALK[turn % len(TALK)]
+    return question.format(n=turn), answer
+
+
+@pytest.fixture
+def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
+    """A thousand turns, folded as they go on; every fifth prompt is compiled and looked at."""
+    conversation = begin(alice)
+    took: list[float] = []
+    statements: list[int] = []
+    with monkeypatch.context() as without_retrieval:
+        without_retrieval.setattr(gathering, "recall", lambda *_, **__: Recollection())
+        for turn in range(COMPILED_EVERY, TURNS + 1, COMPILED_EVERY):
+            go_on(conversation, [said(before) for before in range(turn - COMPILED_EVERY + 1, turn)])
+            question, answer = said(turn)
+            opened = send(alice, uuid4(), conversation.pk, question)
+            began = time.perf_counter()
+            compiled = compile_context(opened)
+            took.append((time.perf_counter() - began) * 1000)
+            assert compiled.fitted.tokens <= compiled.known.plan.available, turn
+            assert compiled.fitted.cut_turns is None, turn
+            assert len(compiled.known.past.segments) <= MOST_SEGMENTS
+            if turn % COUNTED_EVERY == 0:
+                statements.append(statements_of(opened))
+            answered(opened, answer)
+            if len(compiled.known.past.turns) + 1 > VERBATIM_TURNS:
+                fold(conversation.pk, "length")
+    p50, p95 = median(took), quantiles(took, n=20)[-1]
+    print(f"\n{len(took)} prompts of {TURNS} turns: {p50:.1f} ms (p95 {p95:.1f}), {statements[-1]} statements")
+    assert set(statements[2:]) <= {statements[-1], statements[-1] - 1}
+    return conversation
+
+
+def statements_of(opened: Opened) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        compile_context(opened)
+    return len(queries)
+
+
+def reached(opened: Opened, prompt: str, question: str, wanted: str) -> str:
+    """Where the answer is: in the prompt, or in what one call of a tool finds; empty: nowhere."""
+    if wanted in prompt:
+        return "prompt"
+    for name in ("search_conversation", "search_knowledge"):
+        call = ToolUse("call-1", name, {"query": question, "top_k": 20})
+        run_tool(opened, call)
+        if wanted in call.result:
+            return name
+    return ""
+
+
+def test_only_the_turn_it_was_said_in_tells_each_thing() -> None:
+    everything = [text for turn in range(1, TURNS + 1) for text in said(turn)]
+    around = "".join((FRAME, PLACEHOLDER, SUMMARY_NOTE, f"{timezone.now():%A, %B %-d, %Y}"))
+    for statement, question, wanted in PLANTED:
+        assert [text for text in everything if wanted in text] == [statement]
+        assert wanted not in question + around
+
+
+@pytest.mark.timeout(400)  # two hundred prompts and two thousand vectors, on a machine that may be shared
+def test_a_thousand_turns_fit_and_forget_nothing(thousand: Conversation) -> None:
+    index_conversation(thousand.pk)
+    assert not embed_waiting(), "some have no vector yet"
+    assert Segment.objects.filter(conversation=thousand, merged_into__isnull=False).count() > 10
+    where = {}
+    for statement, question, wanted in PLANTED:
+        opened, compiled = ask(thousand, question)
+        prompt = json.dumps(compiled.request["messages"], ensure_ascii=False)
+        where[statement] = reached(opened, prompt, question, wanted)
+        answered(opened, "")
+    print({place: list(where.values()).count(place) for place in set(where.values())})
+    assert [statement for statement, place in where.items() if not place] == []

@@ -1,0 +1,203 @@
+"""Five triggers, each with what sets it off and what does not; and where in the house they are heard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from accounts.models import User
+from budget.counting import TextClass, estimate
+from chat import closing, reading
+from chat.answering import Answered
+from chat.compaction import ask_if_due
+from chat.folding import FEWEST, KEPT_TURNS, LEAST_TURNS, MERGED_DOWN_TO, MOST_SEGMENTS, Sized, stretch, too_many
+from chat.models import Compaction, Message
+from chat.triggers import TRIGGERS, VERBATIM_TURNS, Moment, reason
+from memory.indexing import embed_waiting
+from tests.chat.conftest import Provider, Tabs
+from tests.chat.long_talk import ask, begin, numbered
+
+CALM = Moment(turns=20, history=9_000, ceiling=10_000, prompt=90_000, window=200_000)
+
+CASES = [
+    ("length", Moment(turns=VERBATIM_TURNS + 1), Moment(turns=VERBATIM_TURNS)),
+    ("length", Moment(turns=59, ceiling=58_800), Moment(turns=58, ceiling=58_800)),
+    ("length", Moment(turns=5, history=10_001, ceiling=10_000), Moment(turns=5, history=10_000, ceiling=10_000)),
+    ("window", Moment(prompt=100_001, window=200_000), Moment(prompt=100_000, window=200_000)),
+    ("task_done", Moment(task_is_done=True), Moment(task_is_done=False)),
+    ("topic", Moment(topic_has_shifted=True), Moment(topic_has_shifted=False)),
+    ("ended", Moment(has_ended=True), Moment(has_ended=False)),
+    ("asked", Moment(was_asked=True), Moment(was_asked=False)),
+]
+
+
+@pytest.mark.parametrize(("name", "yes", "no"), CASES)
+def test_each_trigger_holds_when_it_should_and_not_before(name: str, yes: Moment, no: Moment) -> None:
+    assert reason(yes) == name
+    assert reason(no) is None
+
+
+def test_every_trigger_has_a_case_and_a_name_of_its_own() -> None:
+    assert [trigger.name for trigger in TRIGGERS] == list(dict.fromkeys(name for name, *_ in CASES))
+    assert reason(CALM) is None
+
+
+# What is folded when one holds -----------------------------------------------------------------------------------
+
+
+def turns(*tokens: int) -> list[Sized]:
+    return [Sized(number, size) for number, size in enumerate(tokens, start=1)]
+
+
+def test_the_oldest_turns_go_down_to_the_last_ten() -> None:
+    found = stretch(turns(*[100] * 21), 10_000)
+    assert found is not None
+    assert (found.first, found.last) == (3, 21 - KEPT_TURNS)
+
+
+def test_long_turns_stay_only_as_far_as_they_fill_a_quarter_of_the_ceiling() -> None:
+    found = stretch(turns(*[500] * 21), 10_000)
+    assert found is not None
+    assert (found.first, found.last) == (3, 16)
+
+
+def test_the_last_three_stay_however_long_they_are() -> None:
+    found = stretch(turns(*[9_000] * 12), 10_000)
+    assert found is not None
+    assert (found.first, found.last) == (3, 9)
+
+
+def test_fewer_than_three_turns_are_folded_only_when_somebody_asks() -> None:
+    few = turns(*[100] * (2 + FEWEST - 1 + KEPT_TURNS))
+    assert stretch(few, 10_000) is None
+    found = stretch(few, 10_000, was_asked=True)
+    assert found is not None
+    assert (found.first, found.last) == (3, 4)
+
+
+def test_summaries_are_merged_in_one_step_and_then_there_is_room_for_more() -> None:
+    assert too_many(MOST_SEGMENTS) == 0
+    assert MOST_SEGMENTS + 1 - too_many(MOST_SEGMENTS + 1) + 1 == MERGED_DOWN_TO
+
+
+# Where they are heard ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_nothing_is_asked_where_nothing_can_be_folded(alice: User) -> None:
+    conversation = begin(alice, numbered(5))
+    ask_if_due(conversation, Moment(was_asked=True), can_fold=False)
+    assert not Compaction.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("offline_server")
+def test_a_prompt_of_more_than_half_the_window_is_folded(alice: User) -> None:
+    opened, compiled = ask(begin(alice, numbered(15)), "And now?")
+    answer, known = opened.answer, compiled.known
+    answer.text, answer.tokens = "It is a quarter past nine.", 8
+    prompt = compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.ratios)
+    for window, found in ((2 * prompt, []), (2 * prompt - 1, ["window"])):
+        able = replace(known.able, context_window=window)
+        closing._fold_if_due(opened, replace(compiled, known=replace(known, able=able)), answer, Answered())
+        assert [one.reason for one in Compaction.objects.all()] == found
+
+
+@pytest.mark.django_db
+def test_a_conversation_that_ends_is_folded_and_one_that_pauses_is_not(alice: User) -> None:
+    conversation = begin(alice, numbered(25))
+    reading.leave_others(alice, begin(alice).pk)
+    assert not Compaction.objects.exists()
+    reading.end(conversation)
+    assert Compaction.objects.get().reason == "ended"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("turns", "asked"), [(LEAST_TURNS - 1, 0), (LEAST_TURNS, 1)])
+def test_a_short_conversation_that_ends_is_not_even_looked_at(alice: User, turns: int, asked: int) -> None:
+    reading.end(begin(alice, numbered(turns)))
+    assert Compaction.objects.count() == asked
+    assert stretch([Sized(number, 10**6) for number in range(1, LEAST_TURNS)], ceiling=1) is None
+    assert stretch([Sized(number, 10**6) for number in range(1, LEAST_TURNS + 1)], ceiling=1) is not None
+
+
+@pytest.mark.django_db
+def test_a_short_one_that_holds_a_tools_result_is(alice: User) -> None:
+    conversation = begin(alice, numbered(2))
+    answer = conversation.active_leaf
+    assert answer is not None
+    Message.objects.create(
+        user=alice, conversation=conversation, seq=conversation.next_seq, turn=2, parent=answer,
+        role="tool", event_type=Message.Event.TOOL_RESULT, text="found",
+    )  # fmt: skip
+    reading.end(conversation)
+    assert Compaction.objects.count() == 1
+
+
+async def reasons() -> list[str]:
+    return [one.reason async for one in Compaction.objects.all()]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_twenty_first_turn_is_one_too_many(alice: User, tabs: Tabs, provider: Provider) -> None:
+    conversation = await sync_to_async(begin)(alice, numbered(19))
+    tab = await tabs.open(alice)
+    await tab.talk("The twentieth.", str(conversation.pk))
+    assert await reasons() == []
+    await tab.talk("The twenty-first.", str(conversation.pk))
+    assert await reasons() == ["length"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_task_that_is_done_is_folded(alice: User, tabs: Tabs, provider: Provider) -> None:
+    conversation = await sync_to_async(begin)(alice, numbered(15))
+    tab = await tabs.open(alice)
+    for done in (False, True):
+        call = {"name": "update_task", "input": {"goal": "Write to Jo", "steps": [], "done": done}}
+        provider.script({"tools": [call]}, {"text": "Fine."})
+        await tab.talk("Go on.", str(conversation.pk))
+        assert await reasons() == (["task_done"] if done else [])
+
+
+GARDEN = [
+    "When should I sow broad beans in the vegetable garden?",
+    "How deep do I plant garlic cloves in the garden bed?",
+    "Which compost suits tomato plants in the garden?",
+    "How often must I water lettuce seedlings in the garden?",
+    "What keeps slugs away from the lettuce in my garden?",
+    "Which vegetables grow well beside tomato plants?",
+    "When do I plant out tomato seedlings in the garden?",
+    "How much water do garden tomato plants need in summer?",
+]
+TAXES = [
+    "How do I declare freelance income on my tax return?",
+    "Which insurance costs can I deduct from income tax?",
+]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("last", [TAXES, GARDEN[:2]], ids=["taxes", "still the garden"])
+async def test_another_topic_is_folded(alice: User, tabs: Tabs, provider: Provider, last: list[str]) -> None:
+    said = [(question, "I see.") for question in (*GARDEN, *GARDEN, *last)]
+    conversation = await sync_to_async(begin)(alice, said, index=True)
+    while await sync_to_async(embed_waiting)():
+        pass
+    tab = await tabs.open(alice)
+    await tab.talk("Thanks!", str(conversation.pk))
+    assert await reasons() == (["topic"] if last is TAXES else [])
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_answer_is_shown_although_the_folding_fails(
+    alice: User, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> None:
+        raise ValueError("no")
+
+    monkeypatch.setattr(closing, "_fold_if_due", fails)
+    tab = await tabs.open(alice)
+    done = await tab.talk("Hello there.")
+    assert done["outcome"] == "complete"

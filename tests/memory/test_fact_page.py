@@ -1,0 +1,280 @@
+"""The page of one fact: where it comes from, what was decided, where it stands; rewording and retiring it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from budget.models import Receipt
+from chat.models import Conversation, Message
+from memory import documents, review
+from memory.links import Relation, link
+from memory.models import Episode, Fact, ReviewAction
+from memory.pages.wording import NEVER_FADES, freshness, sureness
+
+type SignIn = Callable[[User], Client]
+
+SAID = "I had a long day. My sister Mary lives in Lisbon and I'm allergic to peanuts."
+QUOTE = "My sister Mary lives in Lisbon"
+ATTACK = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
+
+
+def say(user: User, text: str = SAID) -> Message:
+    conversation = Conversation.objects.create(user=user, title="Cooking")
+    message: Message = Message.objects.create(
+        user=user, conversation=conversation, seq=1, turn=1, role="user", event_type="user_message", text=text
+    )
+    return message
+
+
+def know(user: User, statement: str, **fields: Any) -> Fact:
+    fields = {"status": Fact.Status.ACTIVE, "confidence": 0.9, "tokens": 9, **fields}
+    made: Fact = Fact.objects.create(user=user, statement=statement, **fields)
+    return made
+
+
+def answer(question: Message) -> Message:
+    made: Message = Message.objects.create(
+        user=question.user, conversation=question.conversation, seq=question.seq + 1, turn=question.turn, text="Well.",
+        role="assistant", event_type="assistant_response", parent=question,
+    )  # fmt: skip
+    return made
+
+
+def receipt(message: Message, *items: dict[str, Any], **fields: Any) -> Receipt:
+    made: Receipt = Receipt.objects.create(
+        user=message.user, conversation=message.conversation, message=message, turn=message.turn, model="m",
+        plan="standard", plan_total=1, items=list(items), request_digest="0" * 64, **{"input_tokens": 100, **fields},
+    )  # fmt: skip
+    return made
+
+
+def item(fact: Fact, *, kept: bool = True, **fields: Any) -> dict[str, Any]:
+    given = {"ref": fact.ref, "section": "memories", "label": fact.statement, "tokens": fact.tokens, "kept": kept}
+    parts = {"keyword": 0.5, "semantic": 0.75}
+    return {**given, "score": 0.6, "parts": parts, "rule": "" if kept else "beyond top-K", "url": "", **fields}
+
+
+def page_of(client: Client, fact: Fact) -> str:
+    response = client.get(f"/memory/facts/{fact.pk}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+# Where it comes from ---------------------------------------------------------------------------------------------
+
+
+def test_a_fact_stands_with_its_words_where_they_were_said(alice: User, sign_in: SignIn) -> None:
+    message = say(alice)
+    page = page_of(sign_in(alice), know(alice, "The user's sister Mary lives in Lisbon.", message=message, quote=QUOTE))
+
+    assert f'I had a long day. <mark class="mark">{QUOTE}</mark> and I&#x27;m allergic to peanuts.' in page
+    assert f'href="/messages/{message.pk}"' in page or f"/{message.pk}" in page
+    assert "You said so" in page
+    assert "quite sure" in page
+
+
+def test_the_words_of_a_deleted_conversation_are_not_shown_around_the_quote(alice: User, sign_in: SignIn) -> None:
+    message = say(alice)
+    fact = know(alice, "The user's sister Mary lives in Lisbon.", message=message, quote=QUOTE)
+    Conversation.objects.filter(pk=message.conversation_id).update(deleted_at=message.created_at)
+
+    page = page_of(sign_in(alice), fact)
+
+    assert QUOTE in page
+    assert "allergic to peanuts" not in page
+    assert "The message is no longer there." in page
+
+
+def test_what_it_took_the_place_of_is_shown_with_its_words_and_who_decided(alice: User, sign_in: SignIn) -> None:
+    porto = know(
+        alice,
+        "The user lives in Porto.",
+        kind="biography",
+        key="home",
+        quote="I live in Porto",
+        message=say(alice, "Well, I live in Porto."),
+    )
+    lisbon = know(alice, "The user lives in Lisbon.", kind="biography", key="home", status=Fact.Status.PROPOSED)
+    review.accept(lisbon, by=alice)
+    client = sign_in(alice)
+
+    now, before = page_of(client, lisbon), page_of(client, porto)
+
+    assert "It took the place of:" in now
+    assert f'href="/memory/facts/{porto.pk}"' in now
+    assert 'Well, <mark class="mark">I live in Porto</mark>.' in now
+    assert "Accepted" in now
+    assert "by you" in now
+    assert "This took its place:" in before
+    assert "Gave way" in before
+    assert f'href="/memory/facts/{lisbon.pk}"' in before
+
+
+def test_the_lines_and_episodes_that_tell_it_are_named(alice: User, sign_in: SignIn) -> None:
+    fact = know(alice, "The user sings in a choir.")
+    documents.save(alice, "/projects/choir", f"- Sings in a choir. ^fact-{fact.pk}", "librarian", started_from=0)
+    Episode.objects.create(user=alice, title="The first rehearsal", summary="It went well.").facts.add(fact)
+
+    page = page_of(sign_in(alice), fact)
+
+    assert 'href="/memory/documents/projects/choir"' in page
+    assert "“Sings in a choir.”" in page
+    assert "The first rehearsal" in page
+
+
+# Where it was recalled -------------------------------------------------------------------------------------------
+
+
+def test_the_prompts_it_stood_in_and_was_cut_from_are_listed_with_what_they_took(alice: User, sign_in: SignIn) -> None:
+    fact, other = know(alice, "The user sings in a choir."), know(alice, "Something else.")
+    receipt(answer(say(alice, "When do I sing?")), item(fact), item(other))
+    receipt(answer(say(alice, "What do I like?")), item(other), item(fact, kept=False))
+    receipt(answer(say(alice, "Unrelated?")), item(other))
+
+    page = page_of(sign_in(alice), fact)
+
+    assert "It stood in 1 prompt and was left out of 1." in page
+    assert '<span class="number">9</span> tokens, 9 % of what those prompts held' in page
+    assert "When do I sing?" in page
+    assert "beyond top-K" in page
+    assert "Unrelated?" not in page
+
+
+def test_what_hangs_on_a_fact_costs_no_more_statements(
+    alice: User, sign_in: SignIn, django_assert_max_num_queries: Any
+) -> None:
+    message = say(alice)
+    fact = know(alice, "The user sings in a choir.", message=message, quote="choir")
+    client = sign_in(alice)
+    page_of(client, fact)  # the first request of a session is noted
+    for n in range(20):
+        other = know(alice, f"Fact {n}.", superseded_by=fact, status="superseded", message=message, quote="day")
+        link(alice.pk, fact.pk, Relation.SUPERSEDES, other.pk, 1.0)
+        ReviewAction.objects.create(user=alice, fact=fact, verb="accept", by=alice, before={str(fact.pk): {}})
+        receipt(answer(say(alice, f"Question {n}?")), item(fact))
+    with django_assert_max_num_queries(24):
+        page_of(client, fact)
+
+
+def test_nothing_of_it_is_markup(alice: User, sign_in: SignIn) -> None:
+    fact = know(alice, ATTACK, message=say(alice, ATTACK), quote=ATTACK, key="home", value=ATTACK, tags=["<b>"])
+    link(alice.pk, fact.pk, Relation.RELATED_TO, know(alice, ATTACK + "2").pk, 0.5)
+    receipt(answer(say(alice, ATTACK)), item(fact))
+
+    page = page_of(sign_in(alice), fact)
+
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert " style=" not in page
+
+
+def test_another_persons_fact_does_not_exist(alice: User, bob: User, sign_in: SignIn) -> None:
+    fact = know(alice, "Secret.")
+    assert sign_in(bob).get(f"/memory/facts/{fact.pk}").status_code == 404
+    assert sign_in(bob).post(f"/memory/facts/{fact.pk}/correct", {"statement": "Stolen."}).status_code == 404
+
+
+# What may be done with it ----------------------------------------------------------------------------------------
+
+
+def test_a_fact_in_use_is_reworded_and_the_old_wording_becomes_history(alice: User, sign_in: SignIn) -> None:
+    old = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto", importance=0.7)
+
+    response = sign_in(alice).post(
+        f"/memory/facts/{old.pk}/correct", {"statement": " The user lives\nin Lisbon. ", "value": "Lisbon"}
+    )
+
+    new = Fact.objects.get(superseded_at=None)
+    assert response["Location"] == f"/memory/facts/{new.pk}"
+    assert (new.statement, new.value, new.key, new.source, new.confidence) == (
+        "The user lives in Lisbon.",
+        "Lisbon",
+        "home",
+        "edited",
+        1.0,
+    )
+    assert (new.status, new.importance, new.embedded_by != "") == ("active", 0.7, True)
+    old.refresh_from_db()
+    assert (old.status, old.superseded_by) == ("superseded", new)
+
+
+def test_undoing_a_rewording_gives_the_old_one_its_place_back_and_shows_it(alice: User, sign_in: SignIn) -> None:
+    old = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto")
+    action = review.correct(old, "The user lives in Lisbon.", "Lisbon", by=alice)
+
+    response = sign_in(alice).post(f"/memory/review/actions/{action.pk}/undo", {"page": "fact"})
+
+    assert response["Location"] == f"/memory/facts/{old.pk}"
+    old.refresh_from_db()
+    assert old.status == Fact.Status.ACTIVE
+    assert Fact.objects.get(pk=action.fact_id).status == Fact.Status.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("statement", "status", "sentence"),
+    [
+        ("", 422, "A fact needs a statement."),
+        ("The user lives in Porto.", 409, "It says that already"),
+        ("My password is hunter2-Xy99!", 409, "Such things are never remembered"),
+    ],
+)
+def test_words_that_cannot_be_taken_come_back_with_the_reason(
+    alice: User, sign_in: SignIn, statement: str, status: int, sentence: str
+) -> None:
+    fact = know(alice, "The user lives in Porto.")
+
+    response = sign_in(alice).post(f"/memory/facts/{fact.pk}/correct", {"statement": statement})
+
+    assert response.status_code == status
+    assert sentence in response.content.decode()
+    assert Fact.objects.count() == 1
+
+
+def test_a_fact_that_is_history_is_not_reworded(alice: User, sign_in: SignIn) -> None:
+    fact = know(alice, "The user lives in Porto.", status=Fact.Status.SUPERSEDED)
+    response = sign_in(alice).post(f"/memory/facts/{fact.pk}/correct", {"statement": "Other words."})
+    assert response.status_code == 409
+    assert "it is superseded now" in response.content.decode()
+
+
+def test_retiring_leads_back_to_the_fact_where_it_can_be_undone(alice: User, sign_in: SignIn) -> None:
+    fact, client = know(alice, "The user sings in a choir."), sign_in(alice)
+
+    response = client.post(f"/memory/review/{fact.pk}/reject", {"page": "fact"})
+
+    assert response["Location"] == f"/memory/facts/{fact.pk}"
+    action = ReviewAction.objects.get()
+    assert f'action="/memory/review/actions/{action.pk}/undo"' in page_of(client, fact)
+    client.post(f"/memory/review/actions/{action.pk}/undo", {"page": "fact"})
+    fact.refresh_from_db()
+    assert fact.status == Fact.Status.ACTIVE
+
+
+# Figures in words, pure ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"),
+    [(1.0, "certain"), (0.8, "quite sure"), (0.79, "fairly sure"), (0.1, "not sure"), (0.0, "not sure")],
+)
+def test_certainty_is_said_in_words(confidence: float, words: str) -> None:
+    assert sureness(confidence) == words
+
+
+def test_only_what_nobody_vouched_for_fades(alice: User) -> None:
+    now = timezone.now()
+    long_ago = now - timedelta(days=60)
+    assert freshness(Fact(source="inferred", recorded_at=now), now) == "fresh"
+    assert freshness(Fact(source="inferred", recorded_at=now - timedelta(days=25)), now) == "fading"
+    assert freshness(Fact(source="inferred", recorded_at=long_ago), now) == "faint"
+    assert freshness(Fact(source="inferred", recorded_at=long_ago, status="archived"), now) == "faded"
+    for vouched in ({"source": "stated"}, {"source": "edited"}, {"accepted_at": now}, {"key": "home"}):
+        assert freshness(Fact(recorded_at=long_ago, **{"source": "inferred", **vouched}), now) == NEVER_FADES

@@ -1,0 +1,350 @@
+"""The librarian does not learn from what Recall itself, its assistant, a tool or a document said: only from the user.
+
+200 conversations are made up from a seed. Their assistant repeats, embellishes and contradicts what is known; their
+user agrees, asks, and sometimes pastes the assistant's words back. They end with exactly the facts the user stated.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from budget.models import Receipt
+from chat.models import Conversation, Message
+from memory import librarian
+from memory.decision import Reason
+from memory.echo import RUN, mark
+from memory.embedding import embedder
+from memory.librarian import read, request_reading
+from memory.model_engine import ModelEngine
+from memory.models import Document, Fact, LibrarianRun
+from memory.own_words import own_words
+from memory.source import Heard, Speaker, Utterance
+from recall import provider
+
+CONVERSATIONS = 200
+PARTS = [range(first, first + 20) for first in range(0, CONVERSATIONS, 20)]
+READ_BY_RULES = PARTS[:3]
+"""The rules read one sentence like another; the model may be greedy in a different way each time."""
+AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+TOPICS = {
+    ("I live in {}.", "you live in {}", "The user lives in {}."): ("Porto", "Braga", "Faro", "Ghent", "Turin"),
+    ("My favourite colour is {}.", "your favourite colour is {}", "The user's favourite colour is {}."): (
+        "green", "violet", "orange", "turquoise",
+    ),
+    ("I work as a {}.", "you work as a {}", "The user works as a {}."): ("nurse", "welder", "baker", "pilot"),
+    ("I like {}.", "you like {}", "The user likes {}."): ("jazz", "chess", "sailing", "opera", "gardening"),
+    ("I speak {}.", "you speak {}", "The user speaks {}."): ("Dutch", "Greek", "Polish", "Basque"),
+}  # fmt: skip
+"""(as the user says it, as the assistant says it, as it is remembered): what may stand in it."""
+
+
+@dataclass
+class Talk:
+    """A made-up conversation and what of it the user stated."""
+
+    lines: list[tuple[Speaker, str]] = field(default_factory=list)
+    stated: set[str] = field(default_factory=set)
+
+    def user(self, text: str) -> None:
+        self.lines.append(("user", text))
+
+    def assistant(self, text: str) -> None:
+        self.lines.append(("assistant", text))
+
+
+type Claim = tuple[str, str, str]
+
+
+def talk(seed: int) -> Talk:
+    """The conversation of that number: always the same."""
+    chance, made = random.Random(seed), Talk()
+    topics = chance.sample(sorted(TOPICS), 3)
+    true: list[Claim] = []
+    false: list[Claim] = []
+    for topic in topics:
+        right, wrong = chance.sample(TOPICS[topic], 2)
+        true.append(tuple(form.format(right) for form in topic))  # type: ignore[arg-type]
+        false.append(tuple(form.format(wrong) for form in topic))  # type: ignore[arg-type]
+    made.user(chance.choice(["Hi there!", "Can you help me with a letter?", "What do you know about me?"]))
+    for number, (mine, lie) in enumerate(zip(true, false, strict=True)):
+        claim = _claim(lie, chance)
+        made.assistant(claim)
+        made.user(_back(claim, chance))
+        made.assistant(_claim(lie, chance))
+        if number < 2:  # of the last topic the user says nothing in words of their own
+            made.user(chance.choice(["{}", "By the way, {}", "Thanks! {}"]).format(mine[0]))
+            made.stated.add(mine[2])
+            made.assistant(f"So {mine[1]}, with your three horses and your brother Ulysses in Atlantis. {lie[0]}")
+        made.user(_back(made.lines[-1][1], chance))
+    made.assistant("Good bye.")
+    return made
+
+
+def _claim(lie: Claim, chance: random.Random) -> str:
+    """Something the assistant says of the user that the user has not said."""
+    return chance.choice(
+        [
+            f"As I remember, {lie[1]}. Is that still so?",
+            f"Here is a line for your profile: {lie[0]} I can make it longer.",
+            f"My notes say: {lie[2]} They also say that you keep three horses in Atlantis.",
+            f"Since {lie[1]}, I suggest this letter.\n\nDear Ms Ulysses,\n{lie[0]} I have three horses.\nYours",
+            f"Somebody has told me that {lie[1]}. No, wait, there is more: {lie[2]}",
+        ]
+    )
+
+
+def _back(claim: str, chance: random.Random) -> str:
+    """What the user answers: agreeing, asking, or the assistant's own words once more."""
+    sentence = chance.choice([part for part in re.split(r"(?<=[.?!:])\s+", claim) if len(part.split()) > 2])
+    return chance.choice(
+        [
+            "Yes, that's right.",
+            "Correct!",
+            "Why do you think so?",
+            claim,
+            sentence,
+            sentence.lower(),
+            sentence.rstrip("."),
+            f"You wrote:\n{claim}",
+            f"What do you think of this?\n\n{claim}",
+            f"{sentence} {sentence}",
+            f"Please make this shorter: {claim}",
+            f"Hm. {sentence} Is that so?",
+        ]
+    )
+
+
+def held(user: User, lines: list[tuple[Speaker, str]]) -> Conversation:
+    """The conversation as rows."""
+    conversation = Conversation.objects.create(user=user, next_seq=len(lines) + 1)
+    events = {"user": "user_message", "assistant": "assistant_response"}
+    messages = Message.objects.bulk_create(
+        Message(
+            user=user, conversation=conversation, seq=seq, turn=(seq + 1) // 2, role=speaker,
+            event_type=events[speaker], text=text,
+        )
+        for seq, (speaker, text) in enumerate(lines, start=1)
+    )  # fmt: skip
+    for earlier, later in pairwise(messages):
+        later.parent = earlier
+    Message.objects.bulk_update(messages, ["parent"])
+    conversation.active_leaf = messages[-1]
+    conversation.save()
+    return conversation
+
+
+def read_all(conversation: Conversation, first: int = 1) -> LibrarianRun:
+    run = request_reading(conversation.user, conversation.pk, first, conversation.next_seq - 1, "ended")
+    assert run is not None
+    read(run.pk)
+    run.refresh_from_db()
+    assert run.state == "done", run.error
+    return run
+
+
+def active(user: User) -> set[str]:
+    return set(Fact.objects.for_user(user).filter(status="active").values_list("statement", flat=True))
+
+
+def somebody(number: int) -> User:
+    user: User = User.objects.create(email=f"{number}@example.org", preferred_name="Sam")
+    return user
+
+
+@cache
+def _vector(statement: str) -> Any:
+    return embedder().embed([statement])[0]
+
+
+@pytest.fixture(autouse=True)
+def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is queued goes nowhere; a statement met before is not embedded again."""
+    monkeypatch.setattr(librarian, "_vectors", lambda proposals: [_vector(one.statement) for one in proposals])
+
+
+@pytest.mark.parametrize("part", READ_BY_RULES, ids=lambda part: f"{part.start}-{part.stop - 1}")
+def test_conversations_end_with_what_the_user_stated_read_by_rules(db: None, part: range) -> None:
+    for number in part:
+        made, user = talk(number), somebody(number)
+        read_all(held(user, made.lines))
+        assert active(user) == made.stated, (number, made.lines)
+        waiting = Fact.objects.for_user(user).exclude(status="active")
+        assert not waiting.exists(), (number, list(waiting.values_list("statement", "reason")), made.lines)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.start}-{part.stop - 1}")
+def test_200_conversations_end_with_what_the_user_stated_however_greedy_the_model(
+    db: None, offline_server: str, monkeypatch: pytest.MonkeyPatch, part: range
+) -> None:
+    """The scripted model proposes every sentence it sees as a fact, whoever said it, with four quotes to choose."""
+    provider.forget_capabilities()
+    monkeypatch.setattr(librarian, "engine", lambda: ModelEngine("claude-haiku-5-5"))
+    for number in part:
+        made, user = talk(number), somebody(number)
+        _script(offline_server, made)
+        read_all(held(user, made.lines))
+        assert active(user) == made.stated, (number, made.lines)
+        stated = Fact.objects.for_user(user).filter(source="stated", status="proposed")
+        assert not stated.exclude(reason=Reason.HYPOTHETICAL).exists(), (number, list(stated.values("statement")))
+
+
+def _script(server: str, made: Talk) -> None:
+    body = json.dumps({"replies": [{"json": {"facts": list(_greedy(made))}}]}).encode()
+    headers = {"content-type": "application/json"}
+    for method, data in (("DELETE", None), ("POST", body)):
+        request = urllib.request.Request(f"{server}/offline/script", data, headers, method=method)
+        urllib.request.urlopen(request, timeout=10).close()
+
+
+def _greedy(made: Talk) -> Iterator[dict[str, Any]]:
+    for number, (speaker, text) in enumerate(made.lines, start=1):
+        for sentence in re.split(r"(?<=[.?!:])\s+", text):
+            statement = _as_statement(sentence)
+            if statement is None:
+                continue
+            quotes = [(sentence.rstrip("."), number)]
+            if speaker == "assistant":
+                mine = [(said, at) for at, (who, said) in enumerate(made.lines, start=1) if who == "user"]
+                quotes += [*[pair for pair in mine if pair[1] > number][:1], ("I", number + 1), ("Yes", number + 1)]
+            for quote, at in quotes:
+                yield {
+                    "statement": statement, "kind": "fact", "quote": quote, "number": at, "confidence": 0.95,
+                    "importance": 0.6,
+                }  # fmt: skip
+
+
+def _as_statement(sentence: str) -> str | None:
+    """The sentence as it would be remembered, if it is one of the forms of a topic."""
+    for mine, yours, remembered in TOPICS:
+        for form in (mine, yours, remembered):
+            found = re.search(re.escape(form.rstrip(".")).replace(r"\{\}", r"(\w+)"), sentence, re.I)
+            if found:
+                return remembered.format(found[1])
+    return "The user keeps three horses in Atlantis." if "horses" in sentence else None
+
+
+# What counts as said before --------------------------------------------------------------------------------------
+
+
+def said(number: int, text: str, speaker: Speaker = "user") -> Utterance:
+    return Utterance(number, number, speaker, text, AT)
+
+
+def own(utterances: list[Utterance], *heard: Heard) -> str:
+    """The last message's own words."""
+    last = mark(utterances, heard)[-1]
+    return " ".join(own_words(last.text, last.echoes).split())
+
+
+LETTER = "I have lived in Atlantis for twenty years and I keep three horses."
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "left"),
+    [
+        ("I live in Atlantis.", "I live in Atlantis.", "."),
+        ("I live in Atlantis.", "i live in ATLANTIS", ""),
+        ("I live in Atlantis.", "So it says I live in Atlantis, but I live in Faro.", None),
+        (LETTER, f"Well. {LETTER} But I like jazz.", "Well. . But I like jazz."),
+        (LETTER, "I have lived in Atlantis for twenty years, said he.", ", said he."),
+        (LETTER, "I have lived in Faro for twenty years and I keep bees.", None),
+        ("Where do you live?", "I live in Faro.", None),
+        ("Yes, please.", "Yes, please.", None),
+    ],
+)
+def test_what_the_assistant_said_first_is_not_the_users(before: str, text: str, left: str | None) -> None:
+    found = own([said(1, before, "assistant"), said(2, text)])
+    assert found == (" ".join(text.split()) if left is None else left)
+
+
+def test_what_the_user_said_first_stays_theirs_when_the_assistant_repeats_it() -> None:
+    talk = [said(1, LETTER), said(2, f"You said: {LETTER}", "assistant"), said(3, LETTER)]
+    assert own(talk) == LETTER
+    assert own(talk[1:], Heard(1, LETTER, is_users=True)) == LETTER
+    assert own(talk[1:]) != LETTER
+
+
+def test_what_the_assistant_says_only_later_is_no_echo() -> None:
+    first = mark([said(1, LETTER), said(2, LETTER, "assistant")], [])[0]
+    assert first.echoes == ()
+
+
+def test_a_pasted_quotation_does_not_make_the_words_the_users() -> None:
+    talk = [said(1, f"> {LETTER}"), said(2, LETTER, "assistant"), said(3, LETTER)]
+    assert own(talk) == "."
+
+
+def test_a_run_is_as_long_as_it_says() -> None:
+    words = [f"word{number}" for number in range(RUN + 2)]
+    other = " ".join(words)
+    assert own([said(1, other, "assistant"), said(2, f"my {' '.join(words[1:RUN])} then")]).startswith("my word1")
+    assert own([said(1, other, "assistant"), said(2, f"my {' '.join(words[1 : RUN + 1])} then")]) == "my then"
+
+
+@pytest.mark.parametrize("text", ["I keep bees. " * 10_000, "a " * 60_000, "x" * 120_000, ". " * 60_000])
+def test_marking_is_linear(text: str) -> None:
+    own([said(1, text, "assistant"), said(2, text)])
+
+
+# What Recall put there, in rows ----------------------------------------------------------------------------------
+
+
+def test_a_pasted_tool_result_is_no_evidence(alice: User) -> None:
+    conversation = held(
+        alice, [("user", "Look it up."), ("assistant", "Done."), ("user", LETTER), ("assistant", "Ok.")]
+    )
+    answer = Message.objects.get(conversation=conversation, seq=2)
+    Message.objects.create(
+        user=alice, conversation=conversation, seq=9, parent=answer, turn=1, role="tool", author="web_search",
+        event_type="tool_result", text=f"Found: {LETTER}",
+    )  # fmt: skip
+    read_all(conversation)
+    assert not Fact.objects.exists()
+
+
+def test_a_pasted_memory_is_no_evidence(alice: User) -> None:
+    page = Document.objects.create(user=alice, path="/reference/ulysses", title="Ulysses", text=LETTER)
+    memory = Fact.objects.create(user=alice, statement="My notes: I live in Atlantis with Penelope.", status="proposed")
+    chunk = page.chunks.create(user=alice, kind="document", text=LETTER)
+    conversation = held(
+        alice,
+        [
+            ("user", "Hi!"),
+            ("assistant", "Hi."),
+            ("user", f"{LETTER} I live in Atlantis with Penelope."),
+            ("assistant", "?"),
+        ],
+    )
+    answer = Message.objects.get(conversation=conversation, seq=2)
+    kept = [{"ref": ref, "section": "memories", "kept": True} for ref in (chunk.ref, memory.ref)]
+    Receipt.objects.create(
+        user=alice, conversation=conversation, message=answer, turn=1, model="m", plan="standard", plan_total=1,
+        request_digest="", items=kept,
+    )  # fmt: skip
+    read_all(conversation)
+    assert list(Fact.objects.values_list("pk", flat=True)) == [memory.pk]
+
+
+def test_an_answer_of_an_earlier_stretch_is_heard_too(alice: User) -> None:
+    lines: list[tuple[Speaker, str]] = [("user", "Hi!"), ("assistant", LETTER), ("user", LETTER), ("assistant", "Ok.")]
+    read_all(held(alice, lines), first=3)
+    assert not Fact.objects.exists()
+
+
+def test_bobs_answers_make_nothing_of_alices_an_echo(alice: User, bob: User) -> None:
+    held(bob, [("user", "Hi!"), ("assistant", "I live in Porto.")])
+    read_all(held(alice, [("user", "I live in Porto."), ("assistant", "Ok.")]))
+    assert active(alice) == {"The user lives in Porto."}

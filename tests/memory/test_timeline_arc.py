@@ -1,0 +1,166 @@
+"""The arc of the timeline: episodes drawn in the order they happened, and told in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.models import User
+from chat.growing import stages_reached
+from chat.models import Conversation
+from memory.models import Episode
+from memory.pages.arc import APART, BOTTOM, HEIGHT, TOP, WIDTH, Point, arc
+
+type SignIn = Callable[[User], Client]
+
+DAY = datetime(2026, 9, 1, 12, tzinfo=UTC)
+
+
+def point(title: str = "One", valence: float = 0.0, days: int = 0, **fields: Any) -> Point:
+    at = DAY + timedelta(days=days)
+    given = {"significance": 0.5, "month": f"{at:%B %Y}", "is_key": False, **fields}
+    return Point("#episode-1", title, valence, at=at, **given)
+
+
+def tell(user: User, title: str, days: int = 0, **fields: Any) -> Episode:
+    made: Episode = Episode.objects.create(
+        user=user, title=title, summary=f"How {title} went.", happened_at=DAY + timedelta(days=days), **fields
+    )
+    return made
+
+
+def test_two_episodes_are_no_arc() -> None:
+    assert arc([point(), point()]) is None
+    assert arc([point(), point(), point()]) is not None
+
+
+def test_bright_stands_high_and_weighty_is_large() -> None:
+    drawn = arc([point(valence=-1.0, significance=0.0), point(), point(valence=1.0, significance=1.0)])
+    assert drawn is not None
+    low, middle, high = drawn.dots
+    assert (low.y, middle.y, high.y) == (BOTTOM, drawn.middle, TOP)
+    assert low.radius < middle.radius < high.radius
+    assert low.x < middle.x < high.x
+
+
+def test_it_is_told_in_words() -> None:
+    drawn = arc([point("A long week", -0.3), point("Took the job", 0.8, is_key=True), point("The flat", 0.1)])
+    assert drawn is not None
+    assert drawn.sentence == (
+        "It began with “A long week” and came to “The flat”. The brightest was “Took the job”. "
+        "The hardest was “A long week”. Key moment: “Took the job”."
+    )
+
+
+def test_what_was_neither_good_nor_bad_is_not_called_so() -> None:
+    drawn = arc([point("A"), point("B"), point("C")])
+    assert drawn is not None
+    assert drawn.sentence == "It began with “A” and came to “C”."
+
+
+def test_a_month_is_written_where_it_begins() -> None:
+    drawn = arc([point(days=0), point(days=1), point(days=40), point(days=41), point(days=100)])
+    assert drawn is not None
+    assert [mark.words for mark in drawn.months] == ["September 2026", "October 2026", "December 2026"]
+
+
+def test_a_stage_stands_between_the_episodes_before_and_after_it() -> None:
+    stages = [("DEVELOPING", DAY - timedelta(days=9)), ("COMFORTABLE", DAY + timedelta(days=5))]
+    drawn = arc([point(days=0), point(days=10), point(days=20)], [*stages, ("TRUSTED", DAY + timedelta(days=99))])
+    assert drawn is not None
+    assert [mark.words for mark in drawn.stages] == ["Comfortable"], "not what was reached before or after all of them"
+    assert drawn.dots[0].x < drawn.stages[0].x < drawn.dots[1].x
+
+
+def test_the_acquaintance_grows_with_the_conversations(alice: User, bob: User) -> None:
+    for n in range(6):
+        Conversation.objects.create(user=alice, started_at=DAY + timedelta(days=n))
+    Conversation.objects.create(user=bob, started_at=DAY)
+    assert stages_reached(alice) == [("DEVELOPING", DAY + timedelta(days=1)), ("COMFORTABLE", DAY + timedelta(days=4))]
+    assert stages_reached(bob) == []
+
+
+def test_the_timeline_draws_what_it_lists(alice: User, bob: User, sign_in: SignIn) -> None:
+    first = tell(alice, "The first", valence=-0.5)
+    tell(alice, "The second", 1, significance=0.9)
+    tell(alice, "The third", 2, kind="pivot")
+    tell(bob, "His", 1)
+    client = sign_in(alice)
+
+    page = client.get("/memory/episodes").content.decode()
+
+    drawing = page.split('<svg class="arc"')[1].split("</svg>")[0]
+    assert f'<a href="#episode-{first.pk}" tabindex="-1"' in drawing
+    assert drawing.count("<circle") == 3
+    assert "His" not in page
+    assert "It began with “The first” and came to “The third”." in page
+    assert '<svg class="arc"' not in client.get("/memory/episodes?kind=pivot").content.decode()
+
+
+def test_a_story_is_drawn_in_the_order_of_its_turns(alice: User, sign_in: SignIn) -> None:
+    conversation = Conversation.objects.create(user=alice, title="The shop")
+    for turn in (3, 1, 2):
+        tell(alice, f"Turn {turn}", conversation=conversation, first_turn=turn, last_turn=turn)
+
+    page = sign_in(alice).get(f"/memory/episodes/{conversation.pk}").content.decode()
+
+    assert "It began with “Turn 1” and came to “Turn 3”." in page
+
+
+def test_hostile_titles_stay_titles(alice: User, sign_in: SignIn) -> None:
+    for n in range(3):
+        tell(alice, "<script>alert(1)</script>", n, significance=0.9)
+    assert "<script>alert" not in sign_in(alice).get("/memory/episodes").content.decode()
+
+
+def test_many_episodes_take_as_many_statements_as_three(
+    alice: User, sign_in: SignIn, django_assert_num_queries: Any
+) -> None:
+    client = sign_in(alice)
+    for n in range(3):
+        tell(alice, f"Episode {n}", n)
+    client.get("/memory/episodes")
+    with django_assert_num_queries(9):
+        client.get("/memory/episodes")
+    for n in range(30):
+        tell(alice, f"More {n}", n)
+    with django_assert_num_queries(9):
+        client.get("/memory/episodes")
+
+
+# The drawing, pure -----------------------------------------------------------------------------------------------
+
+points = st.builds(
+    point,
+    title=st.text(max_size=60),
+    valence=st.floats(-1, 1),
+    significance=st.floats(0, 1),
+    days=st.integers(0, 2000),
+    is_key=st.booleans(),
+)
+
+
+@given(given_points=st.lists(points, min_size=3, max_size=50))
+def test_nothing_leaves_the_drawing_and_no_two_titles_touch(given_points: list[Point]) -> None:
+    drawn = arc(sorted(given_points, key=lambda one: one.at))
+    assert drawn is not None
+    for dot in drawn.dots:
+        assert 0 <= dot.x - dot.radius < dot.x + dot.radius <= WIDTH
+        assert 0 <= dot.y - dot.radius < dot.y + dot.radius <= HEIGHT
+        assert 0 < dot.label_y < HEIGHT
+    written = [dot.x for dot in drawn.dots if dot.label]
+    assert all(later - earlier >= APART for earlier, later in pairwise(written))
+
+
+@pytest.mark.parametrize("count", [3, 50])
+def test_the_arc_begins_at_one_side_and_ends_at_the_other(count: int) -> None:
+    drawn = arc([point(days=n) for n in range(count)])
+    assert drawn is not None
+    assert drawn.dots[0].x == WIDTH - drawn.dots[-1].x

@@ -1,0 +1,82 @@
+"""What a first start makes, made once: a database with every table, and the static files, collected.
+
+Test databases and most applications of a run begin from a copy, in `var/prepared`: migrations alone take seven seconds
+of a core, and a run in several processes would pay them a dozen times. It is made anew when a migration or a package is
+another one; what else has changed since is brought up to date by the start itself. What a first start does is tested
+without it (`tests/recall/test_up.py`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+PROJECT: Final = Path(__file__).resolve().parent.parent
+FOLDER: Final = PROJECT / "var" / "prepared"
+MADE_FROM: Final = ("*/migrations/*.py", "requirements.txt", "accounts/groups.py", "tests/prepared.py")
+_COPIED: Final = ("postgres", "static")
+
+
+def copy_to(var_dir: Path) -> None:
+    """Put what a first start makes into an empty VAR_DIR. Whoever comes first makes it; others wait for that."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        prepared = FOLDER / _fingerprint()
+        if not (prepared / "done").exists():
+            _remove_all()
+            subprocess.run([sys.executable, "-m", "tests.prepared", str(prepared)], cwd=PROJECT, check=True)
+            (prepared / "done").touch()
+        for name in _COPIED:  # by cp: shutil would give the database's files to another owner
+            subprocess.run(["cp", "-a", str((prepared / name).resolve()), str(var_dir / name)], check=True)
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256()
+    for pattern in MADE_FROM:
+        for path in sorted(PROJECT.glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _remove_all() -> None:
+    for path in FOLDER.iterdir():
+        if path.is_dir():
+            shutil.rmtree((path / "postgres").resolve(), ignore_errors=True)  # root's may stand elsewhere
+            shutil.rmtree(path)
+
+
+def _prepare(var_dir: Path) -> None:
+    """Make it, by the steps of a first start."""
+    var_dir.mkdir(mode=0o711)
+    os.environ |= {"VAR_DIR": str(var_dir), "DJANGO_SETTINGS_MODULE": "recall.settings", "ENV_FILE": os.devnull}
+    from recall import embedded
+
+    cluster = embedded.open_cluster(var_dir, durable=False)
+    server = cluster.start(embedded.THROW_AWAY)
+    try:
+        embedded.wait_until_ready(cluster, lambda: server.poll() is None)
+        import django
+
+        django.setup()
+        from django.db import connections
+
+        from recall.assets import collect_if_changed
+        from recall.starting import prepare_database
+
+        prepare_database(str)  # with nobody in it
+        connections.close_all()
+        collect_if_changed()
+    finally:
+        embedded.stop(server)
+        shutil.rmtree(cluster.socket, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    _prepare(Path(sys.argv[1]))

@@ -1,0 +1,217 @@
+"""Every knob of the seeds is a setting: the page, `Environment`, `.env.example` and the code that reads it agree."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recall.environment import Environment
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("recall", "accounts", "memory", "budget", "chat")
+PAGE = (ROOT / "docs" / "settings.md").read_text()
+ROW = re.compile(r"^\| `([A-Z][A-Z0-9_]+)` \| (?:`([^`]*)`)? *\| (.+) \| (.+) \|$", re.MULTILINE)
+ROWS = {name.lower(): (default, seeds, reason) for name, default, seeds, reason in ROW.findall(PAGE)}
+FIELDS = Environment.model_fields
+
+IN_THE_SEEDS = (
+    # 000
+    *("Top-K", "Similarity threshold", "Recency boost", "Importance boost", "totalTokens", "reservedForOutput"),
+    *("systemPrompt", "memories", "history", "taskState", "first 2", "last 3", "News value", "verbosity"),
+    # 001
+    *("top_k", "50% of context window", "original_tokens", "limit: 4"),
+    # 002
+    *("20 turns", "keep last 10", "top_k_episodes", "confidence >= 0.4", "importance >= 0.2", "importance >= 0.5"),
+    # 003, “Tuning knobs”
+    *("EMBEDDINGS_DEVICE", "RAG_CHUNK_SIZE", "RAG_CHUNK_OVERLAP", "RAG_TOP_K_MAX", "RAG_SIMILARITY_THRESHOLD"),
+    *("RAG_RE_RANK_TOP_N", "RAG_FINAL_TOP_K", "RAG_PER_TURN_MEMORY_BUDGET_TOKENS", "CONVO_SUMMARY_EVERY_N_MESSAGES"),
+    *("CONVO_SUMMARY_MAX_TOKENS", "MEMORY_DEBUG", "RAG_DEBUG", "SEARCH_DEBUG"),
+    # 004, “Configuration Reference”, and the figures of its formulas
+    *("memoryDir", "projectName", "maxContextTokens", "workingMemoryTokens", "systemPromptTokens", "chunkSize"),
+    *("maxRecentMessages", "shortTermRetentionTurns", "consolidationThresholdDays", "maxEpisodicMemories"),
+    *("retrievalTopK", "relevanceThreshold", "recencyWeight", "importanceWeight", "maxChunks", "halfLifeDays"),
+    *("semantic", "keyword", "recency", "importance", "access", "effectiveScore", "accessCount", "Significance"),
+)
+
+
+def modules() -> Iterator[ast.Module]:
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            if path != ROOT / "recall" / "environment.py":
+                yield ast.parse(path.read_text())
+
+
+def constants() -> dict[str, list[object]]:
+    """Name of each setting that stands in for a constant → the constants; None: not a literal."""
+    found: dict[str, list[object]] = {}
+    for module in modules():
+        for node in ast.walk(module):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setting":
+                name, constant = node.args
+                assert isinstance(name, ast.Constant)
+                value = constant.value if isinstance(constant, ast.Constant) else None
+                found.setdefault(str(name.value), []).append(value)
+    return found
+
+
+def read_by_name() -> set[str]:
+    """Fields that some code reads as `settings.ENVIRONMENT.field`, or through another name of `ENVIRONMENT`."""
+    found: set[str] = set()
+    for module in modules():
+        nodes = list(ast.walk(module))
+        names = {"ENVIRONMENT"} | {
+            target.id
+            for node in nodes
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr == "ENVIRONMENT"
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in nodes:
+            if isinstance(node, ast.Attribute):
+                of = node.value
+                known = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
+                found |= {node.attr} if known in names else set()
+    return found
+
+
+CONSTANTS = constants()
+
+
+def as_written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def example() -> dict[str, str]:
+    lines = [line.lstrip("# ") for line in (ROOT / ".env.example").read_text().splitlines()]
+    pairs = [line.partition("=") for line in lines if re.match("[A-Z_]+=", line)]
+    return {name.lower(): value for name, _, value in pairs}
+
+
+def test_every_setting_is_read_by_some_code() -> None:
+    assert set(FIELDS) - read_by_name() - set(CONSTANTS) == set()
+
+
+def test_every_constant_that_asks_for_a_setting_names_one_that_is_unset_by_itself() -> None:
+    assert {name for name in CONSTANTS if name not in FIELDS or FIELDS[name].default is not None} == set()
+
+
+def test_the_page_tells_of_every_setting_that_stands_in_for_a_constant_and_of_no_other() -> None:
+    assert set(CONSTANTS) - set(ROWS) == set()
+    assert set(ROWS) - set(FIELDS) == set()
+
+
+def test_no_setting_stands_on_the_page_twice() -> None:
+    names = [name for name, *_ in ROW.findall(PAGE)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_the_default_on_the_page_is_the_constant_beside_the_code(name: str) -> None:
+    written = ROWS[name][0]
+    if FIELDS[name].default is not None:
+        assert written == as_written(FIELDS[name].default)
+    elif name in CONSTANTS and None not in CONSTANTS[name]:
+        assert written in map(as_written, CONSTANTS[name])
+    else:
+        assert written == "", "what holds depends on the plan"
+
+
+@pytest.mark.parametrize("name", sorted(set(CONSTANTS)))
+def test_the_example_file_shows_the_default(name: str) -> None:
+    shown, literal = example()[name], [one for one in CONSTANTS[name] if one is not None]
+    if literal:
+        assert shown in map(as_written, literal)
+
+
+def test_the_plan_of_the_example_file_is_the_standard_one() -> None:
+    from budget.plan import STANDARD, Section
+
+    assert {
+        name: int(value) for name, value in example().items() if name.startswith("budget_") and value.isdigit()
+    } == {
+        "budget_total_tokens": STANDARD.total,
+        "budget_output_tokens": STANDARD.output_reserve,
+        "budget_system_tokens": STANDARD.ceilings[Section.BLUEPRINT],
+        "budget_profile_tokens": STANDARD.ceilings[Section.PROFILE],
+        "budget_history_tokens": STANDARD.ceilings[Section.HISTORY],
+        "budget_memory_tokens": STANDARD.ceilings[Section.MEMORIES],
+        "budget_task_tokens": STANDARD.ceilings[Section.TASK],
+    }
+
+
+@pytest.mark.parametrize("knob", IN_THE_SEEDS)
+def test_each_knob_of_a_seed_is_on_the_page(knob: str) -> None:
+    assert knob in PAGE
+
+
+SHOWN = """
+import django; django.setup()
+from budget.history import LAST_TURNS
+from budget.plan import DEFAULT_PLAN, PLANS, Section
+from chat.folding import KEPT_TURNS
+from chat.person import relationship_stage
+from chat.summary import DEFAULT_VERBOSITY
+from chat.triggers import VERBATIM_TURNS
+from memory.decay import HALF_LIFE
+from memory.decision import SURE
+from memory.ranking import CALIBRATIONS, DEFAULT_PROFILE, STRONG, TOP_K
+from memory.searching import PASSAGE_LIMIT
+print(TOP_K, STRONG, PASSAGE_LIMIT, {one.floor for one in CALIBRATIONS.values()}, DEFAULT_PROFILE.name)
+print(HALF_LIFE.days, SURE, LAST_TURNS, VERBATIM_TURNS, KEPT_TURNS, DEFAULT_VERBOSITY.limit, relationship_stage(4))
+print(DEFAULT_PLAN.name, DEFAULT_PLAN.total, DEFAULT_PLAN.ceilings[Section.HISTORY], PLANS["small"] is DEFAULT_PLAN)
+"""
+CHOSEN = {
+    "RAG_FINAL_TOP_K": "3",
+    "RAG_RELEVANCE_THRESHOLD": "0.3",
+    "RAG_RE_RANK_TOP_N": "20",
+    "RAG_SIMILARITY_THRESHOLD": "0.7",
+    "RAG_RANKING": "seed",
+    "DECAY_HALF_LIFE_DAYS": "10",
+    "LIBRARIAN_SURE_CONFIDENCE": "0.9",
+    "HISTORY_LAST_TURNS": "4",
+    "COMPACT_AFTER_TURNS": "6",
+    "COMPACT_KEEP_TURNS": "3",
+    "SUMMARY_VERBOSITY": "brief",
+    "RELATIONSHIP_STAGES": "3,4,9",
+    "BUDGET_PLAN": "small",
+    "BUDGET_TOTAL_TOKENS": "9000",
+    "BUDGET_HISTORY_TOKENS": "3500",
+}
+
+
+def started_with(chosen: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """What a process that was started with this environment says."""
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "recall.settings", "ENV_FILE": os.devnull, **chosen}
+    return subprocess.run(
+        [sys.executable, "-c", SHOWN], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_what_an_operator_sets_takes_the_place_of_the_constants() -> None:
+    told = started_with(CHOSEN)
+    assert told.stdout.splitlines() == [
+        "3 0.3 20 {0.7} seed",
+        "10 0.9 4 6 3 150 COMFORTABLE",
+        "small 9000 3500 True",
+    ], told.stderr
+
+
+def test_sizes_that_do_not_add_up_are_refused_at_the_start() -> None:
+    told = started_with({"BUDGET_HISTORY_TOKENS": "39000"})
+    assert told.returncode
+    assert "add up to" in told.stderr
+
+
+@pytest.mark.parametrize("stages", ["5", "5,2,9", "a,b,c", "1,1,1"])
+def test_relationship_stages_are_three_rising_numbers(stages: str) -> None:
+    told = started_with({"RELATIONSHIP_STAGES": stages})
+    assert "RELATIONSHIP_STAGES: must be three rising numbers" in told.stderr

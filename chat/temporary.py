@@ -88,6 +88,7 @@ class Asked:
 
     opened: Opened
     reads_memory: bool
+    client_id: UUID
 
 
 @dataclass(eq=False, slots=True)
@@ -121,11 +122,13 @@ class Chat:
 
 
 async def accept(chat: Chat, frame: Temporary) -> None:
-    """Take a message and start its turn; the follower is told.
+    """Take a message and start its turn; the follower is told. One that was taken already is not taken again.
 
     Raises:
         Refused: nothing has changed.
     """
+    if chat.latest is not None and chat.latest.client_id == frame.client_id:
+        return
     user_id = chat.user.pk
     with TURNS.opening(user_id) as has_place:
         if not has_place:
@@ -162,7 +165,7 @@ def _asked(chat: Chat, frame: Temporary) -> Asked:
     answer = _message(chat, Message.Role.ASSISTANT, number, status=Message.Status.STREAMING)
     conversation = Conversation(pk=chat.id, user=chat.user)
     opened = Opened(conversation, question, answer, created=False, duplicate=False)
-    return Asked(opened, reads_memory=frame.memory)
+    return Asked(opened, frame.memory, frame.client_id)
 
 
 def _message(chat: Chat, role: Message.Role, turn: int, **fields: object) -> Message:

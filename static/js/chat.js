@@ -80,6 +80,7 @@ const handlers = {
     else await refetchAll();
     isFirstHello = false;
     connection.resend();
+    if (temporary.pending) connection.ask(temporary.pending); // it was sent before there was a line, or into a lost one
   },
 
   async opened({ conversation: which, answer: found }) {

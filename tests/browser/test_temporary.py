@@ -92,6 +92,31 @@ def test_a_lost_connection_ends_it_and_says_so(somebody: Person, offline: Offlin
     expect(composer(page)).to_have_value("And now?")
 
 
+def test_a_message_that_was_sent_into_no_line_is_sent_again_and_answered_once(
+    somebody: Person, offline: OfflineServer
+) -> None:
+    sockets: list[WebSocketRoute] = []
+
+    def connect(socket: WebSocketRoute) -> None:
+        if sockets:
+            socket.connect_to_server()
+        sockets.append(socket)  # the first leads nowhere
+
+    page = somebody.open_browser().new_page()
+    page.route_web_socket("**/ws/chat", connect)
+    page.goto("/")
+    switch_on(page)
+    offline.reply("Here you are.", match="Into the dark")
+    ask(page, "Into the dark?")
+    expect(page.get_by_text("Sending…")).to_be_visible()
+
+    sockets[0].close(code=1012, reason="The server starts again")
+
+    expect(last_answer(page)).to_have_text("Here you are.")
+    expect(page.get_by_role("heading", name="You said")).to_have_count(1)
+    assert len(offline.requests("Into the dark")) == 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_can_be_read_on_a_phone(scheme: str, somebody: Person, offline: OfflineServer) -> None:
     page = somebody.open_browser(**PHONE, color_scheme=scheme).new_page()

@@ -297,6 +297,15 @@ async def test_a_second_message_waits_for_the_first_answer(alice: Any, tabs: Tab
     assert (await tab.hear("done"))["outcome"] == "complete"
 
 
+async def test_the_same_message_twice_is_answered_once(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    provider.script({"text": "one two three four"})
+    tab = await tabs.open(alice)
+    accepted = await talk(tab, "Tell me of rivers")
+    await tab.tell("temporary", client_id=accepted["client_id"], text="Tell me of rivers")
+    assert (await refused(tab, "  "))["code"] == "empty"  # the first thing that is heard after it
+    assert len(provider.requests()) == 1
+
+
 @pytest.mark.parametrize(("text", "code"), [("  ", "empty"), ("a\x00b", "bad_text")])
 async def test_what_cannot_be_sent_is_refused_as_always(text: str, code: str, alice: Any, tabs: Tabs) -> None:
     assert (await refused(await tabs.open(alice), text))["code"] == code

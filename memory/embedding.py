@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 # Small enough for one CPU thread, good enough to find what is meant rather than what was typed, installed with the
 # other packages, so that it needs no network. It reads English best.
 MINILM: Final = "all-MiniLM-L6-v2"
-# The same with weights of eight bits, the default: half the time, within half a point of recall.
+# The same with weights in bytes, the default: half the time, within half a point of recall.
 MINILM_INT8: Final = "all-MiniLM-L6-v2-int8"
 
 # The width of their vectors.

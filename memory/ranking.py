@@ -140,7 +140,9 @@ Values of STRONG: evidence is in the first 5 / 10 · something is recalled for q
 none 85 / 92 % · 100 % · 100 %;  .20: 84 / 90 % · 99 % · 52 %;  .25: 81 / 87 % · 97 % · 42 %;
 .30: 78 / 85 % · 91 % · 33 %;  .40: 68 / 74 % · 80 % · 28 %;  .50: 57 / 62 % · 65 % · 18 %.
 What was never said resembles what was, so no floor tells them apart: .20 costs a point of what can be found, and half
-of what is about something else recalls nothing. A floor on each passage alone costs two to four points more."""
+of what is about something else recalls nothing. A floor on each passage alone costs two to four points more.
+A search that was asked for (a tool's, of the model or by MCP) needs no STRONG one: whoever asks sees what each says and
+can tell, and “nothing” would be untrue where the best is a right answer in quite other words."""
 
 ARCHIVED_FLOOR: Final = 0.5
 """Least `semantic` or `keyword` at which an archived memory is recalled after all: as close as the right statement
@@ -262,6 +264,7 @@ def rank(
     calibration: Calibration,
     top_k: int = TOP_K,
     token_budget: int | None = None,
+    strong: float = STRONG,
 ) -> list[Ranked]:
     """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs."""
     known = list(candidates)
@@ -274,7 +277,7 @@ def rank(
         is_recent = boosted and now - candidate.when < _RECENT
         scored.append(_Scored(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
     scored.sort(key=_Scored.order)
-    return _with_rules(_best_of_each(scored), _Limits(calibration, top_k, token_budget))
+    return _with_rules(_best_of_each(scored), _Limits(calibration, top_k, token_budget, strong))
 
 
 def explain(ranked: Ranked, profile: Profile) -> dict[Part, float]:
@@ -422,6 +425,7 @@ class _Limits:
     calibration: Calibration
     top_k: int
     token_budget: int | None
+    strong: float
 
 
 def _best_of_each(scored: Sequence[_Scored]) -> list[_Scored]:
@@ -435,7 +439,7 @@ def _best_of_each(scored: Sequence[_Scored]) -> list[_Scored]:
 def _with_rules(scored: Sequence[_Scored], limits: _Limits) -> list[Ranked]:
     ranked: list[Ranked] = []
     kept: list[Candidate] = []
-    any_strong = any(row.relevance >= STRONG for row in scored)
+    any_strong = any(row.relevance >= limits.strong for row in scored)
     for row in scored:
         rule = _rule(row, kept, limits, any_strong=any_strong)
         if rule is None:

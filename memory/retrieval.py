@@ -13,7 +13,7 @@ from memory.consolidation import revive
 from memory.embedding import embedder
 from memory.models import Chunk, Episode, Fact
 from memory.question import read
-from memory.ranking import DEFAULT_PROFILE, TOP_K, Part, Profile, Ranked, Rule, Source, rank
+from memory.ranking import DEFAULT_PROFILE, STRONG, TOP_K, Part, Profile, Ranked, Rule, Source, rank
 from memory.refs import ids_by_kind
 from memory.searching import EVERYTHING, Filters, Found, Search, calibration, collected
 from recall.stopwatch import Stopwatch
@@ -82,12 +82,14 @@ def recall(
     context: Sequence[str] = (),
     profile: Profile = DEFAULT_PROFILE,
     project: str = "",
+    strong: float = STRONG,
 ) -> Recollection:
     """The user's memories that bear on `query`, without those named in `exclude_refs` (already in the window).
 
     `as_of`: what was known at that moment, ranked as then. `context`: the texts of the last turns, oldest first, which
     count where the question refers to them (“And where does she work?”). `token_budget`: base tokens. `project`: path
     of a project whose memories come first (`memory/ranking.py: PROJECT_BOOST`); nothing else at all is `Filters.scope`.
+    `strong`: the least `relevance` of the best passage; WEAK where the search itself was asked for.
     """
     moment = as_of or now
     watch = Stopwatch()
@@ -106,6 +108,7 @@ def recall(
         calibration=calibration(embedder().name),
         top_k=top_k,
         token_budget=token_budget,
+        strong=strong,
     )
     recollection = _recollection(ranked, found, watch.laps)
     watch.lap("rank")

@@ -14,7 +14,7 @@ from chat.scope import may_read, only_scope
 from chat.tools.calls import Answer, ToolRefused, number, text
 from memory.models import Document
 from memory.paths import encode
-from memory.ranking import TOP_K, Source
+from memory.ranking import TOP_K, WEAK, Source
 from memory.retrieval import Filters, MemoryItem, recall
 from recall.environment import setting
 from recall.text import storable
@@ -142,6 +142,7 @@ def found(
         exclude_refs=exclude_refs,
         filters=filters,
         project=project,
+        strong=WEAK,
     )
     return {"note": NOTE, "results": [_shown(item) for item in recalled.kept]}
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, new_name
+from tests.browser.people import PATIENCE, OfflineServer, Person, Watch, anew, new_name
 from tests.running import App, free_port, running
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -85,8 +84,8 @@ def signed_up(browser: Browser, app: App) -> Person:
 
 
 @pytest.fixture
-def somebody(signed_up: Person, watch: Watch) -> Iterator[Person]:
+def somebody(signed_up: Person, watch: Watch, request: pytest.FixtureRequest) -> Iterator[Person]:
     """That person with a fresh browser, signed in; they may have conversations already."""
-    person = replace(signed_up, watch=watch, contexts=[])
+    person = anew(signed_up, watch, request)
     yield person
     person.leave()

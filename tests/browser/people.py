@@ -6,7 +6,7 @@ import json
 import re
 import secrets
 import urllib.request
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pytest
@@ -171,6 +171,17 @@ class Person:
 def new_name(name: str) -> str:
     """A name nobody has yet, since all tests share one application."""
     return f"{name}-{secrets.token_hex(3)}"
+
+
+def anew(person: Person, watch: Watch, request: pytest.FixtureRequest) -> Person:
+    """`person` with no browser yet; for a test's second try somebody else, to whom the first has done nothing."""
+    if getattr(request.node, "execution_count", 1) == 1:  # of pytest-rerunfailures
+        return replace(person, watch=watch, contexts=[])
+    another = replace(person, watch=watch, contexts=[], signed_in=None, name=new_name("Again"))
+    another.sign_up()
+    another.leave()
+    another.contexts = []
+    return another
 
 
 # The chat ----------------------------------------------------------------------------------------------------------

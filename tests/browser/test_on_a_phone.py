@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import psycopg
 import pytest
@@ -15,6 +14,7 @@ from tests.browser.people import (
     OfflineServer,
     Person,
     Watch,
+    anew,
     ask,
     composer,
     last_answer,
@@ -43,9 +43,9 @@ def signed_up_by_phone(browser: Browser, app: App) -> Person:
 
 
 @pytest.fixture
-def pia(signed_up_by_phone: Person, watch: Watch) -> Iterator[Person]:
+def pia(signed_up_by_phone: Person, watch: Watch, request: pytest.FixtureRequest) -> Iterator[Person]:
     """That person with a fresh browser."""
-    person = replace(signed_up_by_phone, watch=watch, contexts=[])
+    person = anew(signed_up_by_phone, watch, request)
     yield person
     person.leave()
 

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
+from onnx import TensorProto
+from onnx.numpy_helper import to_array
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
@@ -130,6 +133,17 @@ def test_before_rounding_the_vector_is_the_one_an_independent_forward_pass_gives
 def test_rounding_turns_a_vector_by_a_few_degrees_at_most(text: str, model: MiniLM, unrounded: MiniLM) -> None:
     (rounded,), (exact,) = model.embed([text]), unrounded.embed([text])
     assert rounded @ exact > 0.96
+
+
+def test_no_weight_takes_more_than_seven_bits_so_that_every_processor_multiplies_alike(
+    model: MiniLM, cache: Path
+) -> None:
+    """Two products of a whole byte with eight bits of weight overflow sixteen bits where there is no VNNI."""
+    (graph,) = cache.glob("*.onnx")
+    rounded = [to_array(each) for each in onnx.load(graph).graph.initializer if each.data_type == TensorProto.INT8]
+    weights = [matrix for matrix in rounded if matrix.ndim == 2]
+    assert weights
+    assert max(int(np.abs(matrix.astype(int)).max()) for matrix in weights) <= 64
 
 
 def test_vectors_have_length_one_and_the_width_of_the_column(model: MiniLM) -> None:

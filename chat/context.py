@@ -35,6 +35,7 @@ from chat.tools import TOOLS
 from chat.websearch import offer
 from memory.retrieval import MemoryItem
 from memory.source import source
+from recall.text import in_a_line
 from recall.tokens import count
 
 IN_THE_WINDOW: Final = "already in the window"
@@ -277,7 +278,7 @@ class _Scale:
             counts = {**counts, TextClass.IMAGE: image}
         if framed:
             counts = {**counts, TextClass.FRAME: MESSAGE_FRAME}
-        piece = Piece(section, ref, (label or text)[:LABEL_CHARS], estimate(counts, self._ratios), **more)
+        piece = Piece(section, ref, in_a_line(label or text, LABEL_CHARS), estimate(counts, self._ratios), **more)
         return Weighed(piece, text, counts)
 
     def fixed(self, section: Section, texts: Mapping[str, str]) -> Iterator[Weighed]:

@@ -39,7 +39,7 @@ SHORTCUTS: Final = (
     Shortcut(("?",), "Show this page", address="shortcuts"),
     Shortcut(("n",), "Begin a new conversation", address="new"),
     Shortcut(("/",), "Search all conversations", address="search_conversations", focus="#id_q"),
-    Shortcut(("m",), "Write: go to the message box", address="new", focus="#text"),
+    Shortcut(("m",), "Write: go to the message box", "Everywhere but in the review", address="new", focus="#text"),
     Shortcut(("l",), "Go to the list of conversations", "Chat", focus="#conversation-list a"),
     Shortcut(("i",), "Show or hide the context of the answer", "Chat", focus='[data-action="toggle-context"]'),
     Shortcut(("Enter",), "Send the message", "In the message box", is_ours=False),

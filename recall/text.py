@@ -1,8 +1,15 @@
-"""What text can be stored? PostgreSQL takes neither NUL nor half of a surrogate pair; a model may send either."""
+"""What text can be stored, and how is a long one named in a list?
+
+PostgreSQL takes neither NUL nor half of a surrogate pair; a model may send either.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
+
+_LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_FORM: Final = re.compile(r"(?m)^[ \t]*(?:#{1,6}|[-*+>])[ \t]+|\*\*|`+")
 
 
 def storable(text: str) -> str:
@@ -19,3 +26,9 @@ def storable_json(value: Any) -> Any:
     if isinstance(value, list):
         return [storable_json(inner) for inner in value]
     return value
+
+
+def in_a_line(text: str, chars: int) -> str:
+    """The beginning of a Markdown text as one line: links by their words, without headings, bullets and emphasis."""
+    words = _FORM.sub("", _LINK.sub(r"\1", text[: 2 * chars]))
+    return " ".join(words.split())[:chars]

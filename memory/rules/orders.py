@@ -36,7 +36,13 @@ _VERB: Final = (
     r"|warn|count|measure|schedule|book|test|prioriti[sz]e|number|date|consider|highlight|specify"
     r"|focus|stop (?!me\b|here\b)\w+ing|no more)"
 )
-_WHEN: Final = r"(?:(?:when(?:ever)?|any ?time|each time|every time) (?:i|you|we) [^.?!\n]{2,60}?[, ] ?)"
+_WHEN: Final = (
+    r"(?:(?:when(?:ever)?|any ?time|each time|every time) (?:i|you|we) [^.?!\n]{2,60}?[, ] ?(?<!\bi )(?<!\bwe ))"
+)
+_WHEN_TALKING: Final = (  # “when I travel I prefer window seats” is a taste
+    r"(?:(?:when(?:ever)?|any ?time|each time|every time)"
+    r" (?:you|(?:i|we) (?:ask|chat|talk|write|send|paste|share|say|mention|request))\b[^.?!\n]{0,60}?[, ] ?)"
+)
 _BEGINS: Final = (
     r"(?:(?:please|pls|plz|and|also|so|ok|okay|hey|btw|actually|one thing|just|always|never|from"
     r" (?:now|here|today) on(?:wards)?"
@@ -49,7 +55,8 @@ _BEGINS: Final = (
     r"|do not|don't ever|ever|not)[,:]? ){0,5}"
 )
 _ORDER = re.compile(
-    rf"(?:{_BEGINS}{_WHEN}?{_BEGINS}{_VERB}\b|{_BEGINS}{_WHEN}(?:i want|i'd like|i prefer|i expect|i need)\b"
+    rf"(?:{_BEGINS}{_WHEN}?{_BEGINS}{_VERB}\b|{_BEGINS}{_WHEN}(?:i want|i'd like|i expect|i need)\b"
+    rf"|{_BEGINS}{_WHEN_TALKING}i prefer\b"
     r"|if you(?:'re| are|re) (?:ever )?(?:not sure|unsure|uncertain|in doubt)[^.?!]{0,40}\b(?:say|tell|ask|admit|look)"
     r"|if you (?:don't|dont|do not) know[^.?!]{0,40}\b(?:say|tell|ask|admit)"
     rf"|(?:for|in) (?:all|any|every) (?:of )?(?:my|our|your) [\w ]{{2,30}}?,? {_BEGINS}{_VERB}\b"

@@ -508,7 +508,7 @@ def test_old_vectors_serve_while_rows_are_embedded_anew(alice: User, changed_mod
     after = recall(alice, "Where does my sister live?", now=NOW).kept[0]
 
     assert before.ref == after.ref == fact.ref
-    assert before.parts["semantic"] == pytest.approx(after.parts["semantic"], abs=0.05)
+    assert before.parts["semantic"] == pytest.approx(after.parts["semantic"], abs=0.1)
     assert indexing.serving() == [embedder()]
 
 

@@ -266,6 +266,7 @@ def test_a_rule_set_on_a_proposal_offers_the_others_and_keeps_the_focus(queue: P
     first = queue.locator(f"#fact-{proposals[0].pk}")
     first.get_by_text("Always or never…").click()
     first.get_by_role("button", name="Never remember").click()
+    expect(queue.locator("#queue-status")).not_to_be_empty()  # else the two decisions are told together
     queue.get_by_role("button", name="Reject the 3 that wait").click()
     wait_for(queue, "Rejected: 3.")
 

@@ -247,6 +247,7 @@ FOUND: list[tuple[str, list[str]]] = [
         "Python is my favorite programming language.",
         ["The user's favourite programming language is Python. | preference | favourite_programming_language=Python"],
     ),
+    ("When I travel I prefer window seats.", ["The user prefers window seats. | preference"]),
     ("I prefer tea to coffee.", ["The user prefers tea to coffee. | preference"]),
     ("I'm a big fan of Radiohead.", ["The user likes Radiohead. | preference | taste:radiohead=likes"]),
     (

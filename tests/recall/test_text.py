@@ -1,0 +1,28 @@
+"""A long text is named by its words, not by the marks of its form."""
+
+from __future__ import annotations
+
+import pytest
+
+from recall.text import in_a_line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "# Boats\n\n22 November 2026. [Open the conversation](/c/1)\n- A **red** one",
+            "Boats 22 November 2026. Open the conversation A red one",
+        ),
+        ("> said `so`\n* and so", "said so and so"),
+        ("2 * 3 - 1 and a_b_c [sic] (yes)", "2 * 3 - 1 and a_b_c [sic] (yes)"),
+        ("![a boat](https://example.org/boat.png) there", "a boat there"),
+        ("", ""),
+    ],
+)
+def test_marks_of_form_are_left_out_and_words_stay(text: str, line: str) -> None:
+    assert in_a_line(text, 200) == line
+
+
+def test_it_is_no_longer_than_it_may_be() -> None:
+    assert in_a_line("word " * 1_000, 12) == "word word wo"

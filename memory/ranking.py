@@ -33,7 +33,9 @@ Part = Literal[
     "decay",
     "project",
 ]
-Rule = Literal["below the floor", "archived", "near-duplicate", "beyond top-K", "over the token budget"]
+Rule = Literal[
+    "below the floor", "the same question", "archived", "near-duplicate", "beyond top-K", "over the token budget"
+]
 Source = Literal["fact", "episode", "document", "message", "segment"]
 
 
@@ -277,7 +279,7 @@ def rank(
         is_recent = boosted and now - candidate.when < _RECENT
         scored.append(_Scored(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
     scored.sort(key=_Scored.order)
-    return _with_rules(_best_of_each(scored), _Limits(calibration, top_k, token_budget, strong))
+    return _with_rules(_best_of_each(scored), _Limits(question, calibration, top_k, token_budget, strong))
 
 
 def explain(ranked: Ranked, profile: Profile) -> dict[Part, float]:
@@ -422,6 +424,7 @@ class _Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
+    question: Question
     calibration: Calibration
     top_k: int
     token_budget: int | None
@@ -451,6 +454,8 @@ def _with_rules(scored: Sequence[_Scored], limits: _Limits) -> list[Ranked]:
 def _rule(row: _Scored, kept: Sequence[Candidate], limits: _Limits, *, any_strong: bool) -> Rule | None:
     if not _reaches_floor(row, limits.calibration, any_strong=any_strong):
         return "below the floor"
+    if row.candidate.asks and row.candidate.said == limits.question.named:  # asked before: it tells nothing
+        return "the same question"
     if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
         return "archived"
     if len(kept) >= limits.top_k:

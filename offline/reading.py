@@ -17,10 +17,11 @@ Json = dict[str, Any]
 CLOCK_LINE = re.compile(
     r"^(Current time|Current date|User timezone|User name|Relationship stage|Last session): *(.+)$", re.MULTILINE
 )
-BULLET = re.compile(r"^\s*(?:[-*•]|\d+\.)\s+")
+BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+\.)[ \t]+", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 OWN_LINK = re.compile(r"\[[^\]]*\]\(/[^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+OF_ITSELF = re.compile(r"^(?:\d{1,2} \w+ \d{4}, \d+ turns?\.|Topics: .*)[ \t]*$", re.MULTILINE)  # what a summary says
 REFERENCE = re.compile(r"\s*[\[(](?:fact|episode|document|message|chunk|segment):[^\])]*[\])]")
 PROFILE_FROM = 1  # system blocks before this one hold instructions, not facts about the user
 INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)  # headings of what is no fact either
@@ -109,8 +110,9 @@ def _recalled(text: str) -> list[Memory]:
 
 
 def _readable(text: str) -> str:
-    """A memory's words without headings' marks, links of Recall's own and the addresses of others."""
-    return LINK.sub(r"\1", OWN_LINK.sub("", HEADING.sub("", text))).strip()
+    """A memory's words without marks of form, links of Recall's own, the addresses of others and its own dates."""
+    words = BULLET.sub("", HEADING.sub("", text))
+    return OF_ITSELF.sub("", LINK.sub(r"\1", OWN_LINK.sub("", words))).strip()
 
 
 def _profile(system: list[Json]) -> list[Memory]:

@@ -95,6 +95,7 @@ ORIGINS = {
 }
 REPORTED = ("remember", "update_task")  # what these answer is said to the user as it is
 MOST_LISTED = 8
+MOST_QUOTED = 160
 
 
 def respond(reading: Reading) -> Reply:
@@ -202,9 +203,9 @@ def _identity(reading: Reading) -> Reply | None:
 def _overview(reading: Reading) -> Reply | None:
     if not OVERVIEW.search(reading.question):
         return None
-    known = [
-        to_user(sentence) for memory in (*reading.profile, *reading.memories) for sentence in sentences(memory.text)
-    ]
+    given = (*reading.profile, *reading.memories)
+    statements = [sentence for memory in given for sentence in sentences(memory.text)]
+    known = [to_user(statement) for statement in statements if " " in statement]  # one word is a heading
     if not known:
         return None
     lines = list(dict.fromkeys(known))
@@ -284,21 +285,34 @@ def _asked(text: str) -> str:
 
 def _answer_from(matches: list[Match]) -> Reply:
     """Each thing once: what only repeats a shorter sentence, and its memory, are left out."""
-    told = {to_user(match.sentence): match.memory for match in reversed(matches)}
-    said = [one for one in reversed(told) if not any(_is_in(other, one) for other in told)]
-    sources = [_source(memory) for memory in dict.fromkeys(told[one] for one in said)]
-    return say(" ".join(said), sources[0] if len(sources) == 1 else "\n".join(f"- {one}" for one in sources))
+    told = {to_user(match.sentence): match for match in reversed(matches)}
+    said = [match for match in reversed(told.values()) if not any(_is_in(other, match) for other in told.values())]
+    first: dict[Memory, Match] = {}
+    for match in said:
+        first.setdefault(match.memory, match)
+    sources = [_source(match) for match in first.values()]
+    answer = " ".join(to_user(match.sentence) for match in said)
+    return say(answer, sources[0] if len(sources) == 1 else "\n".join(f"- {one}" for one in sources))
 
 
-def _is_in(one: str, other: str) -> bool:
-    return one != other and one.rstrip(".").casefold() in other.casefold()
+def _is_in(one: Match, other: Match) -> bool:
+    """Whether the other sentence says this one, too, or quotes it."""
+    for part, whole in ((one.sentence, other.sentence), (to_user(one.sentence), to_user(other.sentence))):
+        said, said_there = part.rstrip(".").casefold(), whole.rstrip(".").casefold()
+        if said != said_there and said in said_there:
+            return True
+    return False
 
 
-def _source(memory: Memory) -> str:
+def _source(match: Match) -> str:
+    """Where it stands: the memory in its own words, or of a long one the sentence that answers."""
+    memory = match.memory
     origin = ORIGINS.get(memory.id.partition(":")[0], "From what you told me")
     details = ", ".join(filter(None, (memory.id if ":" in memory.id else "", memory.date)))
-    quoted = memory.text if len(memory.text) <= 160 else f"{memory.text[:160].rsplit(' ', 1)[0]} …"
-    return f"{origin}: “{quoted}”{f' ({details})' if details else ''}"
+    whole = " ".join(memory.text.split())
+    quoted = whole if len(whole) <= MOST_QUOTED else match.sentence
+    short = quoted if len(quoted) <= MOST_QUOTED else f"{quoted[:MOST_QUOTED].rsplit(' ', 1)[0]} …"
+    return f"{origin}: “{short}”{f' ({details})' if details else ''}"
 
 
 def _unknown(*, searched: bool) -> str:

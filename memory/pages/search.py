@@ -78,6 +78,7 @@ PARTS: Final[Mapping[Part, str]] = {
 
 RULES: Final[Mapping[Rule, str]] = {
     "below the floor": "It has too little to do with what you asked.",
+    "the same question": "You asked just this before; it tells nothing by itself.",
     "archived": "It had faded, and does not fit closely enough to be called back.",
     "near-duplicate": "A better result says the same.",
     "beyond top-K": f"It fits, and {RESULTS} others fit better.",

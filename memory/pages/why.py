@@ -15,6 +15,7 @@ CUT: Final[Mapping[str, str]] = {
     **{str(rule): words for rule, words in RULES.items()},
     "beyond top-K": "It fits the question, and others fit it better: a prompt takes the best few.",
     "over the token budget": "It fits the question, and those that fit better had filled the room for memories.",
+    "the same question": "It asks just what was asked, and tells nothing by itself.",
     "near-duplicate": "Another memory in the prompt says the same.",
 }
 """Each rule by which a memory is left out before anything has to fit, in plain words."""

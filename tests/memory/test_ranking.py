@@ -327,6 +327,16 @@ def test_no_more_than_top_k_are_kept() -> None:
     assert [row.rule for row in rows] == [None] * TOP_K + ["beyond top-K"] * 4
 
 
+def test_the_question_itself_asked_before_tells_nothing() -> None:
+    before = passage("message:1", "Where does my sister LIVE?", distance=0.01)
+    answer = passage("message:2", "My sister lives in Lisbon.", distance=0.3)
+    other = passage("message:3", "Where does my sister live now?", distance=0.1)
+
+    rows = ranked(before, answer, other, question="Where does my sister live?")
+
+    assert [rule_of(rows, ref) for ref in ("message:1", "message:2", "message:3")] == ["the same question", None, None]
+
+
 def test_the_same_said_twice_is_kept_once_and_leaves_its_place_to_another() -> None:
     best = candidate("fact:1", "The user's sister Mary lives in Lisbon.", distance=0.3)
     again = candidate("fact:2", "Mary, the user's sister, lives in Lisbon!", distance=0.31)

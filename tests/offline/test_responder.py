@@ -283,11 +283,33 @@ def test_what_only_repeats_a_shorter_sentence_is_said_once_and_sources_stand_one
     assert "peanuts" not in told
 
 
+def test_a_summary_repeats_nothing_and_says_nothing_of_itself() -> None:
+    summary = (
+        "23 November 2026, 2 turns. [Open the conversation](/c/1)\n\n"
+        "The user wrote: “My sister Mary lives in Lisbon.” “What do you know about me?”\n\n"
+        "Topics: Lisbon, Mary, sister, lives"
+    )
+    told = ask(
+        "Where does my sister live?", memory("My sister Mary lives in Lisbon.", "message:3"), memory(summary, "chunk:1")
+    )
+    assert told == (
+        "Your sister Mary lives in Lisbon.\n\nFrom what you told me: “My sister Mary lives in Lisbon.” "
+        "(message:3, 2026-11-20)"
+    )
+
+
+def test_of_a_long_memory_the_sentence_that_answers_is_quoted() -> None:
+    told = ask(
+        "Where does my sister live?", memory(f"{'The garden needs water. ' * 20}My sister lives in Faro.", "chunk:1")
+    )
+    assert "“My sister lives in Faro.” (chunk:1" in told
+
+
 def test_a_memory_is_quoted_as_people_read_it() -> None:
     paper = (
         "# Plans\n22 November 2026. [Open the conversation](/c/1)\nMy sister lives in [Lisbon](https://lisbon.example)."
     )
     assert ask("Where does my sister live?", memory(paper, "document:1")) == (
-        "Your sister lives in Lisbon.\n\nFrom your documents: “Plans\n22 November 2026. \nMy sister lives in Lisbon.” "
+        "Your sister lives in Lisbon.\n\nFrom your documents: “Plans 22 November 2026. My sister lives in Lisbon.” "
         "(document:1, 2026-11-20)"
     )

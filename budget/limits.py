@@ -8,7 +8,7 @@ what it takes beyond that mean; the next one is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -78,10 +78,11 @@ class Standing:
         )
 
 
-def check(user: User, unwritten: int = 0) -> str | None:
+def check(user: User, unwritten: Callable[[], int] = int) -> str | None:
     """Why this person may not begin another turn, or None. To be asked inside the transaction that opens the turn.
 
-    `unwritten`: answers being written that no row tells of, such as those of temporary chats.
+    `unwritten`: counts the answers being written that no row tells of, those of temporary chats; asked once the limits
+    are locked, so that the next who opens sees either the count or the row of the one before.
 
     Sixteen sends at once cannot pass a limit of four: the first statement locks the person's limits until that
     transaction ends, so openings come one after the other; the second, with a snapshot of its own, counts what was
@@ -89,7 +90,7 @@ def check(user: User, unwritten: int = 0) -> str | None:
     being written in the same transaction that counts it as used. One statement for a person without limits.
     """
     limits = list(Limit.objects.for_user(user).select_for_update().order_by("pk"))
-    stops = [one for one in _standings(user, limits, unwritten) if one.state == "stop"]
+    stops = [one for one in _standings(user, limits, unwritten()) if one.state == "stop"]
     return max(stops, key=lambda one: one.free_on).sentence if stops else None  # the one that stops for longest
 
 

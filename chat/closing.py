@@ -69,8 +69,11 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
     """Keep the answer; doing it again (the confirmation got lost) changes nothing. The `done` frame."""
     answer = ended(opened, text.strip(), answered)
     with transaction.atomic():
-        erased = _was_forgotten(opened, compiled)
+        is_later = _was_something_forgotten(opened, compiled)
+        # What a tool brought stood in no prompt that could be compared.
+        erased = compiled is not None and is_later and (bool(answered.tools) or not still_stands(compiled))
         if erased:
+            _erase_task(opened, answered)
             erase_answer(answer, answered)
         if _keep(answer):
             taken = _keep_tools(opened, answered.tools)
@@ -79,8 +82,8 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
             if not opened.is_aside:
                 _go_on_from(opened, answer, compiled)
             receipt = _draft(opened, compiled, answered.task) if compiled is not None else None
-            if erased and receipt is not None:
-                erase_receipt(receipt)
+            if is_later and receipt is not None:
+                erase_receipt(receipt)  # it names what was only considered, too
             if compiled is not None and receipt is not None:
                 receipts.book(receipt, ending(answer, answered, began))
             # What follows is no part of the answer: if it fails, it is logged, and the answer is shown all the same.
@@ -91,10 +94,17 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
     return {"type": "done", "message": answer.pk, "outcome": answer.status, "html": html}
 
 
-def _was_forgotten(opened: Opened, compiled: Compiled | None) -> bool:
-    """Whether something that stood in the prompt was forgotten while the answer was written."""
+def _was_something_forgotten(opened: Opened, compiled: Compiled | None) -> bool:
+    """Whether anything was forgotten while the answer was written; nothing is from here to the end."""
     now = locked_epoch(opened.answer.user_id)
-    return compiled is not None and now != compiled.known.epoch and not still_stands(compiled)
+    return compiled is not None and now != compiled.known.epoch
+
+
+def _erase_task(opened: Opened, answered: Answered) -> None:
+    """The task that this answer noted may hold in other words what was forgotten."""
+    if any(call.name == TASK_TOOL for call in answered.tools):
+        Conversation.objects.filter(pk=opened.conversation.pk).update(task={})
+        opened.conversation.task = {}
 
 
 def _go_on_from(opened: Opened, answer: Message, compiled: Compiled | None) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -30,7 +31,7 @@ from chat.person import Acquaintance, acquaintance
 from chat.scope import only_scope, project_of
 from chat.tools import Definition
 from memory.first_turn import where_we_left
-from memory.forgetting.epoch import epoch
+from memory.forgetting.epoch import epoch, locked_epoch
 from memory.models import Boundary, Fact
 from memory.profile import ProfileLine, profile_lines
 from memory.refs import fact_ids
@@ -118,8 +119,8 @@ def gather(opened: Opened) -> Known:
     )
     timed.lap("history")
     lines = profile_lines(user)
-    current = [snapshots.Line(line.ref, line.text, count(line.text)) for line in lines]
-    snapshot = _snapshot_then(opened, current) or _snapshot(conversation, before, current, now)
+    current = _weighed(lines)
+    snapshot = _snapshot_then(opened, current) or _snapshot(conversation, before, current, began, now)
     pinned = snapshots.pinned_lines(snapshot)
     boundaries = Boundary.objects.for_prompt(user)
     timed.lap("profile")
@@ -257,9 +258,9 @@ def _snapshot_then(opened: Opened, current: Sequence[snapshots.Line]) -> Profile
 
 
 def _snapshot(
-    conversation: Conversation, before: Past, current: Sequence[snapshots.Line], now: datetime
+    conversation: Conversation, before: Past, current: Sequence[snapshots.Line], began: int, now: datetime
 ) -> ProfileSnapshot:
-    """The pinned profile, renewed where that costs nothing."""
+    """The pinned profile, renewed where that costs nothing. `began`: the forget epoch before `current` was read."""
     user = conversation.user
     latest = snapshots.latest(user, conversation.pk) if before.turns else None
     last_request = before.turns[-1].answer.created_at if before.turns else now
@@ -275,7 +276,14 @@ def _snapshot(
     )
     if reason is None and latest is not None:
         return latest
-    return snapshots.pin(user, conversation.pk, current, reason or snapshots.Reason.NEW)
+    with transaction.atomic():
+        is_as_read = locked_epoch(user.pk) == began
+        lines = current if is_as_read else _weighed(profile_lines(user))
+        return snapshots.pin(user, conversation.pk, lines, reason or snapshots.Reason.NEW)
+
+
+def _weighed(lines: Iterable[ProfileLine]) -> list[snapshots.Line]:
+    return [snapshots.Line(line.ref, line.text, count(line.text)) for line in lines]
 
 
 def _holds_rejected(user: User, pinned: ProfileSnapshot | None, current: Sequence[snapshots.Line]) -> bool:

@@ -21,6 +21,7 @@ from chat.choosing_model import NotOffered
 from chat.leaving_out import NOTHING, LeftOut, leavable, left_out_of
 from chat.models import Attachment, Conversation, Message
 from chat.recovery import mark_if_abandoned
+from chat.running import UNSTORED
 from chat.titles import first_words
 from recall.nudges import PROCESS_KEY, nudge
 from recall.text import storable
@@ -377,7 +378,7 @@ def _nothing_is_written(conversation: Conversation) -> None:
 
 def _empty_answer(conversation: Conversation, question: Message, *, seq: int, client_id: UUID | None = None) -> Message:
     _nothing_is_written(conversation)
-    beyond = limits.check(conversation.user)
+    beyond = limits.check(conversation.user, lambda: UNSTORED[conversation.user_id])
     if beyond is not None:
         raise Refused("limit", beyond)
     return Message(

@@ -178,3 +178,5 @@ class Turns:
 
 
 TURNS = Turns()
+UNSTORED: Counter[int] = Counter()
+"""By user: turns of temporary chats that run here. No row tells of them, so the limits are told of them."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID, uuid4
@@ -35,7 +34,7 @@ from chat.models import Conversation, Message, Role
 from chat.opening import BUSY, CONTINUE_TEXT, Opened, Refused, checked_text
 from chat.pages import exchange_html, message_html
 from chat.person import Acquaintance, acquaintance
-from chat.running import TURNS, Follower, Frame, RunningTurn
+from chat.running import TURNS, UNSTORED, Follower, Frame, RunningTurn
 from chat.tools import Definition, history_line, knowing, run_tool
 from chat.turn import (
     OUTAGES,
@@ -77,9 +76,6 @@ FULL: Final = ("full", "This temporary chat is as long as one can be. Begin anot
 NOTHING_SAID: Final = ("not_last", "There is no answer in this temporary chat to go on from.")
 SIGNED_OUT: Final = ("signed_out", "You are not signed in any more. Sign in and send again.")
 SLOW_DOWN: Final = ("slow_down", "Several answers are being written for you already. Wait for one of them.")
-
-_being_answered: Counter[int] = Counter()
-"""By user: temporary turns that run here. No row tells of them, so the limits are told of them (budget/limits.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +133,11 @@ async def accept(chat: Chat, frame: Temporary) -> None:
             raise Refused(*BUSY)
         before = chat.latest
         asked = _asked(chat, frame)
-        _being_answered[user_id] += 1
+        UNSTORED[user_id] += 1
         try:
-            await in_thread(_allow, user_id, _being_answered[user_id] - 1)
+            await in_thread(_allow, user_id)
         except BaseException:  # a cancellation, too: the place it was counted for is free again
-            _being_answered[user_id] -= 1
+            UNSTORED[user_id] -= 1
             raise
         chat.latest = asked
         chat.turns = [turn for turn in chat.turns if turn.number < asked.opened.question.turn]
@@ -172,13 +168,13 @@ def _message(chat: Chat, role: Message.Role, turn: int, **fields: object) -> Mes
     return Message(pk=chat.next_id(), user=chat.user, role=role, turn=turn, **fields)
 
 
-def _allow(user_id: int, unwritten: int) -> None:
+def _allow(user_id: int) -> None:
     """Ask anew who it is, since a socket outlives a sign-out, and whether the limits leave room."""
     with transaction.atomic():
         user = User.objects.filter(pk=user_id, is_active=True).first()
         if user is None:
             raise Refused(*SIGNED_OUT)
-        beyond = limits.check(user, unwritten)
+        beyond = limits.check(user, lambda: UNSTORED[user_id] - 1)  # but for this one
     if beyond is not None:
         raise Refused("limit", beyond)
 
@@ -225,7 +221,7 @@ async def _run(chat: Chat, turn: RunningTurn, asked: Asked) -> None:
         await _close(chat, turn, asked, progress)
     finally:
         TURNS.finish(turn)
-        _being_answered[turn.user_id] -= 1
+        UNSTORED[turn.user_id] -= 1
 
 
 def _ways(chat: Chat, turn: RunningTurn, asked: Asked) -> Ways:

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from django.db import transaction
+
 from budget.fit import QUESTION_TOKENS
 from chat.models import Attachment, Message
 from memory import documents, tree
+from memory.forgetting.epoch import hold
 from memory.models import Document, Revision
+from recall.erasing import FORGOTTEN
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -29,10 +33,12 @@ def keep_as_document(answer: Message) -> Document | None:
 
     Asking twice gives the same.
     """
-    asked = answer.parent
-    if asked is None or answer.event_data.get("error", {}).get("code") != CODE:
+    if answer.event_data.get("error", {}).get("code") != CODE:
         return None
-    kept = [_kept(answer.user, name, text, origin) for name, text, origin in _texts(asked)]
+    with transaction.atomic():
+        hold(answer.user_id)  # what is read now is not forgotten before it is kept
+        asked = Message.objects.for_user(answer.user).filter(pk=answer.parent_id).exclude(text=FORGOTTEN).first()
+        kept = [] if asked is None else [_kept(answer.user, name, text, origin) for name, text, origin in _texts(asked)]
     return kept[0] if kept else None
 
 

@@ -22,6 +22,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from memory import documents, tree
+from memory.forgetting.epoch import held
 from memory.models import Document, Revision, Upload
 from memory.paths import encode
 from memory.reading import NotReadable, read_file, recognise
@@ -164,7 +165,7 @@ def _claim(upload_id: int) -> Upload | None:
 
 @transaction.atomic
 def _finish(upload: Upload, text: str, content_hash: str) -> None:
-    mine = _still_mine(upload)
+    mine = _still_mine(upload) if held(upload.user_id) else None  # nothing is forgotten meanwhile
     if mine is None:
         return
     mine.document = _document(mine, text, content_hash)

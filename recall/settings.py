@@ -238,6 +238,18 @@ CHANNEL_LAYERS = (
     else {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}}
 )
 
+CACHES = (
+    {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENVIRONMENT.redis_url}}
+    if ENVIRONMENT.redis_url
+    else {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            # Failed sign-ins and used codes: of Django's 300 entries each is soon pushed out by asking for others.
+            "OPTIONS": {"MAX_ENTRIES": 100_000},
+        }
+    }
+)
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

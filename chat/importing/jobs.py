@@ -31,6 +31,7 @@ from chat.importing.keeping import keep
 from chat.importing.parts import keep_parts, opened
 from chat.importing.threads import BrokenEntryError, Found
 from chat.models import Conversation, ImportJob, ImportPart
+from memory.forgetting.epoch import held
 from memory.imported import Brought, keep_document, propose
 from memory.models import LibrarianRun
 from memory.tree import fitting_name
@@ -203,7 +204,7 @@ def _read_archive(job: ImportJob, file: BinaryIO) -> bool:
     from chat.archive.bringing_in import bring_in
 
     with transaction.atomic():
-        if _mine(job).select_for_update(of=("self",), no_key=True).first() is None:  # locked: nobody else takes it over
+        if not _held(job):
             return False
         counts = bring_in(job.user, file)
         _mine(job).update(counts=counts, done=sum(counts.values()), total=sum(counts.values()))
@@ -221,7 +222,7 @@ _READERS: Final[Mapping[str, Callable[[ImportJob, BinaryIO], bool]]] = {
 @transaction.atomic
 def _take(job: ImportJob, raw: bytes | None) -> bool:
     """Keep one entry and count it: both or nothing. False: the job was cancelled, or another worker has it now."""
-    if _mine(job).select_for_update(of=("self",), no_key=True).first() is None:
+    if not _held(job):
         return False
     counts = Counter(job.counts.get("counted", {}))
     names = list(job.counts.get("broken", []))
@@ -255,6 +256,14 @@ def _what_became(conversation_id: UUID | None, is_new: bool, messages: int) -> s
     if conversation_id is None:
         return "empty"
     return "new" if is_new else "extended" if messages else "known"
+
+
+def _held(job: ImportJob) -> bool:
+    """Hold the person's row, so that nothing is forgotten meanwhile, then the job's, so that nobody takes it over.
+
+    False: it was cancelled or forgotten, another worker has it now, or the account is gone.
+    """
+    return held(job.user_id) and _mine(job).select_for_update(of=("self",), no_key=True).first() is not None
 
 
 def _mine(job: ImportJob) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 import mcp_types as types
+from django.core.exceptions import ValidationError
 from django.db import DatabaseError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -116,6 +117,10 @@ def _read(key: ApiKey, address: str) -> Answer:
         return knowing.document(key.user, {"path": path_of(address)})
     except ToolRefused as refused:
         raise MCPError(types.INVALID_PARAMS, str(refused)) from refused
+    except ValidationError as error:
+        raise MCPError(types.INVALID_PARAMS, " ".join(error.messages)) from error
+    except DatabaseError as error:
+        raise MCPError(types.INTERNAL_ERROR, AWAY) from error
 
 
 def uri(path: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from django.db import transaction
+
 from chat.opening import Opened
 from chat.task import MOST_STEPS, TaskRefused, checked, note
 from chat.tools.calls import Answer, ToolRefused
+from memory.forgetting.epoch import forgotten_since, hold
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam
@@ -32,6 +35,7 @@ UPDATE_TASK: Final[ToolParam] = {
         "additionalProperties": False,
     },
 }
+FORGOTTEN_MEANWHILE: Final = "Not noted: the person had something forgotten meanwhile. Go on without the note."
 DONE: Final = "The task is marked as done{left}. It is not told again; older turns may be summarised now."
 NOTED: Final = "Noted{steps}. You are told it again in the next turn."
 
@@ -43,7 +47,11 @@ def update_task(opened: Opened, given: Answer) -> Answer:
     except TaskRefused as refused:
         raise ToolRefused(str(refused)) from refused
     told_before = opened.conversation.task == task
-    note(opened.conversation, task)
+    with transaction.atomic():
+        hold(opened.answer.user_id)
+        if forgotten_since(opened.answer.user_id, opened.answer.created_at):
+            raise ToolRefused(FORGOTTEN_MEANWHILE)
+        note(opened.conversation, task)
     open_steps = len(task["steps"])
     if not task["done"]:
         return {"outcome": NOTED.format(steps=f", with {_steps(open_steps)} open" if open_steps else "")}

@@ -26,6 +26,7 @@ from memory.extraction import ProposedDocument, ProposedFact, ProposedLine, Prop
 from memory.filing.lines import MarkKind, lines_of, marked, with_lines, words_of
 from memory.filing.merging import Version, brought_up_to_date, taken_out
 from memory.filing.places import Place, placed
+from memory.forgetting.epoch import hold
 from memory.kinds import Kind, default_importance
 from memory.models import Document, LibrarianRun, Revision
 from memory.own_words import own_words
@@ -189,10 +190,10 @@ def file_told(user: User, conversation_id: UUID, told: Told) -> None:
 
 def file_ended(user: User, conversation_id: UUID) -> None:
     """Write it for a conversation that was ended with nothing left to read; doing it again changes nothing."""
-    told = source().told(conversation_id)
-    if told is not None and told.text:
-        with transaction.atomic():
-            User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one at a time: see the librarian
+    with transaction.atomic():
+        hold(user.pk)  # one at a time, and nothing is forgotten between reading and writing
+        told = source().told(conversation_id)
+        if told is not None and told.text:
             file_told(user, conversation_id, told)
 
 

@@ -38,6 +38,11 @@ def hold(user_id: int) -> None:
     User.objects.select_for_update(no_key=True).only("pk").get(pk=user_id)
 
 
+def held(user_id: int) -> bool:
+    """`hold`, for a job that may outlive the account; False: the account is gone."""
+    return User.objects.select_for_update(no_key=True).only("pk").filter(pk=user_id).first() is not None
+
+
 def forgotten_since(user_id: int, moment: datetime) -> bool:
     """Whether anything was forgotten after `moment`."""
     return Forgetting.objects.filter(user=user_id, created_at__gt=moment).exists()

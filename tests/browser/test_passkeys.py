@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import Person
+from tests.browser.people import ON_BOTH, Person
 from tests.conftest import PASSWORD
 
 
@@ -33,8 +34,12 @@ def sign_in_by_name(page: Page, person: Person) -> str:
     return home
 
 
-def test_a_passkey_is_made_and_signs_in_without_a_password(newcomer: Callable[[str], Person]) -> None:
+@ON_BOTH
+def test_a_passkey_is_made_and_signs_in_without_a_password(
+    newcomer: Callable[[str], Person], screen: dict[str, Any]
+) -> None:
     person = newcomer("Pia")
+    person.screen = screen
     page = person.sign_up()
     home = sign_in_by_name(page, person)
     with_authenticator(page)

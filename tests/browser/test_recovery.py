@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
 import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import OfflineServer, Person, Watch, ask, being_written, composer, last_answer
+from tests.browser.people import ON_BOTH, OfflineServer, Person, Watch, ask, being_written, composer, last_answer, tap
 from tests.running import App
 
 pytestmark = pytest.mark.browser
@@ -17,7 +18,9 @@ pytestmark = pytest.mark.browser
 DRAFT = "And another thing:\nwhat about tomorrow?"
 
 
-def test_a_refused_message_goes_back_to_the_composer(somebody: Person, watch: Watch) -> None:
+@ON_BOTH
+def test_a_refused_message_goes_back_to_the_composer(somebody: Person, watch: Watch, screen: dict[str, Any]) -> None:
+    somebody.screen = screen
     watch.forgive(r"status of 4\d\d")  # Chromium tells of every refused request
     page = somebody.tab()
     much = "much " * 80_001
@@ -31,9 +34,11 @@ def test_a_refused_message_goes_back_to_the_composer(somebody: Person, watch: Wa
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+@ON_BOTH
 def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
-    somebody: Person, offline: OfflineServer
+    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
 ) -> None:
+    somebody.screen = screen
     page = somebody.tab()
     question = "What can you do when all is well again?"
     offline.fail("unauthorized", match=question)
@@ -44,26 +49,28 @@ def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
     expect(again).to_be_visible()
     expect(composer(page)).to_have_value(DRAFT)
 
-    again.click()
+    tap(again)
     expect(being_written(page)).not_to_have_text("")
     expect(composer(page)).to_have_value(DRAFT)
     page.reload()
     expect(composer(page)).to_have_value(DRAFT)
-    page.get_by_role("button", name="Stop the answer").click()
+    tap(page.get_by_role("button", name="Stop the answer"))
     expect(page.get_by_text("You stopped this answer.")).to_be_visible()
     expect(page.locator(".message-assistant")).to_have_count(1)
 
 
+@ON_BOTH
 def test_what_is_written_while_the_page_process_is_dead_is_sent_once_and_answered(
-    somebody: Person, app: App, watch: Watch
+    somebody: Person, app: App, watch: Watch, screen: dict[str, Any]
 ) -> None:
+    somebody.screen = screen
     watch.forgive("WebSocket connection")
     watch.forgive("net::ERR_")
     page = somebody.tab()
     ask(page, "Good morning!")
     expect(last_answer(page)).to_be_visible()
 
-    words = "Are you still there, after all that?"
+    words = f"Are you still there, after all that, on {screen['viewport']['width']} pixels?"
     os.kill(app.pid("web"), signal.SIGKILL)
     ask(page, words)
     expect(page.get_by_text("Sending…")).to_be_visible()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.people import OfflineServer, Person, ask, being_written, grown, last_answer
+from tests.browser.people import ON_BOTH, OfflineServer, Person, ask, being_written, grown, last_answer, tap
 from tests.running import wait_until
 
 pytestmark = pytest.mark.browser
@@ -25,7 +26,11 @@ def ask_for_a_slow_answer(page: Page, offline: OfflineServer, question: str, sec
     expect(page).to_have_url(re.compile("/c/"))
 
 
-def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(somebody: Person, offline: OfflineServer) -> None:
+@ON_BOTH
+def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(
+    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
+) -> None:
+    somebody.screen = screen
     page = somebody.tab()
     ask_for_a_slow_answer(page, offline, "Count for me while I reload.", 0.12)
 
@@ -42,14 +47,18 @@ def test_an_answer_goes_on_through_a_reload_and_in_a_second_tab(somebody: Person
         expect(tab.locator(".message")).to_have_count(2)
 
 
-def test_stop_in_a_second_tab_ends_the_answer_within_a_second(somebody: Person, offline: OfflineServer) -> None:
+@ON_BOTH
+def test_stop_in_a_second_tab_ends_the_answer_within_a_second(
+    somebody: Person, offline: OfflineServer, screen: dict[str, Any]
+) -> None:
+    somebody.screen = screen
     page = somebody.tab()
     question = "Count for me until I stop you."
     ask_for_a_slow_answer(page, offline, question, 0.3)
 
     second = somebody.tab(page.url)
     grown(being_written(second))
-    second.get_by_role("button", name="Stop the answer").click()
+    tap(second.get_by_role("button", name="Stop the answer"))
     pressed = time.monotonic()
     wait_until(lambda: offline.requests(question)[-1]["outcome"] == "cancelled", seconds=5)
     assert time.monotonic() - pressed < 1

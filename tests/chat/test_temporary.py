@@ -288,6 +288,17 @@ async def test_limits_hold_and_temporary_answers_count(alice: Any, tabs: Tabs, p
     assert (await refused(third, "And now?"))["code"] == "limit"
 
 
+async def test_one_that_is_being_answered_counts_for_a_stored_one(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    await sync_to_async(limits.set_limit)(alice, Limit.What.TURNS, Limit.Per.DAY, Decimal(1))
+    provider.script({"text": "one two three four"})
+    provider.fail("slow:0.2")
+    one, other = [await tabs.open(alice) for _ in range(2)]
+    await say(one, "Tell me of rivers")
+    await other.tell("send", client_id=str(uuid4()), conversation=None, text="Tell me of hills")
+    assert (await other.hear("error"))["code"] == "limit"
+    await one.hear("done")
+
+
 async def test_a_second_message_waits_for_the_first_answer(alice: Any, tabs: Tabs, provider: Provider) -> None:
     provider.script({"text": "one two three four"})
     provider.fail("slow:0.2")

@@ -8,26 +8,35 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from budget.models import Receipt
-from chat import compaction, summary
+from budget.snapshots import Line
+from chat import compaction, gathering, summary
 from chat.answering import Answered, ToolUse
 from chat.closing import close_turn, open_receipt, save_partial
 from chat.context import Compiled, compile_context
+from chat.history import Past
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.opening import Opened
 from chat.recovery import mark_if_abandoned
 from chat.summary import RuleEngine as SummaryRules
-from memory import librarian, remembering
+from chat.tools import run_tool, working
+from memory import librarian, remembering, uploads
 from memory.extraction import Extraction, Reading
+from memory.filing import papers
 from memory.forgetting.doing import forget
+from memory.forgetting.epoch import epoch
 from memory.forgetting.targets import Target, What
 from memory.indexing import reindex
 from memory.models import Document, Episode, Fact, LibrarianRun
 from memory.rules.engine import RuleEngine
 from recall.erasing import FORGOTTEN
 from recall.nudges import PROCESS_KEY
+from tests.chat.exports import CHATGPT
+from tests.chat.test_import_jobs import brought
 from tests.forgetting.everywhere import tables_with
 from tests.forgetting.told import STATEMENT, WORDS, Told, exchange
 
@@ -181,12 +190,18 @@ def test_a_receipt_that_would_show_it_is_not_saved_before_the_answer(told: Told)
     assert tables_with(*WORDS) == {}
 
 
-def test_an_answer_that_knew_nothing_of_it_is_kept(told: Told) -> None:
+def knowing_nothing(told: Told, question: str = "hello") -> tuple[Opened, Compiled]:
+    """A turn whose prompt holds nothing of it."""
     Fact.objects.filter(pk=told.fact.pk).update(importance=0.1)
     for model in (Document, Episode, Segment):
         model.objects.filter(user=told.user).delete()
-    opened, compiled = asked(told, "hello")
+    opened, compiled = asked(told, question)
     assert not any(word in str(compiled.request).lower() for word in WORDS)
+    return opened, compiled
+
+
+def test_an_answer_that_knew_nothing_of_it_is_kept(told: Told) -> None:
+    opened, compiled = knowing_nothing(told)
 
     forget_it(told)
     close_turn(opened, "Hello there!", compiled, Answered(), time.monotonic())
@@ -215,3 +230,100 @@ def test_remembering_proposes_nothing_in_such_a_turn(told: Told) -> None:
 
     assert remembering.FORGOTTEN_MEANWHILE in answered
     assert not Fact.objects.filter(extracted_by=remembering.EXTRACTED_BY).exists()
+
+
+def test_an_answer_that_was_told_it_by_a_tool_keeps_nothing_of_it(told: Told) -> None:
+    opened, compiled = knowing_nothing(told)
+    call = ToolUse("1", "read_document", {"path": "/cousins"})
+    call.result, call.line = STATEMENT, "[read_document /cousins]"
+
+    forget_it(told)
+    close_turn(
+        opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, Answered(tools=[call]), time.monotonic()
+    )
+
+    assert Message.objects.get(pk=opened.answer.pk).text == FORGOTTEN
+    assert tables_with(*WORDS) == {}
+
+
+def test_a_receipt_does_not_name_what_was_only_considered(told: Told) -> None:
+    opened, compiled = knowing_nothing(told, "What shall I cook tonight?")
+    open_receipt(opened, compiled)
+    receipt = Receipt.objects.get(message=opened.answer)
+    assert STATEMENT in {one["label"] for one in receipt.items}
+
+    forget_it(told)
+    close_turn(opened, "Soup.", compiled, Answered(), time.monotonic())
+
+    assert Message.objects.get(pk=opened.answer.pk).text == "Soup."
+    receipt.refresh_from_db()
+    assert {one["label"] for one in receipt.items} <= {"", FORGOTTEN}
+    assert tables_with(*WORDS) == {}
+
+
+def test_a_task_that_is_noted_afterwards_is_refused(told: Told) -> None:
+    opened, _ = asked(told, "Where does my cousin live?")
+    forget_it(told)
+    call = ToolUse("1", "update_task", {"goal": STATEMENT, "steps": ["write"], "done": False})
+
+    run_tool(opened, call)
+
+    assert call.is_error
+    assert working.FORGOTTEN_MEANWHILE in call.result
+    assert Conversation.objects.get(pk=opened.conversation.pk).task == {}
+
+
+def test_a_task_that_was_noted_in_other_words_goes_with_its_answer(told: Told) -> None:
+    opened, compiled = asked(told, "Where does my cousin live?")
+    call = ToolUse("1", "update_task", {"goal": "Write to her on the island", "steps": ["write"], "done": False})
+    run_tool(opened, call)
+    assert not call.is_error
+
+    forget_it(told)
+    close_turn(opened, "I shall.", compiled, Answered(tools=[call]), time.monotonic())
+
+    assert Conversation.objects.get(pk=opened.conversation.pk).task == {}
+
+
+def test_a_profile_that_was_read_before_is_not_pinned_afterwards(told: Told) -> None:
+    conversation = Conversation.objects.create(user=told.user, title="Just now")
+    before = epoch(told.user.pk)
+    forget_it(told)
+
+    pinned = gathering._snapshot(conversation, Past(), [Line("fact:1", STATEMENT, 9)], before, timezone.now())
+
+    assert STATEMENT not in pinned.text
+    assert tables_with(*WORDS) == {}
+
+
+# What writes what it has read holds the person's row before it reads ----------------------------------------------
+
+
+def held_at(queries: CaptureQueriesContext, table: str) -> list[int]:
+    """Places of the statements that hold rows of `table`, among all that were sent."""
+    sent = [one["sql"] for one in queries.captured_queries]
+    return [at for at, sql in enumerate(sent) if f'FROM "{table}"' in sql and " FOR NO KEY UPDATE" in sql]
+
+
+def test_an_import_holds_the_person_and_then_its_job_for_each_entry(told: Told) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        brought(told.user, CHATGPT)
+    persons, jobs = held_at(queries, "accounts_user"), held_at(queries, "chat_importjob")
+    assert len(jobs) > 3
+    assert {at - 1 for at in jobs[1:]} <= set(persons)  # the first claims it, and reads nothing
+
+
+def test_an_uploaded_file_becomes_a_document_with_the_person_held(told: Told) -> None:
+    upload = uploads.accept(told.user, "roses.md", b"# Roses")
+    with CaptureQueriesContext(connection) as queries:
+        uploads.read(upload.pk)
+    written = next(at for at, one in enumerate(queries) if 'INSERT INTO "memory_document"' in one["sql"])
+    assert min(held_at(queries, "accounts_user")) < written
+
+
+def test_an_ended_conversation_is_read_with_the_person_held(told: Told) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        papers.file_ended(told.user, told.conversation.pk)
+    reads = [at for at, one in enumerate(queries) if one["sql"].startswith("SELECT")]
+    assert len(reads) > 1
+    assert reads[0] == held_at(queries, "accounts_user")[0]

@@ -102,7 +102,12 @@ def test_documents_of_the_profile_are_resources(alice: User, assistant: With) ->
     read = hers.tell(lambda client: client.read_resource(address))
     assert read.contents[0].text == "Written by Alice: bees."
     assert blind.tell(lambda client: client.list_resources()).resources == []
-    for one, asked in ((blind, address), (hers, "file:///etc/passwd"), (hers, "recall:///profile/none")):
+    for one, asked in (
+        (blind, address),
+        (hers, "file:///etc/passwd"),
+        (hers, "recall:///profile/none"),
+        (hers, "recall:///profile/%00"),
+    ):
         with pytest.raises((MCPError, ExceptionGroup)):
             one.tell(partial(Client.read_resource, uri=asked))
 

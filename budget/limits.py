@@ -94,6 +94,15 @@ def check(user: User, unwritten: Callable[[], int] = int) -> str | None:
     return max(stops, key=lambda one: one.free_on).sentence if stops else None  # the one that stops for longest
 
 
+def stops_spending(user: User) -> Standing | None:
+    """The limit of tokens or money that stops work in the background, of several the one that does so for longest.
+
+    A limit of turns does not: what was said within it may be read.
+    """
+    stops = [one for one in standing(user) if one.what != What.TURNS and one.state == "stop"]
+    return max(stops, key=lambda one: one.free_on, default=None)
+
+
 def standing(user: User) -> list[Standing]:
     """Every limit that holds for this person, the fullest first. Two statements at most."""
     found = _standings(user, Limit.objects.for_user(user))

@@ -22,7 +22,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import User
-from budget import usage
+from budget import limits, usage
 from chat.folding import LEAST_TURNS
 from chat.models import Compaction, Conversation, Message
 from chat.segments import Stretch, fold_in, keep_long_results, next_stretch, said_elsewhere, unfolded
@@ -134,8 +134,9 @@ def carry_out(compaction_id: int) -> bool:
     if found is None:
         return _settle(work, None, None, began)
     rules = RuleEngine(said_elsewhere(work.conversation, found))
+    is_stopped = limits.stops_spending(work.conversation.user) is not None  # the prompt must fit all the same
     let_go()
-    told = summarise(found.exchanges(), engine=engine(rules), fallback=rules)
+    told = summarise(found.exchanges(), engine=rules if is_stopped else engine(rules), fallback=rules)
     _book(work, told.usage)
     return _settle(work, found, told, began)
 

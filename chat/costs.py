@@ -3,9 +3,12 @@ other."""
 
 from __future__ import annotations
 
+from datetime import datetime, time
 from decimal import Decimal
 
-from budget import usage
+from accounts.models import User
+from budget import limits, usage
+from memory.costs import Stop
 from memory.extraction import Usage
 
 
@@ -15,3 +18,11 @@ class DayBook:
     def add(self, user_id: int, used: Usage) -> Decimal:
         """Count the tokens; their price."""
         return usage.add_background(user_id, used.model, used.input_tokens, used.output_tokens, calls=used.calls)
+
+    def stop(self, user_id: int) -> Stop | None:
+        """The limit of tokens or money that is used up, until its next period begins."""
+        user = User.objects.get(pk=user_id)
+        used_up = limits.stops_spending(user)
+        if used_up is None:
+            return None
+        return Stop(datetime.combine(used_up.free_on, time.min, user.zone), used_up.sentence)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from django.conf import settings
 from django.db import transaction
 
-from budget import usage
+from budget import limits, usage
 from chat.history import Turn, finished_turns
 from chat.models import Message, Segment
 from chat.segments import Stretch
@@ -50,11 +50,12 @@ def summarise_anew(user: User, segment_id: int) -> bool:
 
 
 def _summary_of_turns(user: User, segment: Segment) -> Summary:
-    from chat.summary import engine, summarise
+    from chat.summary import RULES, engine, summarise
 
     turns = _turns_of(segment)
+    chosen = RULES if limits.stops_spending(user) else engine()
     let_go()
-    told = summarise(Stretch(turns).exchanges(), engine=engine())
+    told = summarise(Stretch(turns).exchanges(), engine=chosen)
     model = settings.ENVIRONMENT.librarian_model
     usage.add_background(user.pk, model, told.usage.input_tokens, told.usage.output_tokens)
     return told.summary

@@ -157,7 +157,7 @@ def _by_model(begun: Beginning) -> str:
     """The model's title; empty where none is asked, or where it comes to nothing."""
     environment = settings.ENVIRONMENT
     is_by_rules = environment.librarian_engine == "rules" or settings.IS_OFFLINE
-    if is_by_rules or any(one.state == "stop" for one in limits.standing(begun.conversation.user)):
+    if is_by_rules or limits.stops_spending(begun.conversation.user):
         return ""
     let_go()
     text, used = _asked(environment.librarian_model, begun)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from memory.extraction import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Nothing more may be spent for a person just now."""
+
+    until: datetime
+    sentence: str
+    """Which limit it is, for the person."""
 
 
 class Book(Protocol):
@@ -15,6 +26,10 @@ class Book(Protocol):
     def add(self, user_id: int, used: Usage) -> Decimal:
         """Count the tokens on the person's day, within the caller's transaction; their price in US dollars, 0 where it
         is not known."""
+        ...
+
+    def stop(self, user_id: int) -> Stop | None:
+        """What stops all spending for this person; None: nothing does."""
         ...
 
 
@@ -32,6 +47,15 @@ def book(user_id: int, usage: Usage) -> Decimal:
     Raises:
         LookupError: no app has registered a book.
     """
+    return _book().add(user_id, usage)
+
+
+def stop(user_id: int) -> Stop | None:
+    """What stops all spending for this person; None: nothing does. Raises as `book` does."""
+    return _book().stop(user_id)
+
+
+def _book() -> Book:
     if not _registered:
         raise LookupError("No book for costs is registered with memory.")
-    return _registered[0].add(user_id, usage)
+    return _registered[0]

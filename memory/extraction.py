@@ -334,6 +334,10 @@ class Engine(Protocol):
     def longest(self) -> timedelta:
         """Longest time an extraction may take: after it, its worker counts as dead."""
 
+    @property
+    def spends(self) -> bool:
+        """Whether it takes tokens: a person's limits then put it off."""
+
     def extract(self, reading: Reading) -> Extraction:
         """The facts the user's own words hold.
 

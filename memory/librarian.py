@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 RETRY_AFTER: Final = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
 """Pause before each further attempt: a hiccup is over in seconds, an outage of the provider in an hour."""
+LOOK_AGAIN_AFTER: Final = timedelta(hours=1)
+"""While a limit stops spending: it may be raised before its period ends."""
 MAX_ATTEMPTS: Final = len(RETRY_AFTER) + 1
 REQUEUE_AT_ONCE: Final = 100
 """Runs queued again at a time, oldest first: a long backlog must not fill the queue with repeats of itself."""
@@ -169,6 +171,12 @@ def _claim(run_id: int, reader: Engine) -> LibrarianRun | None:
         return None
     if run.attempts >= MAX_ATTEMPTS:
         _finish(run, LibrarianRun.State.FAILED, error=run.error or GAVE_UP)
+        return None
+    stop = costs.stop(run.user_id) if reader.spends else None
+    if stop is not None:  # no attempt: nothing failed
+        run.not_before, run.error = min(stop.until, now + LOOK_AGAIN_AFTER), stop.sentence
+        run.save(update_fields=["not_before", "error"])
+        _tell(run)
         return None
     run.state, run.claim, run.lease_until = LibrarianRun.State.RUNNING, uuid4(), now + reader.longest
     run.attempts += 1

@@ -127,6 +127,7 @@ class ModelEngine:
 
     model: str
     longest: timedelta = LEASE
+    spends: bool = True
 
     @property
     def version(self) -> str:

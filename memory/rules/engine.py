@@ -80,6 +80,7 @@ class RuleEngine:
     version: str = VERSION
     longest: timedelta = LONGEST
     languages: tuple[str, ...] = ("en",)
+    spends: bool = False
 
     def extract(self, reading: Reading) -> Extraction:
         """The facts in what the user wrote, the episode and the stories; never fails."""

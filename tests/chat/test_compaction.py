@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from budget import usage
+from budget import limits, usage
 from chat import compaction, segments, trash
 from chat.compaction import ask, carry_out, requeue_due
 from chat.folding import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS
@@ -276,6 +277,16 @@ def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytes
     carry_out(wish.pk)
     assert Segment.objects.count() == 1
     assert of_tokens(wish) == (1_000, 100, 1_000, 100)
+
+
+def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.summary.engine", lambda rules: Thinks())
+    wish = ask(begin(alice, numbered(25)), "length")
+    assert wish is not None
+    limits.set_limit(alice, limits.What.TOKENS, limits.Per.DAY, Decimal(0))
+    carry_out(wish.pk)
+    assert Segment.objects.count() == 1
+    assert of_tokens(wish) == (0, 0, 0, 0)
 
 
 def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(

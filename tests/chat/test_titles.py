@@ -194,7 +194,7 @@ def test_an_answer_that_was_cut_off_is_no_title(conversation: Conversation, offl
 
 
 def test_beyond_a_limit_no_model_is_asked(conversation: Conversation, offline: Any) -> None:
-    set_limit(conversation.user, What.TURNS, Per.DAY, Decimal(0))
+    set_limit(conversation.user, What.TOKENS, Per.DAY, Decimal(0))
     assert "Lisbon" in give_title(conversation.pk)
     assert offline.bodies() == []
 

@@ -35,6 +35,7 @@ class Tells:
     """Tells one episode of whatever it is given, or fails."""
 
     version = "tells/1"
+    spends = False
     fails = False
 
     def extract(self, reading: Any) -> Extraction:

@@ -57,6 +57,7 @@ class Interrupted:
     told: Told
     asked: int = 0
     version: str = "interrupted/1"
+    spends: bool = False
     longest: timedelta = timedelta(seconds=60)
 
     def extract(self, reading: Reading) -> Extraction:

@@ -41,6 +41,7 @@ class Scripted:
 
     does: Callable[[Reading], Extraction]
     version: str = "scripted/1"
+    spends: bool = False
     longest: timedelta = timedelta(seconds=60)
     readings: list[Reading] = field(default_factory=list)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from threading import Thread
 from typing import Any
 from uuid import uuid4
@@ -14,6 +15,7 @@ from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from budget import limits
 from chat.models import Conversation, Message
 from memory import librarian
 from memory.extraction import Extraction, ProposedFact, Reading, ReadingFailed, Relation, Usage
@@ -79,6 +81,7 @@ class Scripted:
     does: Callable[[Reading], Extraction]
     asked: int = 0
     version: str = "scripted/1"
+    spends: bool = False
     longest: timedelta = timedelta(seconds=60)
     readings: list[Reading] = field(default_factory=list)
 
@@ -322,6 +325,35 @@ def test_a_failed_reading_is_tried_again_later_with_its_reason(alice: User, use:
     assert run.not_before > timezone.now()
     read(run.pk)
     assert engine.asked == 1  # not before its time
+
+
+@pytest.mark.parametrize("spends", [True, False])
+def test_a_limit_that_is_used_up_puts_off_what_spends_and_counts_no_attempt(
+    alice: User, use: Any, spends: bool
+) -> None:
+    limits.set_limit(alice, limits.What.MONEY, limits.Per.DAY, Decimal(0), by_staff=True)
+    engine = use(by_rules)
+    engine.spends = spends
+    run = learn(alice, HOME)
+    if not spends:
+        assert (run.state, engine.asked) == ("done", 1)
+        return
+    assert (run.state, run.attempts, engine.asked) == ("pending", 0, 0)
+    assert "Only an administrator can raise this limit." in run.error
+    assert timezone.now() < run.not_before <= timezone.now() + librarian.LOOK_AGAIN_AFTER
+
+    limits.set_limit(alice, limits.What.MONEY, limits.Per.DAY, None, by_staff=True)
+    LibrarianRun.objects.update(not_before=timezone.now())
+    read(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.attempts, run.error, engine.asked) == ("done", 1, "", 1)
+
+
+def test_a_limit_of_turns_leaves_what_was_said_within_it_to_be_read(alice: User, use: Any) -> None:
+    limits.set_limit(alice, limits.What.TURNS, limits.Per.DAY, Decimal(0))
+    engine = use(by_rules)
+    engine.spends = True
+    assert learn(alice, HOME).state == "done"
 
 
 def test_a_reading_that_keeps_failing_fails_for_good_with_its_reason(alice: User, use: Any) -> None:

@@ -160,7 +160,7 @@ def read(user: User, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any) 
     proposal = ProposedFact(quote=text, number=1, **{**plain, **fields})
 
     class Scripted:
-        version, longest = "scripted/1", librarian.RETRY_AFTER[0]
+        version, longest, spends = "scripted/1", librarian.RETRY_AFTER[0], False
 
         def extract(self, reading: Reading) -> Extraction:
             related = reading.known[0].number if reading.known else None

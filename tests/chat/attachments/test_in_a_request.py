@@ -208,6 +208,25 @@ def test_a_file_that_is_too_long_is_refused_and_may_be_kept_as_a_document(alice:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("sees")
+def test_a_message_that_was_forgotten_meanwhile_becomes_no_document(alice: Any) -> None:
+    from chat import too_long
+    from chat.models import Message
+    from memory.models import Document
+    from recall.erasing import FORGOTTEN
+
+    opened = send(alice, "All work and no play. " * 12_000)
+    answer = answered(opened, "")
+    answer.event_data = {"error": {"code": too_long.CODE}}
+    assert answer.parent is not None
+    assert answer.parent.text != FORGOTTEN, "the page read it before"
+    Message.objects.filter(pk=answer.parent.pk).update(text=FORGOTTEN)
+
+    assert too_long.keep_as_document(answer) is None
+    assert not Document.objects.for_user(alice).under("/reference").exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("sees")
 def test_too_many_images_are_refused_without_an_offer_that_would_not_help(alice: Any) -> None:
     large = [image_draft(alice, width=1_900, height=1_900) for _ in range(9)]
     with pytest.raises(Refused) as refused:

@@ -34,6 +34,7 @@ from chat.replaying import ingredients
 from chat.running import Frame
 from chat.segments import sized
 from chat.steps import kept
+from chat.task import note
 from chat.taskroom import with_task
 from chat.telling import turn_ended
 from chat.topic import topic_has_shifted
@@ -69,9 +70,9 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
     """Keep the answer; doing it again (the confirmation got lost) changes nothing. The `done` frame."""
     answer = ended(opened, text.strip(), answered)
     with transaction.atomic():
-        is_later = _was_something_forgotten(opened, compiled)
+        was_forgotten = _was_something_forgotten(opened, compiled)
         # What a tool brought stood in no prompt that could be compared.
-        erased = compiled is not None and is_later and (bool(answered.tools) or not still_stands(compiled))
+        erased = compiled is not None and was_forgotten and (bool(answered.tools) or not still_stands(compiled))
         if erased:
             _erase_task(opened, answered)
             erase_answer(answer, answered)
@@ -82,7 +83,7 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
             if not opened.is_aside:
                 _go_on_from(opened, answer, compiled)
             receipt = _draft(opened, compiled, answered.task) if compiled is not None else None
-            if is_later and receipt is not None:
+            if was_forgotten and receipt is not None:
                 erase_receipt(receipt)  # it names what was only considered, too
             if compiled is not None and receipt is not None:
                 receipts.book(receipt, ending(answer, answered, began))
@@ -103,8 +104,7 @@ def _was_something_forgotten(opened: Opened, compiled: Compiled | None) -> bool:
 def _erase_task(opened: Opened, answered: Answered) -> None:
     """The task that this answer noted may hold in other words what was forgotten."""
     if any(call.name == TASK_TOOL for call in answered.tools):
-        Conversation.objects.filter(pk=opened.conversation.pk).update(task={})
-        opened.conversation.task = {}
+        note(opened.conversation, {})
 
 
 def _go_on_from(opened: Opened, answer: Message, compiled: Compiled | None) -> None:

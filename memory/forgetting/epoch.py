@@ -35,7 +35,8 @@ def hold(user_id: int) -> None:
     Raises:
         User.DoesNotExist: the account is gone.
     """
-    User.objects.select_for_update(no_key=True).only("pk").get(pk=user_id)
+    if not held(user_id):
+        raise User.DoesNotExist
 
 
 def held(user_id: int) -> bool:

@@ -13,6 +13,7 @@ from django.conf import settings
 from accounts.models import User
 from budget.models import BudgetPlan
 from budget.plan import DEFAULT_PLAN, PLANS, Percent, Plan, ResolvedPlan, Section, resolve
+from recall.prepared import Prepared
 
 NEEDS: Final[Mapping[Section, int]] = MappingProxyType(
     {
@@ -31,6 +32,8 @@ MOVABLE: Final = tuple(section for section in Section if section in DEFAULT_PLAN
 OWN: Final = "{preset} (yours)"
 """Name of a plan whose ceilings were moved."""
 
+_STORED: Final = Prepared(lambda user: BudgetPlan.objects.filter(user=user), user=int)
+
 
 class NotValid(ValueError):
     """A plan that cannot hold. `errors`: one sentence for each wrong field (preset, total, output_reserve, a
@@ -46,7 +49,7 @@ def plan_for(user: User, window: int) -> ResolvedPlan:
 
     A stored plan that no longer holds gives way to its preset, and `note` says so.
     """
-    stored = BudgetPlan.objects.for_user(user).first()
+    stored = _STORED.first(user=user.pk)
     return held(stored, window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens)
 
 

@@ -19,6 +19,7 @@ from django.db import connection
 from accounts.models import User
 from budget.models import Limit
 from budget.usage import next_month, today
+from recall.prepared import Prepared
 
 What = Limit.What
 Per = Limit.Per
@@ -32,6 +33,9 @@ LARGEST: Final = Decimal(1_000_000_000)
 """No limit is larger: the column has ten digits before the point ..."""
 DECIMALS: Final = 4
 """... and so many behind it. Rounded to less, a limit of a hair would be one of 0, which stops everything."""
+
+
+_LOCKED: Final = Prepared(lambda user: Limit.objects.filter(user=user).select_for_update().order_by("pk"), user=int)
 
 
 class NotAllowed(ValueError):
@@ -89,7 +93,7 @@ def check(user: User, unwritten: Callable[[], int] = int) -> str | None:
     used and every answer that is being written, the one before it among them. An answer leaves the list of those
     being written in the same transaction that counts it as used. One statement for a person without limits.
     """
-    limits = list(Limit.objects.for_user(user).select_for_update().order_by("pk"))
+    limits = _LOCKED(user=user.pk)
     stops = [one for one in _standings(user, limits, unwritten()) if one.state == "stop"]
     return max(stops, key=lambda one: one.free_on).sentence if stops else None  # the one that stops for longest
 

@@ -27,11 +27,21 @@ from budget.fit import Fitted, Piece, section_totals
 from budget.learning import BELIEVABLE, Belief, Counts, Figure, expected, spread
 from budget.models import Receipt
 from budget.plan import ResolvedPlan, Section
+from recall.prepared import Prepared
 
 SYSTEM: Final = frozenset({Section.BLUEPRINT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})
 """What stands in the tools and the system blocks: one part."""
 BELIEVABLE_SHARE: Final = 0.05
 """A cache figure so near to what the parts should have is believed, however sure the ratios are."""
+
+_PREFIX: Final = Prepared(
+    lambda user, message, model: Receipt.objects.filter(user=user, message_id=message, model=model).values_list(
+        "prefix", flat=True
+    ),
+    user=int,
+    message=int,
+    model=str,
+)
 
 
 class Weighed(Protocol):
@@ -94,8 +104,7 @@ class Prefix:
 
 def known_from(user: User, message_id: int, model: str) -> Known | None:
     """What was said of the parts of the request that this earlier answer was given to; None: nothing was."""
-    receipts = Receipt.objects.for_user(user).filter(message_id=message_id, model=model)
-    told = receipts.values_list("prefix", flat=True).first() or {}
+    told = _PREFIX.first(user=user.pk, message=message_id, model=model) or {}
     return Known(told["parts"], told["variance"]) if told.get("parts") else None
 
 

@@ -21,6 +21,7 @@ from budget.learning import Figure
 from budget.models import Price, Receipt
 from budget.plan import ResolvedPlan, Section
 from budget.prefix import settle
+from recall.prepared import Prepared
 from recall.tokens import count
 
 State = Receipt.State
@@ -49,6 +50,9 @@ BOOKED: Final = (
 """Columns that are filled in when a turn has ended."""
 SIZES_KEPT: Final = 100
 """Turns of a run whose sizes a receipt keeps, for the what-if preview: more than ever stand in a compacted history."""
+_EARLIER: Final = Prepared(
+    lambda message: Receipt.objects.select_for_update().only(*usage.COUNTED).filter(message_id=message), message=int
+)
 TO_THE_CENT_OF_A_CENT: Final = Decimal("0.000001")
 
 
@@ -170,8 +174,7 @@ def _close_at_todays_prices(receipt: Receipt, ending: Ending) -> None:
 
 
 def _save_and_count(receipt: Receipt) -> None:
-    rows = Receipt.objects.select_for_update().only(*usage.COUNTED)
-    earlier = rows.filter(message_id=receipt.message_id).first()
+    earlier = _EARLIER.first(message=receipt.message_id)
     Receipt.objects.bulk_create([receipt], update_conflicts=True, unique_fields=["message"], update_fields=BOOKED)
     if earlier is not None:
         receipt.created_at = earlier.created_at  # a turn belongs to the day it began on

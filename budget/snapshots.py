@@ -15,10 +15,19 @@ from uuid import UUID
 
 from accounts.models import User
 from budget.models import ProfileSnapshot
+from recall.prepared import Prepared
 
 NEW: Final = "New: "
 HOLDS_NO_LONGER: Final = "No longer holds: "
 """How a line of the update begins."""
+
+_LATEST: Final = Prepared(
+    lambda user, conversation: ProfileSnapshot.objects.filter(user=user, conversation_id=conversation).order_by("-id")[
+        :1
+    ],
+    user=int,
+    conversation=UUID,
+)
 
 
 class Reason(StrEnum):
@@ -64,10 +73,7 @@ def needs_renewal(
 
 def latest(user: User, conversation_id: UUID) -> ProfileSnapshot | None:
     """The snapshot the conversation is pinned to."""
-    found: ProfileSnapshot | None = (
-        ProfileSnapshot.objects.for_user(user).filter(conversation_id=conversation_id).order_by("-id").first()
-    )
-    return found
+    return _LATEST.first(user=user.pk, conversation=conversation_id)
 
 
 def pin(user: User, conversation_id: UUID, lines: Sequence[Line], reason: Reason) -> ProfileSnapshot:

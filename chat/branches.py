@@ -16,15 +16,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from django.db.models import F, Func, JSONField, Q, Value
 
-from chat.models import Conversation, Message, MessageQuerySet
+from chat.models import Conversation, Message
 from memory import abandoned
 from memory.indexing import INDEX_TASK
 from memory.models import Chunk, LibrarianRun
 from recall.celery import queue
 from recall.nudges import nudge
+from recall.prepared import Prepared
 
 BESIDE: Final = "beside"
 """In the event data of an answer that is tried without a memory: id of the answer it stands beside."""
@@ -36,6 +38,17 @@ PASSED_OVER: Final = "passed_over"
 SAID: Final = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
 IS_BRANCH: Final = Q(event_type__in=SAID) & (~Q(event_data__has_key=BESIDE) | Q(event_data__has_key=KEPT))
 """Questions and answers; not what tools did, nor an answer that is only tried."""
+
+_BELOW: Final = Prepared(
+    lambda user, conversation, parent: (
+        Message.objects.filter(IS_BRANCH, parent=parent, conversation=conversation, user=user)
+        .order_by("seq")
+        .values_list("pk", "parent_id")
+    ),
+    user=int,
+    conversation=UUID,
+    parent=int,
+)
 
 
 # How messages hang together: pure ---------------------------------------------------------------------------------
@@ -93,18 +106,22 @@ def places(messages: Iterable[Message]) -> dict[int, Place]:
     if not shown:
         return {}
     groups: dict[int | None, list[int]] = {}
-    for pk, parent in _beside(shown).order_by("seq").values_list("pk", "parent_id"):
+    for pk, parent in _beside(shown):
         groups.setdefault(parent, []).append(pk)
     return {pk: place for group in groups.values() if len(group) > 1 for pk, place in _numbered(group)}
 
 
-def _beside(messages: Sequence[Message]) -> MessageQuerySet:
+def _beside(messages: Sequence[Message]) -> Iterable[tuple[int, int | None]]:
+    """Id and parent of all that hang where these do, in order of arrival."""
     first = messages[0]
     parents = {message.parent_id for message in messages}
+    if len(parents) == 1 and first.parent_id is not None:  # as after every turn
+        return _BELOW(user=first.user_id, conversation=first.conversation_id, parent=first.parent_id)
     below = Q(parent__in=[parent for parent in parents if parent is not None])
     if None in parents:
         below |= Q(parent__isnull=True, event_type=Message.Event.USER_MESSAGE)
-    return Message.objects.filter(IS_BRANCH & below, conversation=first.conversation_id, user=first.user_id)
+    beside = Message.objects.filter(IS_BRANCH & below, conversation=first.conversation_id, user=first.user_id)
+    return beside.order_by("seq").values_list("pk", "parent_id")
 
 
 def _numbered(group: Sequence[int]) -> Iterable[tuple[int, Place]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -36,6 +38,7 @@ from memory.models import Boundary, Fact
 from memory.profile import ProfileLine, profile_lines
 from memory.refs import fact_ids
 from memory.retrieval import Filters, MemoryItem, Recollection, recall
+from recall.prepared import Prepared
 from recall.provider import Capabilities, capabilities
 from recall.stopwatch import Stopwatch
 from recall.tokens import count
@@ -44,6 +47,18 @@ CONTEXT_TURNS = 2
 """Earlier turns whose names and content words the retrieval may need: “And where does she work?” (DESIGN §5)."""
 
 CACHE_LIFETIMES = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1)}
+
+type _SegmentRow = tuple[int, int | None, int]
+"""Id, id of the one it was merged into, number."""
+
+_SEGMENTS: Final[Prepared[_SegmentRow]] = Prepared(
+    lambda conversation: (
+        Segment.objects.filter(conversation=conversation)
+        .order_by("-number")
+        .values_list("pk", "merged_into_id", "number")
+    ),
+    conversation=UUID,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,14 +241,9 @@ def _on_other_branches(segments: Sequence[_SegmentRow], before: Past) -> list[st
     return others
 
 
-type _SegmentRow = tuple[int, int | None, int]
-"""Id, id of the one it was merged into, number."""
-
-
 def _all_segments(conversation: Conversation) -> list[_SegmentRow]:
     """Those of every branch, the newest first."""
-    rows = Segment.objects.filter(conversation=conversation).order_by("-number")
-    return list(rows.values_list("pk", "merged_into_id", "number"))
+    return _SEGMENTS(conversation=conversation.pk)
 
 
 def with_where_we_left(

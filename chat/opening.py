@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from chat.recovery import mark_if_abandoned
 from chat.running import UNSTORED
 from chat.titles import first_words
 from recall.nudges import PROCESS_KEY, nudge
+from recall.prepared import Prepared
 from recall.text import storable
 from recall.tokens import count
 
@@ -43,6 +45,20 @@ NOT_LAST = ("not_last", "Only the last answer can be gone on from.")
 NOT_GIVEN = ("not_given", "That answer was not given this memory, so there is nothing to leave out.")
 NOT_YOURS = ("not_yours", "Only a message that you wrote can be edited.")
 BUSY = ("busy", "An answer is still being written here. Stop it first, or wait for it.")
+
+_CONVERSATION: Final[Prepared[Conversation]] = Prepared(
+    lambda user, conversation: Conversation.objects.standing().filter(user=user, pk=conversation).select_for_update(),
+    user=int,
+    conversation=UUID,
+)
+# Texts may be long, and are not asked for.
+_LEAF: Final = Prepared(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
+_WRITING: Final = Prepared(
+    lambda conversation: (
+        Message.objects.streaming().filter(conversation=conversation).order_by("pk").defer("text", "search")[:1]
+    ),
+    conversation=UUID,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,19 +347,13 @@ def _new(user: User, text: str, chosen: Choices) -> Conversation:
 
 
 def _locked(user: User, conversation_id: UUID) -> Conversation:
-    try:
-        # Only the conversation is locked: turns of one conversation are opened one after the other.
-        conversation: Conversation = (
-            Conversation.objects.standing()
-            .for_user(user)
-            .select_related("active_leaf", "role")
-            .defer("active_leaf__text", "active_leaf__search")  # they may be long, and are not asked for
-            .select_for_update(of=("self",))
-            .get(pk=conversation_id)
-        )
-    except Conversation.DoesNotExist:
-        raise Refused(*NOT_FOUND) from None
+    """Turns of one conversation are opened one after the other."""
+    conversation = _CONVERSATION.first(user=user.pk, conversation=conversation_id)
+    if conversation is None:
+        raise Refused(*NOT_FOUND)
     conversation.user = user  # known: not to be fetched again
+    if conversation.active_leaf_id is not None:
+        conversation.active_leaf = _LEAF.first(message=conversation.active_leaf_id)
     return conversation
 
 
@@ -371,7 +381,7 @@ def _answer(user: User, answer_id: int) -> Message:
 
 def _nothing_is_written(conversation: Conversation) -> None:
     # Not the leaf alone: an answer that is tried without a memory stands beside it.
-    writing = Message.objects.streaming().filter(conversation=conversation).defer("text", "search").first()
+    writing = _WRITING.first(conversation=conversation.pk)
     if writing is not None and not mark_if_abandoned(writing):
         raise Refused(*BUSY)
 

@@ -5,17 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from django.db.models import Count, Max
 
 from accounts.models import User
 from chat.models import Conversation
 from recall.environment import setting
+from recall.prepared import Prepared
 
 BELOW: Final = [int(sessions) for sessions in setting("relationship_stages", "2,5,20").split(",")]
 STAGES: Final = tuple(zip(("NEW", "DEVELOPING", "COMFORTABLE"), BELOW, strict=True))
 """Relationship stages and the number of sessions below which each holds (DESIGN §4); from there on TRUSTED."""
 TRUSTED: Final = "TRUSTED"
+
+
+_OTHERS: Final = Prepared(
+    lambda user, conversation: (
+        Conversation.objects.standing()
+        .filter(user=user)
+        .exclude(pk=conversation)
+        .values("user")
+        .annotate(sessions=Count("pk"), last=Max("last_activity_at"))
+        .values_list("sessions", "last")
+    ),
+    user=int,
+    conversation=UUID,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +46,8 @@ class Acquaintance:
 
 def acquaintance(conversation: Conversation) -> Acquaintance:
     """Count the person's other conversations."""
-    others = Conversation.objects.standing().for_user(conversation.user).exclude(pk=conversation.pk)
-    figures = others.aggregate(sessions=Count("pk"), last=Max("last_activity_at"))
-    return Acquaintance(figures["sessions"] + 1, figures["last"])
+    others, last = _OTHERS.first(user=conversation.user_id, conversation=conversation.pk) or (0, None)
+    return Acquaintance(others + 1, last)
 
 
 def relationship_stage(sessions: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 from django.contrib import messages
@@ -22,11 +22,13 @@ from chat.pages import messages_html
 from chat.recovery import waits_here
 from chat.running import AT_ONCE, TURNS, Follower, Frame, RunningTurn
 from chat.turn import run_turn
+from recall.prepared import Prepared
 from recall.threads import in_thread
 
 Accepted = Send | Edit | Retry | Continue | Without
 SLOW_DOWN = ("slow_down", f"{AT_ONCE} answers are being written for you already. Wait for one of them.")
 SIGNED_OUT = ("signed_out", "You are not signed in any more. Sign in and send again.")
+_ACTIVE: Final = Prepared(lambda user: User.objects.filter(pk=user, is_active=True), user=int)
 STATUS: dict[str, int] = {
     "not_found": 404,
     "busy": 409,
@@ -80,7 +82,7 @@ async def _has_its_turn(opened: Opened) -> bool:
 
 
 def _open(user_id: int, frame: Accepted) -> Opened:
-    user = User.objects.filter(pk=user_id, is_active=True).first()  # asked anew: a socket outlives a sign-out
+    user = _ACTIVE.first(user=user_id)  # asked anew: a socket outlives a sign-out
     if user is None:
         raise Refused(*SIGNED_OUT)
     match frame:

@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
+
+from django.utils import timezone
 
 from memory.documents import BEGINNINGS
 from memory.filing.edits import is_profile
 from memory.filing.lines import facts_in, lines_of
 from memory.models import Document, Fact
+from recall.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -24,6 +28,18 @@ FOLDER: Final = "/profile"
 PROSE: Final = "prose"
 """`ProfileLine.kind` of a line the person wrote; a fact's line has the fact's kind."""
 
+_DOCUMENTS: Final = Prepared(
+    lambda user: (
+        Document.objects.filter(user=user)
+        .under(FOLDER)
+        .exclude(text="")
+        .only("user", "path", "title", "text", "importance", "external_id")
+    ),
+    user=int,
+)
+_GUARANTEED: Final = Prepared(
+    lambda user, now: Fact.objects.filter(user=user).defer("vector", "search").guaranteed(now), user=int, now=datetime
+)
 _FIRST: Final = {beginning.path: place for place, beginning in enumerate(BEGINNINGS)}
 
 
@@ -54,7 +70,7 @@ def profile_lines(user: User) -> list[ProfileLine]:
 
     A fact that a document says in the same words is told by the document alone: the person's own prose outranks it.
     """
-    written = sorted(_written(user), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
+    written = sorted(_DOCUMENTS(user=user.pk), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
     guaranteed, lined = _facts(user, [fact for document in written for fact in facts_in(document.text)])
     told: set[str] = set()
     lines = []
@@ -65,11 +81,6 @@ def profile_lines(user: User) -> list[ProfileLine]:
         told.add(words)
         lines.append(line)
     return lines
-
-
-def _written(user: User) -> list[Document]:
-    documents = Document.objects.for_user(user).under(FOLDER).exclude(text="")
-    return list(documents.only("user", "path", "title", "text", "importance", "external_id"))
 
 
 def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[ProfileLine]:
@@ -85,10 +96,10 @@ def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[Pro
 
 def _facts(user: User, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]]:
     """The guaranteed facts, most important first, and the others that hold and have a line."""
-    facts = Fact.objects.for_user(user).defer("vector", "search")
-    guaranteed = list(facts.guaranteed())
+    guaranteed = _GUARANTEED(user=user.pk, now=timezone.now())
     others = set(in_lines) - {fact.pk for fact in guaranteed}
-    return guaranteed, facts.active().in_bulk(others) if others else {}
+    facts = Fact.objects.for_user(user).defer("vector", "search").active()
+    return guaranteed, facts.in_bulk(others) if others else {}
 
 
 def _guaranteed(fact: Fact) -> ProfileLine:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-from django.db.models import F
+from typing import TYPE_CHECKING, Final
 
 from memory.consolidation import revive
 from memory.embedding import embedder
-from memory.models import Chunk, Episode, Fact
+from memory.models import Episode, Fact
 from memory.question import read
 from memory.ranking import DEFAULT_PROFILE, STRONG, TOP_K, Part, Profile, Ranked, Rule, Source, rank
 from memory.refs import ids_by_kind
 from memory.searching import EVERYTHING, Filters, Found, Search, calibration, collected
+from recall.prepared import array, fetch
 from recall.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -122,16 +121,25 @@ def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
     """
     refs = list(refs)
     named = ids_by_kind(refs)
-    used: dict[str, Any] = {"times_used": F("times_used") + 1, "last_used_at": at}
-    facts = Fact.objects.for_user(user).filter(pk__in=named["fact"])
-    episodes = Episode.objects.for_user(user).filter(pk__in=named["episode"])
-    for rows, archived in ((facts, Fact.Status.ARCHIVED), (episodes, Episode.Status.ARCHIVED)):
-        if rows.update(**used) and rows.filter(status=archived).exists():
+    if any(named.values()):
+        ids = {kind: array(pks) for kind, pks in named.items()}
+        ((is_any_archived,),) = fetch(_MARK_USED, {"user": user.pk, "at": at, **ids})
+        if is_any_archived:
             revive(user, refs)
-    for column in ("message", "segment", "chunk"):
-        if named[column]:
-            where = {"pk__in" if column == "chunk" else f"{column}_id__in": named[column]}
-            Chunk.objects.for_user(user).filter(**where).update(**used)
+
+
+_COUNTED: Final = """
+    SET times_used = times_used + 1, last_used_at = %(at)s::timestamptz WHERE user_id = %(user)s::bigint"""
+_MARK_USED: Final = f"""
+WITH fact AS (UPDATE memory_fact {_COUNTED} AND id = ANY(%(fact)s::bigint[]) RETURNING status),
+episode AS (UPDATE memory_episode {_COUNTED} AND id = ANY(%(episode)s::bigint[]) RETURNING status),
+message AS (UPDATE memory_chunk {_COUNTED} AND message_id = ANY(%(message)s::bigint[])),
+segment AS (UPDATE memory_chunk {_COUNTED} AND segment_id = ANY(%(segment)s::bigint[])),
+passage AS (UPDATE memory_chunk {_COUNTED} AND id = ANY(%(chunk)s::bigint[]))
+SELECT EXISTS (SELECT FROM fact WHERE status = '{Fact.Status.ARCHIVED}')
+    OR EXISTS (SELECT FROM episode WHERE status = '{Episode.Status.ARCHIVED}')
+"""  # noqa: S608 - put together from the constants above
+"""A chunk is of one kind: of a message, a segment or a document."""
 
 
 def _recollection(ranked: Iterable[Ranked], found: Iterable[Found], timings: Mapping[str, float]) -> Recollection:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import BinaryField, Case, F, Value, When
@@ -19,6 +20,7 @@ from django.db.models.functions import Left
 from budget.counting import SAMPLE
 from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES
 from chat.models import Attachment
+from recall.prepared import AnyOf, Prepared
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, TextBlockParam
@@ -127,6 +129,30 @@ def _left_out(images: Sequence[int]) -> int:
 # Reading them ----------------------------------------------------------------------------------------------------
 
 
+def _reading(*, with_images: bool, with_texts: bool) -> Prepared[Any]:
+    """Rows of a message's id and what an `Attached` is made of, by message and in their order."""
+    nothing = Value(b"", BinaryField())
+    image = Case(When(kind=Attachment.Kind.IMAGE, then=F("content")), default=nothing) if with_images else nothing
+    text = F("text") if with_texts else Left("text", SAMPLE)
+    columns = ("pk", "kind", "name", "media_type", "said", "tokens", "width", "height", "content_hash", "image")
+    return Prepared(
+        lambda messages: (
+            Attachment.objects.filter(message__in=AnyOf(messages))
+            .annotate(said=text, image=image)
+            .order_by("message", "number", "pk")
+            .values_list("message", *columns)
+        ),
+        messages=list,
+    )
+
+
+_READING: Final = {
+    (images, texts): _reading(with_images=images, with_texts=texts)
+    for images in (True, False)
+    for texts in (True, False)
+}
+
+
 def load(
     message_ids: Collection[int], *, with_images: bool = True, with_texts: bool = True
 ) -> dict[int, tuple[Attached, ...]]:
@@ -134,29 +160,15 @@ def load(
     texts as much of each as its class is told by."""
     if not message_ids:
         return {}
-    image = When(kind=Attachment.Kind.IMAGE, then=F("content"))
-    rows = Attachment.objects.filter(message__in=message_ids).order_by("message", "number", "pk").defer("content")
-    if with_images:
-        rows = rows.annotate(image=Case(image, default=Value(b""), output_field=BinaryField()))
-    if not with_texts:
-        rows = rows.defer("content", "text").annotate(beginning=Left("text", SAMPLE))
-    return {pk: tuple(map(_attached, some)) for pk, some in groupby(rows, key=lambda row: row.message_id or 0)}
+    rows = _READING[with_images, with_texts](messages=list(message_ids))
+    return {
+        pk: tuple(_attached(*row, image=image) for _, *row, image in some)
+        for pk, some in groupby(rows, key=itemgetter(0))
+    }
 
 
-def _attached(row: Attachment) -> Attached:
-    image, beginning = vars(row).get("image"), vars(row).get("beginning")
-    return Attached(
-        id=row.pk,
-        kind=row.kind,
-        name=row.name,
-        media_type=row.media_type,
-        text=row.text if beginning is None else beginning,
-        tokens=row.tokens,
-        width=row.width,
-        height=row.height,
-        mark=row.content_hash,
-        content=bytes(image) if image is not None else b"",
-    )
+def _attached(*described: Any, image: bytes) -> Attached:
+    return replace(Attached(*described), content=bytes(image))
 
 
 def in_short(text: str, attached: Iterable[Attached]) -> str:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from accounts.models import User
 from memory.models import Forgetting
+from recall.prepared import Prepared
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+_NEWEST: Final = Prepared(
+    lambda user: Forgetting.objects.filter(user=user).order_by("-pk").values_list("pk", flat=True)[:1], user=int
+)
+_PERSON: Final = Prepared(
+    lambda user: User.objects.select_for_update(no_key=True).filter(pk=user).values_list("pk", flat=True), user=int
+)
+
 
 def epoch(user_id: int) -> int:
     """The person's newest forgetting, 0: none. To be asked before the first text is read."""
-    newest = Forgetting.objects.filter(user=user_id).order_by("-pk").values_list("pk", flat=True).first()
-    return newest or 0
+    return _NEWEST.first(user=user_id) or 0
 
 
 def locked_epoch(user_id: int) -> int:
@@ -41,7 +48,7 @@ def hold(user_id: int) -> None:
 
 def held(user_id: int) -> bool:
     """`hold`, for a job that may outlive the account; False: the account is gone."""
-    return User.objects.select_for_update(no_key=True).only("pk").filter(pk=user_id).first() is not None
+    return _PERSON.first(user=user_id) is not None
 
 
 def forgotten_since(user_id: int, moment: datetime) -> bool:

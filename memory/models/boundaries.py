@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from django.db import models
 from django.db.models import F, Q
+
+from recall.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -24,8 +26,7 @@ class BoundaryQuerySet(models.QuerySet["Boundary"]):
 
     def for_prompt(self, user: User) -> list[Boundary]:
         """All that hold for this person, the global ones first."""
-        theirs = self.filter(Q(user__isnull=True) | Q(user=user), active=True)
-        return list(theirs.order_by(F("user").asc(nulls_first=True), "id"))
+        return _FOR_PROMPT(user=user.pk)
 
 
 class Boundary(models.Model):
@@ -46,3 +47,11 @@ class Boundary(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+
+_FOR_PROMPT: Final = Prepared(
+    lambda user: Boundary.objects.filter(Q(user__isnull=True) | Q(user=user), active=True).order_by(
+        F("user").asc(nulls_first=True), "id"
+    ),
+    user=int,
+)

@@ -25,9 +25,9 @@ GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)
 class FactQuerySet(OwnedQuerySet):
     """Facts in the words of the design."""
 
-    def active(self) -> Self:
+    def active(self, now: datetime | None = None) -> Self:
         """Facts that may stand in a prompt now."""
-        return self.valid_at(timezone.now()).filter(status=Fact.Status.ACTIVE)
+        return self.valid_at(now or timezone.now()).filter(status=Fact.Status.ACTIVE)
 
     def valid_at(self, moment: datetime) -> Self:
         """The rule of validity: facts that were true in the world at `moment`, as far as is known today."""
@@ -73,9 +73,9 @@ class FactQuerySet(OwnedQuerySet):
         """Facts that no person stated, worded or accepted: without a key, these alone may fade (DESIGN §6)."""
         return self.exclude(source__in=[Fact.Source.STATED, Fact.Source.EDITED]).filter(accepted_at__isnull=True)
 
-    def guaranteed(self) -> Self:
+    def guaranteed(self, now: datetime | None = None) -> Self:
         """Active keyed facts that stand in every prompt, most important first."""
-        return self.active().keyed().filter(importance__gte=GUARANTEED_IMPORTANCE).order_by("-importance", "id")
+        return self.active(now).keyed().filter(importance__gte=GUARANTEED_IMPORTANCE).order_by("-importance", "id")
 
 
 def _as_decided_then(moment: datetime) -> Subquery:

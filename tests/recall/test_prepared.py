@@ -1,0 +1,154 @@
+"""A queryset that is put in words once answers as the queryset itself would, whatever its parameters are by then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import Count, QuerySet, Value
+from django.db.transaction import TransactionManagementError
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from chat.models import Conversation, Message
+from memory.models import Document, Fact
+from recall.prepared import STAND_INS, AnyOf, Prepared
+
+
+@pytest.fixture
+def facts(alice: User, bob: User) -> list[Fact]:
+    """Three of Alice's, one of Bob's; tags are JSON, which the ORM converts."""
+    statements = [(alice, "Mary lives in Lisbon."), (alice, "Alice plays chess."), (alice, ""), (bob, "Bob paints.")]
+    return [
+        Fact.objects.create(user=owner, statement=statement, tags=[statement[:4]], importance=number / 10)
+        for number, (owner, statement) in enumerate(statements)
+    ]
+
+
+def by_user(user: Any) -> QuerySet[Any]:
+    return Fact.objects.filter(user=user).order_by("pk")
+
+
+SHAPES: dict[str, Callable[[Any], QuerySet[Any, Any]]] = {
+    "models": by_user,
+    "models without some columns": lambda user: by_user(user).defer("vector", "search", "statement"),
+    "models of some columns": lambda user: by_user(user).only("statement", "tags"),
+    "tuples": lambda user: by_user(user).values_list("pk", "tags", "recorded_at"),
+    "tuples of one": lambda user: by_user(user).values_list("tags"),
+    "single values": lambda user: by_user(user).values_list("tags", flat=True),
+    "groups": lambda user: by_user(user).order_by().values("user").annotate(n=Count("pk")).values_list("n", "user"),
+    "a slice": lambda user: by_user(user)[1:2],
+    "documents, whose paths are ltree": lambda user: Document.objects.filter(user=user).under("/profile"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_it_yields_what_its_queryset_yields(
+    shape: Callable[[Any], QuerySet[Any, Any]], facts: list[Fact], alice: User, bob: User
+) -> None:
+    prepared = Prepared(shape, user=int)
+    for user in (alice, bob, alice):
+        expected = list(shape(user.pk))
+        found = prepared(user=user.pk)
+        assert found == expected
+        if expected and isinstance(expected[0], Fact | Document):
+            assert [vars(one).keys() for one in found] == [vars(one).keys() for one in expected]
+            assert [one.get_deferred_fields() for one in found] == [one.get_deferred_fields() for one in expected]
+            for one, same in zip(found, expected, strict=True):
+                assert {**vars(one), "_state": None} == {**vars(same), "_state": None}
+                one.save()  # it knows that it is a row
+    assert prepared(user=0) == []
+
+
+def test_a_deferred_column_is_read_when_it_is_asked_for(facts: list[Fact], alice: User) -> None:
+    first = Prepared(lambda user: by_user(user).only("pk")[:1], user=int).first(user=alice.pk)
+    assert first is not None
+    assert first.statement == "Mary lives in Lisbon."
+
+
+def test_every_kind_of_parameter_reaches_its_place(alice: User, bob: User) -> None:
+    now = timezone.now()
+    conversations = [Conversation.objects.create(user=owner, title=title) for owner in (alice, bob) for title in "ab"]
+
+    def shape(user: Any, title: Any, ids: Any, before: Any, but: Any) -> QuerySet[Any]:
+        rows = Conversation.objects.filter(user=user, title=title, user_id__in=AnyOf(ids), started_at__lt=before)
+        return rows.exclude(pk=but)
+
+    prepared = Prepared(shape, user=int, title=str, ids=list, before=datetime, but=UUID)
+    asked: dict[str, Any] = {"title": "b", "ids": [alice.pk, bob.pk], "before": now + timedelta(hours=1)}
+    asked["but"] = conversations[0].pk
+    assert prepared(user=alice.pk, **asked) == [conversations[1]]
+    assert prepared(user=bob.pk, **asked) == [conversations[3]]
+    assert prepared(user=bob.pk, **{**asked, "but": conversations[3].pk}) == []
+    assert prepared(user=bob.pk, **{**asked, "title": "' OR true --"}) == []
+    assert prepared(user=bob.pk, **{**asked, "ids": [alice.pk]}) == []
+    assert prepared(user=bob.pk, **{**asked, "ids": []}) == []
+    assert prepared(user=bob.pk, **{**asked, "before": now - timedelta(hours=1)}) == []
+
+
+def test_it_is_put_in_words_once_and_every_asking_is_one_statement(facts: list[Fact], alice: User) -> None:
+    built = []
+
+    def shape(user: Any) -> QuerySet[Any]:
+        built.append(user)
+        return by_user(user)
+
+    prepared = Prepared(shape, user=int)
+    with CaptureQueriesContext(
+        connection,
+    ) as seen:
+        assert len(prepared(user=alice.pk)) == len(prepared(user=alice.pk)) == 3
+    assert built == [STAND_INS[int](0)]
+    assert len(seen) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_may_be_asked_from_any_thread(facts: list[Fact], alice: User, bob: User) -> None:
+    prepared = Prepared(by_user, user=int)
+
+    def ask(user: int) -> int:
+        try:
+            return len(prepared(user=user))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, [alice.pk, bob.pk] * 10)) == [3, 1] * 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rows_are_locked_within_a_transaction_or_not_at_all(facts: list[Fact], alice: User) -> None:
+    prepared = Prepared(lambda user: by_user(user).select_for_update(), user=int)
+    for _ in range(2):
+        with pytest.raises(TransactionManagementError):
+            prepared(user=alice.pk)
+        with transaction.atomic():
+            assert len(prepared(user=alice.pk)) == 3
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda message: Message.objects.filter(pk=message).select_related("conversation"),
+        lambda message: Message.objects.filter(pk=message).annotate(one=Value(1)),
+        lambda message: Message.objects.filter(pk=message).values("pk"),
+        lambda message: Message.objects.filter(pk=message + 1),
+    ],
+    ids=["a joined model", "an annotated model", "dictionaries", "a parameter that was computed with"],
+)
+@pytest.mark.django_db
+def test_what_it_could_not_answer_alike_is_refused(shape: Callable[[Any], QuerySet[Any, Any]]) -> None:
+    with pytest.raises(TypeError):
+        Prepared(shape, message=int)(message=1)
+
+
+@pytest.mark.django_db
+def test_a_parameter_that_is_missing_is_named() -> None:
+    with pytest.raises(KeyError, match="user"):
+        Prepared(by_user, user=int)()

@@ -8,19 +8,53 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db.models import Q, QuerySet
 
 from memory.decay import decay
 from memory.episodes import KEY_MOMENT
 from memory.kinds import Kind
 from memory.models import GUARANTEED_IMPORTANCE, Episode, Fact
 from memory.retrieval import MemoryItem
+from recall.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 STILL_GOING_ON: Final = timedelta(days=30)
 """An older episode is over: it comes back when it is asked for."""
+
+
+def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
+    """Significant ones of that time."""
+    recent = Episode.objects.filter(user=user, happened_at__gte=since, happened_at__lte=now).standing().live()
+    return recent.filter(significance__gte=KEY_MOMENT).defer("vector", "search").latest_first()
+
+
+def _goals(user: Any, now: Any) -> QuerySet[Fact]:
+    """Open ones, but not those that stand in every prompt."""
+    goals = Fact.objects.filter(user=user, kind=Kind.GOAL).active(now).defer("vector", "search")
+    return goals.filter(Q(key="") | Q(importance__lt=GUARANTEED_IMPORTANCE)).order_by(
+        "-importance", "-recorded_at", "-id"
+    )
+
+
+_EPISODE: Final = Prepared(lambda **at: _episodes(**at)[:1], user=int, since=datetime, now=datetime)
+_EPISODE_OF_PROJECT: Final = Prepared(
+    lambda project, **at: _episodes(**at).filter(conversation__scope=project)[:1],
+    project=str,
+    user=int,
+    since=datetime,
+    now=datetime,
+)
+_GOAL: Final = Prepared(lambda **at: _goals(**at)[:1], user=int, now=datetime)
+_GOAL_OF_PROJECT: Final = Prepared(
+    lambda project, **at: _goals(**at).filter(message__conversation__scope=project)[:1],
+    project=str,
+    user=int,
+    now=datetime,
+)
 
 
 def where_we_left(
@@ -39,11 +73,11 @@ def where_we_left(
 
 
 def _latest_episode(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
-    standing = Episode.objects.for_user(user).standing().live()
-    recent = standing.filter(happened_at__gte=now - STILL_GOING_ON, happened_at__lte=now)
-    recent = recent.filter(conversation__scope=project) if project else recent
-    significant = recent.filter(significance__gte=KEY_MOMENT).defer("vector", "search")
-    episode: Episode | None = significant.latest_first().first()
+    times = {"since": now - STILL_GOING_ON, "now": now}
+    if project:
+        episode = _EPISODE_OF_PROJECT.first(user=user.pk, project=project, **times)
+    else:
+        episode = _EPISODE.first(user=user.pk, **times)
     if episode is None or episode.ref in known:
         return None
     return MemoryItem(
@@ -62,10 +96,10 @@ def _latest_episode(user: User, now: datetime, known: Collection[str], project: 
 
 def _open_goal(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
     """A goal that stands in every prompt anyway (it has a key and weight) is not told twice."""
-    goals = Fact.objects.for_user(user).active().filter(kind=Kind.GOAL).defer("vector", "search")
-    goals = goals.filter(message__conversation__scope=project) if project else goals
-    recalled_only = goals.filter(key="") | goals.filter(importance__lt=GUARANTEED_IMPORTANCE)
-    goal: Fact | None = recalled_only.order_by("-importance", "-recorded_at", "-id").first()
+    if project:
+        goal = _GOAL_OF_PROJECT.first(user=user.pk, now=now, project=project)
+    else:
+        goal = _GOAL.first(user=user.pk, now=now)
     if goal is None or goal.ref in known:
         return None
     last_use = goal.last_used_at or goal.recorded_at

@@ -173,7 +173,7 @@ class Note:
 
 def _summary_tokens(sent: Sent) -> int:
     texts = [segment.text for segment in sent.compiled.contents.segments]
-    return tokenizer.count("\n\n".join([SUMMARY_NOTE, *texts])) if texts else 0
+    return sum(tokenizer.count(text) for text in (SUMMARY_NOTE, *texts)) if texts else 0
 
 
 def _optimise(result: Result, length: int, notes: Sequence[Note], conversation: Conversation) -> None:

@@ -168,18 +168,32 @@ def _with_results(
         # Breakpoint 4, short-lived: only the next round reads it.
         results[-1]["cache_control"] = {"type": "ephemeral", "ttl": "5m"}
     texts = iter([one.text for one in shown])  # in order, not by id: a small server may give each round the same ids
-    before = [_as_it_stands_now(message, texts) for message in request["messages"]]
+    before = _with_one_mark([_as_it_stands_now(message, texts) for message in request["messages"]])
     said = {"role": "assistant", "content": reply.blocks}
     return {**request, "messages": [*before, said, {"role": "user", "content": results}]}
 
 
+def _with_one_mark(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The history with its last breakpoint alone: at most four are allowed, and this round reads up to the last."""
+    blocks = [block for message in messages for block in message["content"] if "cache_control" in block]
+    marked = {id(block) for block in blocks[:-1]}
+    return [
+        {**message, "content": [_unmarked(block) if id(block) in marked else block for block in message["content"]]}
+        for message in messages
+    ]
+
+
+def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in block.items() if name != "cache_control"}
+
+
 def _as_it_stands_now(message: dict[str, Any], texts: Iterator[str]) -> dict[str, Any]:
-    """Earlier results without their breakpoint: at most four are allowed, and moving one changes no prefix."""
+    """Earlier results without their breakpoint: moving one changes no prefix."""
     if not any(block["type"] == "tool_result" for block in message["content"]):
         return message
     return {**message, "content": [_result_now(block, texts) for block in message["content"]]}
 
 
 def _result_now(block: dict[str, Any], texts: Iterator[str]) -> dict[str, Any]:
-    bare = {name: value for name, value in block.items() if name != "cache_control"}
+    bare = _unmarked(block)
     return {**bare, "content": next(texts)} if block["type"] == "tool_result" else bare

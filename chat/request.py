@@ -3,7 +3,8 @@
 tools and system block 1: the same for everyone, breakpoint 1 · system block 2: the person, breakpoint 2 ·
 finished turns, breakpoint 3 on the last of them · the current user message: recalled memories, task, clock, what is
 attached, the person's words, and no breakpoint. Summaries of folded turns, and the note that turns are left out, stand
-where those turns stood: as the first blocks of the next user message.
+where those turns stood: as the first blocks of the next user message. Each summary is a block of its own. The
+breakpoint that is left stands where the next folding, or a note that tells of more turns, begins to change the bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from budget.history import TurnRange
 from chat.attachments.attached import Attached, blocks
@@ -163,7 +165,8 @@ def _listed(heading: str, lines: Sequence[str]) -> list[str]:
 
 
 def _messages(contents: Contents, mark: dict[str, Any] | None) -> list[MessageParam]:
-    """The history and the current message; breakpoint 3 stands on the last block of the history."""
+    """The history and the current message. Breakpoint 3 stands on the last block of the history, another one on the
+    last block that a folding leaves as it is."""
     messages: list[Any] = []
     notes: list[TextBlockParam] = []  # what stands before the next question
     for one in _in_order(contents):
@@ -171,38 +174,53 @@ def _messages(contents: Contents, mark: dict[str, Any] | None) -> list[MessagePa
             question, answer = render_turn(one)
             messages += [{"role": "user", "content": [*notes, *question["content"]]}, answer]
             notes = []
+        elif one is Place.STAYS_SO_FAR:
+            _mark_last(messages, notes, mark)
         else:
             notes.append(_text(one))
-    blocks = notes or (messages[-1]["content"] if messages else [])
-    if blocks:
-        blocks[-1] = _marked(blocks[-1], mark)
+    _mark_last(messages, notes, mark)
     return [*messages, {"role": "user", "content": [*notes, *_current_message(contents)]}]
 
 
-def _in_order(contents: Contents) -> Iterator[Turn | str]:
+def _mark_last(messages: list[Any], notes: list[TextBlockParam], mark: dict[str, Any] | None) -> None:
+    """Put a breakpoint on the last block so far."""
+    blocks = notes or (messages[-1]["content"] if messages else [])
+    if blocks:
+        blocks[-1] = _marked(blocks[-1], mark)
+
+
+class Place(Enum):
+    """What is no block, but stands between two."""
+
+    STAYS_SO_FAR = auto()
+
+
+def _in_order(contents: Contents) -> Iterator[Turn | str | Literal[Place.STAYS_SO_FAR]]:
     """The turns, and in their places what stands for those that are folded or left out."""
-    gap = contents.cut_turns
-    summaries: list[str] = []
-    for one in Past(tuple(contents.turns), tuple(contents.segments)).in_order:
+    past, gap = Past(tuple(contents.turns), tuple(contents.segments)).in_order, contents.cut_turns
+    stays = _staying(past, gap)
+    is_noted = False  # of summaries in a row the first says what they are
+    for number, one in enumerate(past):
         if gap is not None and first_turn(one) > gap.last:
-            yield from _summaries(summaries)
             yield PLACEHOLDER.format(first=gap.first, last=gap.last)
-            gap, summaries = None, []
-        if isinstance(one, Segment):
-            summaries.append(one.text)
-            continue
-        yield from _summaries(summaries)
-        summaries = []
-        yield one
-    yield from _summaries(summaries)
+            gap, is_noted = None, False
+        if isinstance(one, Turn):
+            yield one
+        else:
+            yield one.text if is_noted else f"{SUMMARY_NOTE}\n\n{one.text}"
+        is_noted = isinstance(one, Segment)
+        if number + 1 == stays:
+            yield Place.STAYS_SO_FAR
     if gap is not None:
         yield PLACEHOLDER.format(first=gap.first, last=gap.last)
 
 
-def _summaries(texts: Sequence[str]) -> Iterator[str]:
-    """Summaries in a row as one block."""
-    if texts:
-        yield "\n\n".join([SUMMARY_NOTE, *texts])
+def _staying(past: Sequence[Turn | Segment], gap: TurnRange | None) -> int:
+    """How many at the beginning are followed by what changes: the note of turns that are left out, or else the turns
+    after the last summary, of which the next is made. 0: nothing has been folded or left out yet."""
+    if gap is not None:
+        return sum(first_turn(one) < gap.first for one in past)
+    return max((number for number, one in enumerate(past, start=1) if isinstance(one, Segment)), default=0)
 
 
 def _current_message(contents: Contents) -> list[TextBlockParam | ImageBlockParam]:

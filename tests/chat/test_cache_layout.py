@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from accounts.models import User
+from budget.choosing import save
 from chat import gathering
 from chat.answering import Answered, RoundUsage, ToolUse
 from chat.assembling import Reply
@@ -126,7 +127,7 @@ def test_they_share_them_behind_a_fold_too(alice: User) -> None:
     prompts = turns(conversation, 3)
     assert all(compiled.known.past.segments for compiled in prompts)
     for earlier, later in pairwise(prompts):
-        assert rendered(later.request).startswith(rendered(earlier.request, until=3) + "\n")
+        assert rendered(later.request).startswith(rendered(earlier.request, until=4) + "\n")
 
 
 def test_the_cache_gives_back_all_that_was_sent_and_only_the_last_exchange_is_written(alice: User) -> None:
@@ -150,6 +151,33 @@ def test_a_fold_leaves_tools_and_system_in_the_cache(alice: User) -> None:
     (after,) = turns(conversation, 1)
     assert rendered(after.request, until=3) != rendered(before.request, until=3)
     assert provider.send(after.request).read == up_to_breakpoint(after.request, 2)
+
+
+def test_a_later_fold_leaves_the_first_turns_and_earlier_summaries_in_the_cache(alice: User) -> None:
+    provider = Provider()
+    remembered(alice, statement="The user lives in Porto.")
+    conversation = begin(alice, numbered(25))
+    fold(conversation.pk, "length")
+    for before in turns(conversation, 14):
+        provider.send(before.request)
+    fold(conversation.pk, "length")
+    (after,) = turns(conversation, 1)
+    assert len(after.known.past.segments) > len(before.known.past.segments) > 0
+    read = provider.send(after.request).read
+    assert read == up_to_breakpoint(before.request, 3) > up_to_breakpoint(before.request, 2)
+
+
+def test_where_more_and_more_turns_are_left_out_the_beginning_stays_in_the_cache(alice: User) -> None:
+    provider = Provider()
+    remembered(alice, statement="The user lives in Porto.")
+    save(alice, "small", None, None, {})
+    conversation = begin(alice, [(f"What about number {n}? {WORDS}", f"Answer {n}. {WORDS}") for n in range(12)])
+    left_out, reads = [], []
+    for compiled in turns(conversation, 8):
+        reads.append((provider.send(compiled.request).read, up_to_breakpoint(compiled.request, 3)))
+        left_out.append(compiled.fitted.cut_turns)
+    assert len(set(left_out)) > 2, "the note that tells of them changes"
+    assert all(read >= beginning > 512 for read, beginning in reads[1:])
 
 
 IN_A_FRESH_PROCESS = """
@@ -185,7 +213,7 @@ def test_a_fresh_process_renders_the_same_bytes_from_the_same_rows(alice: User) 
     )
     assert fresh.returncode == 0, fresh.stderr
     again = json.loads(fresh.stdout.splitlines()[-1])
-    assert rendered(again, until=3) == rendered(compiled.request, until=3)
+    assert rendered(again, until=4) == rendered(compiled.request, until=4)
     assert os.environ.get("PYTHONHASHSEED") != "4"
 
 
@@ -354,6 +382,20 @@ def test_each_round_of_a_tool_loop_reads_the_one_before(alice: User) -> None:
     for number, request in enumerate(tool_rounds(compiled, 4)):
         assert provider.send(request).read == before
         before = up_to_breakpoint(request, min(number + 3, MOST_BREAKPOINTS))
+
+
+def test_behind_a_fold_too_and_with_no_more_breakpoints(alice: User) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    provider = Provider()
+    conversation = begin(alice, numbered(25))
+    fold(conversation.pk, "length")
+    _, compiled = ask(conversation, "And now?")
+    before = 0
+    for request in tool_rounds(compiled, 4):
+        assert len(lifetimes(request)) == MOST_BREAKPOINTS
+        assert provider.send(request).read == before
+        before = up_to_breakpoint(request, MOST_BREAKPOINTS)
+    assert [rendered(one, until=1) for one in tool_rounds(compiled, 1)] == [rendered(compiled.request, until=1)] * 2
 
 
 def test_the_turn_after_a_tool_loop_reads_the_history_of_the_one_before(alice: User) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import logging
+import secrets
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,10 +13,12 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 
-from accounts import joining
+from accounts import joining, sealing
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
 from recall.nudges import nudge
+
+log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -28,7 +33,22 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Passkeys are Recall's, whatever the address it is reached at."""
+    """Passkeys are Recall's, whatever the address it is reached at; secrets are sealed."""
+
+    def encrypt(self, text: str) -> str:
+        """What is stored of a secret."""
+        return sealing.seal(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """The secret; where its key is lost, one that nobody knows: every code is wrong then, and no page breaks.
+
+        Never a constant, such as nothing: whoever knows the secret knows its codes.
+        """
+        try:
+            return sealing.unseal(encrypted_text)
+        except sealing.Unreadable as lost:
+            log.warning("%s `manage.py turn_off_second_factor` lets its owner in by the password.", lost)
+            return base64.b32encode(secrets.token_bytes(20)).decode()
 
     def generate_authenticator_name(self, user: User, kind: str) -> str:
         """What the form for a new passkey begins with."""

@@ -1,7 +1,8 @@
-"""Addresses of Recall's own account pages, among them one in place of allauth's; the others are allauth's."""
+"""Addresses of Recall's own account pages, among them some in place of allauth's; the others are allauth's."""
 
 from __future__ import annotations
 
+from allauth.mfa.recovery_codes.views import download_recovery_codes, view_recovery_codes
 from django.urls import path
 
 from accounts import views
@@ -9,5 +10,11 @@ from accounts import views
 urlpatterns = [
     path("delete", views.delete_account, name="delete_account"),
     path("password/change/", views.ChangePassword.as_view(), name="account_change_password"),
+    path("2fa/recovery-codes/", views.readable_codes_only(view_recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        "2fa/recovery-codes/download/",
+        views.readable_codes_only(download_recovery_codes),
+        name="mfa_download_recovery_codes",
+    ),
     path("deleted", views.account_deleted, name="account_deleted"),
 ]

@@ -1,20 +1,23 @@
-"""The pages of leaving: ask, delete, and say that it is done. And allauth's page of a new password."""
+"""The pages of leaving: ask, delete, and say that it is done. And what is ours of allauth's pages."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from allauth.account.views import PasswordChangeView
 from allauth.core import ratelimit
+from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import keys, leaving
+from accounts import keys, leaving, sealing
 from accounts.models import User
 
 
@@ -78,3 +81,20 @@ class ChangePassword(PasswordChangeView):  # type: ignore[misc]
         user = self.request.user
         assert isinstance(user, User)
         return {**super().get_context_data(**kwargs), "working_keys": keys.working(user).count()}
+
+
+def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """A page that shows recovery codes leads to the one that says what to do, where their key is lost.
+
+    What would stand there in their place signs nobody in.
+    """
+
+    @wraps(page)
+    def shown(request: HttpRequest) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            mine = Authenticator.objects.filter(user=request.user, type=Authenticator.Type.RECOVERY_CODES)
+            if not all(map(sealing.is_readable, mine)):
+                return redirect("settings_sign_in")
+        return page(request)
+
+    return shown

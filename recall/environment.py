@@ -46,6 +46,9 @@ class Environment(BaseSettings):
 
     # Where and how it is served
     secret_key: SecretStr | None = Field(None, description="Signs cookies and links; made and kept in VAR_DIR if unset")
+    secret_key_fallbacks: SecretStr | None = Field(
+        None, description="Former keys, comma-separated: what they signed or sealed can still be read"
+    )
     debug: bool = Field(False, description="Django's debug pages; never on a server others can reach")
     host: str = Field("127.0.0.1", description="Address the web server listens on")
     port: int = Field(8000, ge=1, le=65535, description="Port the web server listens on")
@@ -330,6 +333,11 @@ def kept_secret_key(var_dir: Path) -> str:
         raise ImproperlyConfigured(
             f"VAR_DIR: {error.filename or var_dir} cannot be used ({error.strerror}); choose a folder to write to."
         ) from error
+
+
+def former_keys(given: SecretStr | None) -> list[str]:
+    """The keys of SECRET_KEY_FALLBACKS, one by one."""
+    return [key.strip() for key in given.get_secret_value().split(",") if key.strip()] if given else []
 
 
 def _make_secret_key(path: Path) -> None:

@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 
 from recall import embedded
-from recall.environment import kept_secret_key, read_environment
+from recall.environment import former_keys, kept_secret_key, read_environment
 from recall.observing import MORE_THAN_IDS
 
 django_stubs_ext.monkeypatch()  # so that `ModelAdmin[Fact]` and the like can be written in code that runs
@@ -24,6 +24,7 @@ MODEL_CACHE_DIR = VAR_DIR / "models"
 TIKTOKEN_CACHE_DIR = VAR_DIR / "tiktoken"
 
 SECRET_KEY = ENVIRONMENT.secret_key.get_secret_value() if ENVIRONMENT.secret_key else kept_secret_key(VAR_DIR)
+SECRET_KEY_FALLBACKS = former_keys(ENVIRONMENT.secret_key_fallbacks)
 DEBUG = ENVIRONMENT.debug
 ALLOWED_HOSTS = [host.strip() for host in ENVIRONMENT.allowed_hosts.split(",") if host.strip()]
 

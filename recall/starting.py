@@ -26,6 +26,7 @@ from django.db import DatabaseError, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from psycopg.conninfo import make_conninfo
 
+from accounts.sealing import seal_all
 from recall import embedded, vocabulary
 from recall.assets import collect_if_changed
 from recall.celery import install_broker
@@ -194,6 +195,7 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
         check_database(connection)
         if unapplied_migrations():
             call_command("migrate", verbosity=0, interactive=False)
+        seal_all()
         if not settings.ENVIRONMENT.redis_url:
             install_broker()
         return how_to_sign_in()

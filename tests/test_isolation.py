@@ -218,6 +218,8 @@ OWN_POSTS = [
 PUBLIC = ["healthz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
 STREAMED = ["export"]
 """What Bob's own holds is asked in tests/chat/test_import_pages.py."""
+RECOVERY_CODES = ["mfa_view_recovery_codes", "mfa_download_recovery_codes"]
+"""Allauth's; that Bob, who has none, sees none is asked in tests/accounts/test_two_factor.py."""
 
 
 def named_addresses() -> Iterator[str]:
@@ -231,7 +233,7 @@ def named_addresses() -> Iterator[str]:
 
 
 def test_every_address_of_recall_is_in_the_table() -> None:
-    assert set(named_addresses()) == {*HERS, *OWN_PAGES, *OWN_POSTS, *PUBLIC, *STREAMED}
+    assert set(named_addresses()) == {*HERS, *OWN_PAGES, *OWN_POSTS, *PUBLIC, *STREAMED, *RECOVERY_CODES}
 
 
 def rows() -> dict[str, Any]:
@@ -259,7 +261,7 @@ def test_bob_gets_nothing_and_changes_nothing_at(name: str, hers: Hers, bob: Use
     assert rows() == before
 
 
-@pytest.mark.parametrize("name", [*HERS, *OWN_PAGES, *OWN_POSTS, *STREAMED])
+@pytest.mark.parametrize("name", [*HERS, *OWN_PAGES, *OWN_POSTS, *STREAMED, *RECOVERY_CODES])
 def test_nobody_is_sent_to_the_sign_in_page_at(name: str, hers: Hers, client: Client) -> None:
     arguments = HERS[name][1](hers) if name in HERS else {}
     method = HERS[name][0] if name in HERS else "post" if name in OWN_POSTS else "get"

@@ -9,10 +9,12 @@ from django import template
 from accounts import joining
 from accounts.devices import device_of
 from accounts.models import User
+from accounts.sealing import is_readable
 from chat import first_visit, settings_pages
 
 register = template.Library()
 register.filter("device", device_of)
+register.filter("is_readable", is_readable)
 
 
 @register.simple_tag(takes_context=True)

@@ -1,17 +1,18 @@
-"""Two factors: an authenticator app is set up, asked for, replaced by a recovery code once, and turned off."""
+"""Two factors: an authenticator app is set up, asked for, replaced by a recovery code once, sealed, and turned off."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value
 from django.conf import settings
 from django.core.cache import cache
 from django.core.mail import EmailMessage
@@ -19,7 +20,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
+from accounts import sealing
 from accounts.models import User
+from recall.starting import prepare_database
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -30,8 +33,10 @@ STEP = 30
 
 
 @pytest.fixture(autouse=True)
-def no_attempts_yet() -> None:
+def no_attempts_yet() -> Iterator[None]:
     """Attempts and used codes are counted in the cache, which outlives a test."""
+    cache.clear()
+    yield
     cache.clear()
 
 
@@ -155,6 +160,14 @@ def test_another_person_sees_and_removes_nothing(sign_in: SignIn, alice: User, b
     assert Authenticator.objects.get().data["name"] == "Alice's"
 
 
+def test_recovery_codes_are_shown_to_nobody_else(sign_in: SignIn, alice: User, bob: User) -> None:
+    with_app(sign_in(alice))
+    client = confirmed(sign_in(bob))
+    for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
+        assert client.get(reverse(page)).status_code == 404
+        assert Client().get(reverse(page))["Location"].startswith("/accounts/login/")
+
+
 def test_an_operator_lets_somebody_in_who_lost_everything(sign_in: SignIn, alice: User, bob: User) -> None:
     with_app(sign_in(alice))
     kept = Authenticator.objects.create(user=bob, type="webauthn", data={})
@@ -183,6 +196,132 @@ def test_with_a_mail_server_a_change_is_told_by_mail(
 def test_without_a_mail_server_nobody_is_kept_from_a_second_factor() -> None:
     assert settings.ENVIRONMENT.email_url is None
     assert settings.MFA_ALLOW_UNVERIFIED_EMAIL is True
+
+
+# Secrets are sealed -------------------------------------------------------------------------------------------------
+
+SECOND_KEY = "a second key, which this installation was given later"
+
+
+def stored() -> str:
+    """All that a dump of the table would show."""
+    return str(list(Authenticator.objects.values_list("data", flat=True)))
+
+
+def seed() -> str:
+    """What the recovery codes are made of, as it is read."""
+    return sealing.unseal(Authenticator.objects.get(type="recovery_codes").data["seed"])
+
+
+def lies_open(user: User, secret: str) -> None:
+    """As a Recall without seals stored it."""
+    Authenticator.objects.create(user=user, type="totp", data={"secret": secret})
+
+
+def with_code(user: User, code: str) -> tuple[Client, Any]:
+    client, _ = sign_in_with_password(user.email)
+    return client, client.post(reverse("mfa_authenticate"), {"code": code})
+
+
+def test_what_lies_in_the_table_is_not_the_secret(sign_in: SignIn, alice: User) -> None:
+    secret, codes = with_app(sign_in(alice))
+    assert secret not in stored()
+    assert seed() not in stored()
+    assert not any(code in stored() for code in codes)
+    assert stored().count("sealed:") == 2
+
+
+def test_a_secret_sealed_by_a_former_key_still_signs_in(sign_in: SignIn, alice: User) -> None:
+    secret, codes = with_app(sign_in(alice))
+    with override_settings(SECRET_KEY=SECOND_KEY, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        assert is_in(with_code(alice, code_of(secret))[0])
+        assert is_in(with_code(alice, codes[0])[0])
+
+
+def test_a_former_key_is_needed_no_more_once_all_is_sealed_by_the_present_one(sign_in: SignIn, alice: User) -> None:
+    secret, codes = with_app(sign_in(alice))
+    with override_settings(SECRET_KEY=SECOND_KEY, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        assert sealing.seal_all() == 0
+    with override_settings(SECRET_KEY=SECOND_KEY):
+        assert is_in(with_code(alice, code_of(secret))[0])
+        assert is_in(with_code(alice, codes[0])[0])
+
+
+def test_an_app_that_was_set_up_before_there_were_seals_still_signs_in(alice: User) -> None:
+    secret = generate_totp_secret()
+    lies_open(alice, secret)
+    assert is_in(with_code(alice, code_of(secret))[0])
+
+
+def test_what_lay_open_is_sealed_at_the_next_start_and_then_left_alone(alice: User, bob: User) -> None:
+    secret = generate_totp_secret()
+    lies_open(alice, secret)
+    Authenticator.objects.create(user=bob, type="webauthn", data={"name": "Bob's", "credential": {}})
+    sealing.seal_all()
+    first = stored()
+    assert secret not in first
+    sealing.seal_all()
+    assert stored() == first
+    assert is_in(with_code(alice, code_of(secret))[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_start_seals(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recall.starting.install_broker", lambda: None)
+    secret = generate_totp_secret()
+    lies_open(alice, secret)
+    assert prepare_database(lambda: "Sign in.") == "Sign in."
+    assert secret not in stored()
+
+
+def test_with_a_lost_key_every_code_is_wrong_and_no_page_breaks(
+    sign_in: SignIn, alice: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret, codes = with_app(sign_in(alice))
+    nothing = [code_of(""), code_of("AAAAAAAAAAAAAAAA")]
+    with override_settings(SECRET_KEY=SECOND_KEY):
+        for code in (code_of(secret), codes[0], *nothing):
+            client, answer = with_code(alice, code)
+            assert "Incorrect code" in text(answer)
+            assert not is_in(client)
+    assert "manage.py turn_off_second_factor" in caplog.text
+    assert secret not in caplog.text
+
+
+def test_a_lost_key_leaves_what_it_sealed_as_it_is_in_case_it_is_found(sign_in: SignIn, alice: User) -> None:
+    secret, _ = with_app(sign_in(alice))
+    before = stored()
+    with override_settings(SECRET_KEY=SECOND_KEY):
+        assert sealing.seal_all() == 2
+    assert stored() == before
+    assert is_in(with_code(alice, code_of(secret))[0])
+
+
+def test_an_operator_lets_somebody_in_whose_key_is_lost(sign_in: SignIn, alice: User) -> None:
+    with_app(sign_in(alice))
+    with override_settings(SECRET_KEY=SECOND_KEY):
+        call_command("turn_off_second_factor", alice.email, stdout=StringIO())
+        client, _ = sign_in_with_password(alice.email)
+        assert is_in(client)
+        secret, _ = with_app(confirmed(client))
+        assert is_in(with_code(alice, code_of(secret))[0])
+
+
+@override_settings(SECRET_KEY=SECOND_KEY)
+def test_whoever_comes_in_without_a_code_is_told_to_make_what_is_lost_anew(sign_in: SignIn, alice: User) -> None:
+    with override_settings(SECRET_KEY="a key that is lost"):
+        TOTP.activate(alice, generate_totp_secret())
+        RecoveryCodes.activate(alice)
+    client = confirmed(sign_in(alice))
+    for page in ("settings_sign_in", "mfa_index"):
+        html = text(client.get(reverse(page)))
+        assert "no code of your authenticator app is right any more" in html
+        assert "none of your recovery codes signs you in any more" in html
+    for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
+        assert client.get(reverse(page))["Location"] == reverse("settings_sign_in"), "no invented codes"
+    client.post(reverse("mfa_generate_recovery_codes"))
+    codes = re.findall(r"<li>(\d{8})</li>", text(client.get(reverse("mfa_view_recovery_codes"))))
+    assert is_in(with_code(alice, codes[0])[0])
 
 
 # The library's pages stand in our look ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from recall.environment import Environment, kept_secret_key, read_environment
+from recall.environment import Environment, former_keys, kept_secret_key, read_environment
 
 
 @pytest.mark.parametrize(
@@ -112,3 +112,9 @@ def test_a_folder_that_cannot_be_written_gives_one_sentence(tmp_path: Path) -> N
     (tmp_path / "var").touch()  # a file is in the way: root is stopped by that, too
     with pytest.raises(ImproperlyConfigured, match=r"^VAR_DIR: .* cannot be used"):
         kept_secret_key(tmp_path / "var")
+
+
+def test_former_keys_are_given_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert former_keys(read_environment().secret_key_fallbacks) == []
+    monkeypatch.setenv("SECRET_KEY_FALLBACKS", "the-last-one, the-one-before,")
+    assert former_keys(read_environment().secret_key_fallbacks) == ["the-last-one", "the-one-before"]

@@ -14,8 +14,8 @@ from typing import Final
 from memory.kinds import Kind
 from memory.rules.ailments import AILMENTS, MEDICINE
 from memory.rules.people import CREATURES, PEOPLE, alternatives
-from memory.rules.retelling import ADVERBS
 from memory.rules.slots import JOBS, NATIONALITIES
+from memory.rules.verbs import ADVERBS
 
 SURE: Final = 0.85
 FAIR: Final = 0.8

@@ -7,11 +7,12 @@ returns the text as it is to be told, or None: then the pattern has not matched.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memory.rules.dates import DAY_MONTH, MONTHS, WEEKDAYS, month_number
 from memory.rules.people import ADJECTIVES, ANIMALS, PEOPLE, alternatives
+from memory.rules.verbs import ADVERBS, conjugated
 
 MAX_WORDS = 12
 """An open slot with more words is a story, not a value."""
@@ -178,8 +179,48 @@ def third_person(text: str) -> str:
 
 
 def told_to_assistant(text: str) -> str:
-    """An order as told by another, where “they” would be nobody: “when I ask” → “when the user asks”."""
-    return third_person(_ORDERING.sub(lambda found: _ORDERED[found[0].lower()], text))
+    """An order as told by another, where “they” would be nobody: “when I ask” → “when the user asks”.
+
+    What stands in quotation marks is to be said as it stands there.
+    """
+    return "".join(piece if quoted else _ordered(piece) for quoted, piece in _by_quotes(text))
+
+
+def _by_quotes(text: str) -> Iterator[tuple[bool, str]]:
+    return ((place % 2 == 1, piece) for place, piece in enumerate(_QUOTED.split(text)))
+
+
+_QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”)")
+
+
+def _ordered(text: str) -> str:
+    agreeing = _WHO_DOES.sub(_agreeing, text)
+    return third_person(_ORDERING.sub(lambda found: _ORDERED[found[0].lower()], agreeing))
+
+
+_WHO_DOES = re.compile(
+    r"(?<![\w'-])(?P<who>i|(?:when(?:ever)?|if|before|after|until|till|unless|while|because|since|as|that|what(?:ever)?"
+    rf"|which|how|where|once|time) you) (?P<adverbs>{ADVERBS}(?:\w+ly )?)(?P<verb>(?:do|can) not|[a-z']+)(?![\w'-])",
+    re.I,
+)
+"""Somebody who does something. “You” only behind a word that begins a clause: “I want you to” has it otherwise."""
+_NOT_ALONE = re.compile(
+    r"\b(?:when(?:ever)?|if|unless|that|what|where|because|since|as|while|time) (?:my |our )?"
+    r"(?!(?:i|you|we|they|he|she|it)\b)[\w-]+(?: [\w-]+)? and $|\byou and $",
+    re.I,
+)
+"""“when my sister and I cook”, “you and I”: two do it."""
+_TURNED = re.compile(
+    r"\b(?:do|did|can|could|should|will|would|must|may|might|shall|have|had|am|was) $", re.I
+)  # “what did I say”
+_NO_VERB = _words("and or nor but to too alone myself as in at on of the a an who not")
+
+
+def _agreeing(found: re.Match[str]) -> str:
+    before, verb = found.string[: found.start()], found["verb"].lower()
+    if verb in _NO_VERB or _NOT_ALONE.search(before) or _TURNED.search(before):
+        return found[0]
+    return f"{found['who']} {found['adverbs']}{conjugated(verb)}"
 
 
 _THIRD = {
@@ -192,7 +233,14 @@ _THIRD = {
 _FIRST = re.compile(
     rf"(?<![\w'-])(?<!\d )(?!i$)(?:{alternatives(tuple(_THIRD))})(?![\w'-])", re.I
 )  # not the “I” of “Book I”
-_ORDERED = {"i ask": "the user asks", "i": "the user", "me": "the user", "my": "the user's", "i'm": "the user is"}
+_ORDERED = {
+    "i": "the user", "me": "the user", "my": "the user's", "mine": "the user's",
+    "i'm": "the user is", "im": "the user is", "i've": "the user has", "ive": "the user has", "i'll": "the user will",
+    "i'd": "the user would", "i'd better": "the user had better",
+    "do i": "does the user", "am i": "is the user", "have i": "has the user",
+    "you're": "the assistant is", "you've": "the assistant has", "you'll": "the assistant will",
+    "you'd": "the assistant would", "you are": "the assistant is", "you were": "the assistant was",
+}  # fmt: skip
 _ORDERING = re.compile(rf"(?<![\w'-])(?:{alternatives(tuple(_ORDERED))})(?![\w'-])", re.I)
 
 

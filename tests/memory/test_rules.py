@@ -15,6 +15,8 @@ from memory.own_words import own_words
 from memory.rules.dates import find_date
 from memory.rules.engine import RuleEngine
 from memory.rules.language import is_english
+from memory.rules.orders import standing_order
+from memory.rules.retelling import retold
 from memory.source import Speaker, Utterance
 
 SATURDAY = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -322,12 +324,69 @@ FOUND: list[tuple[str, list[str]]] = [
     (
         "whenever i paste German text give me the English first, ok?",
         [
-            "The user tells the assistant: whenever the user paste German text give the user the English first."
+            "The user tells the assistant: whenever the user pastes German text give the user the English first."
             " | instruction |  | to assistant"
         ],
     ),
 ]
 """A message and what it says: statement | kind | key=value | flags."""
+
+RETOLD = [
+    ("I always prefer short answers.", "the user always prefers short answers"),
+    ("When I ask for code, I prefer Python.", "When the user asks for code, the user prefers Python"),
+    ("Whenever I chat with you, I want bullet points.",
+     "Whenever the user chats with the assistant, the user wants bullet points"),
+    ("I need you to always answer in one line.", "the user needs the assistant to always answer in one line"),
+    ("I expect your answers in French from now on.", "the user expects its answers in French from now on"),
+    ("When I don't understand, always explain it again.",
+     "When the user does not understand, always explain it again"),
+    ("When I do not understand, always explain it again.",
+     "When the user does not understand, always explain it again"),
+    ("Whenever I have a meeting, remind me to drink water.",
+     "Whenever the user has a meeting, remind the user to drink water"),
+    ("Whenever I really go for it, remind me of my knees.",
+     "Whenever the user really goes for it, remind the user of the user's knees"),
+    ("In future, when I study Spanish, correct what I write.",
+     "In future, when the user studies Spanish, correct what the user writes"),
+    ("Never suggest pork, I am Muslim.", "Never suggest pork, the user is Muslim"),
+    ("Never suggest nuts, I've had enough of them.", "Never suggest nuts, the user has had enough of them"),
+    ("Never suggest pork, since we don't eat it.", "Never suggest pork, since they don't eat it"),
+    ("From now on, when we have a plan, write it down.", "From now on, when they have a plan, write it down"),
+    ("Always answer in German unless I say otherwise.", "Always answer in German unless the user says otherwise"),
+    ("Please always answer as I would.", "Please always answer as the user would"),
+    ("Whenever I ask what I said, tell me when I was wrong.",
+     "Whenever the user asks what the user said, tell the user when the user was wrong"),
+    ("Please always use metric if I cook.", "Please always use metric if the user cooks"),
+    ("Please always use metric if my sister and I cook.",
+     "Please always use metric if the user's sister and the user cook"),
+    ("If you don't know, always tell me what you need.",
+     "If the assistant does not know, always tell the user what the assistant needs"),
+    ("Always ask what do I want.", "Always ask what does the user want"),
+    ('Never end with "I hope you have what you need".', 'Never end with "I hope you have what you need"'),
+]  # fmt: skip
+"""An order, and how it is told by another: each verb agrees with who does it."""
+
+
+@pytest.mark.parametrize(("said", "told"), RETOLD)
+def test_the_verbs_of_an_order_agree_with_who_does_it(said: str, told: str) -> None:
+    assert standing_order(said[:-1], said[-1]) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I don't like long answers", "The user does not like long answers"),
+        ("We have a rule about phones at dinner", "The user has a rule about phones at dinner"),
+        ("I always use metric", "The user always uses metric"),
+        ("I need glasses for reading", "The user needs glasses for reading"),
+        ("I never carry cash", "The user never carries cash"),
+        ("I fix bikes on Sundays", "The user fixes bikes on Sundays"),
+        ("I sang in a choir", "The user sang in a choir"),
+    ],
+)
+def test_the_verb_of_what_is_said_of_oneself_agrees(said: str, told: str) -> None:
+    assert retold(said) == told
+
 
 NOTHING = {
     "a question": "Where does my sister live?",

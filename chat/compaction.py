@@ -21,13 +21,13 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from accounts.models import User
-from budget import limits, usage
+from budget import usage
 from chat.folding import LEAST_TURNS
 from chat.models import Compaction, Conversation, Message
 from chat.segments import Stretch, fold_in, keep_long_results, next_stretch, said_elsewhere, unfolded
+from chat.sparing import is_left_to_rules
 from chat.triggers import BY_NAME, Moment, reason
-from memory.forgetting.epoch import epoch
+from memory.forgetting.epoch import epoch, held
 from recall.celery import LEASE_SECONDS, queue
 from recall.connections import let_go
 from recall.nudges import nudge
@@ -134,9 +134,9 @@ def carry_out(compaction_id: int) -> bool:
     if found is None:
         return _settle(work, None, None, began)
     rules = RuleEngine(said_elsewhere(work.conversation, found))
-    is_stopped = limits.stops_spending(work.conversation.user) is not None  # the prompt must fit all the same
+    chosen = rules if is_left_to_rules(work.conversation.user) else engine(rules)
     let_go()
-    told = summarise(found.exchanges(), engine=rules if is_stopped else engine(rules), fallback=rules)
+    told = summarise(found.exchanges(), engine=chosen, fallback=rules)
     _book(work, told.usage)
     return _settle(work, found, told, began)
 
@@ -177,7 +177,7 @@ def _settle(work: Compaction, found: Stretch | None, told: Summarised | None, be
     """
     from chat.summary import DEFAULT_VERBOSITY
 
-    if not User.objects.select_for_update(no_key=True).filter(pk=work.user_id).exists():
+    if not held(work.user_id):
         return False
     conversation = _locked(work.conversation_id)
     mine = Compaction.objects.select_for_update(of=("self",)).filter(pk=work.pk, state=State.RUNNING, claim=work.claim)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import F, Func, JSONField, Value
 
-from accounts.models import User
 from budget.receipts import close_abandoned
 from chat.models import Message
 from chat.outcomes import CRASHED
-from memory.forgetting.epoch import forgotten_since
+from memory.forgetting.epoch import forgotten_since, held
 from recall.erasing import FORGOTTEN
 from recall.nudges import PROCESS_KEY, abandoned_keys, nudge
 
@@ -60,5 +59,5 @@ def mark_if_abandoned(message: Message) -> bool:
 
 def _text_now(message: Message) -> dict[str, str]:
     """Whether its prompt held what was forgotten meanwhile, only its process knew: the text goes in any case."""
-    User.objects.select_for_update(no_key=True).filter(pk=message.user_id).first()
+    held(message.user_id)
     return {"text": FORGOTTEN} if forgotten_since(message.user_id, message.created_at) else {}

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 from django.conf import settings
 from django.db import transaction
 
-from budget import limits, usage
+from budget import usage
 from chat.history import Turn, finished_turns
 from chat.models import Message, Segment
 from chat.segments import Stretch
+from chat.sparing import is_left_to_rules
 from memory.forgetting.epoch import epoch, locked_epoch
 from memory.indexing import index_segment
 from recall.connections import let_go
@@ -53,7 +54,7 @@ def _summary_of_turns(user: User, segment: Segment) -> Summary:
     from chat.summary import RULES, engine, summarise
 
     turns = _turns_of(segment)
-    chosen = RULES if limits.stops_spending(user) else engine()
+    chosen = RULES if is_left_to_rules(user) else engine()
     let_go()
     told = summarise(Stretch(turns).exchanges(), engine=chosen)
     model = settings.ENVIRONMENT.librarian_model

@@ -17,8 +17,9 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from budget import limits, usage
+from budget import usage
 from chat.models import Conversation, Message
+from chat.sparing import is_left_to_rules
 from chat.summary.topics import topics_of
 from memory.extraction import Usage
 from memory.forgetting.epoch import locked_epoch
@@ -157,7 +158,7 @@ def _by_model(begun: Beginning) -> str:
     """The model's title; empty where none is asked, or where it comes to nothing."""
     environment = settings.ENVIRONMENT
     is_by_rules = environment.librarian_engine == "rules" or settings.IS_OFFLINE
-    if is_by_rules or limits.stops_spending(begun.conversation.user):
+    if is_by_rules or is_left_to_rules(begun.conversation.user):
         return ""
     let_go()
     text, used = _asked(environment.librarian_model, begun)

@@ -23,6 +23,7 @@ from django.db.models.functions import Cast, Coalesce, Extract, Greatest, Least,
 from accounts.models import User
 from memory import decay, episodes
 from memory.filing.profile import refresh
+from memory.forgetting.epoch import hold
 from memory.models import Chunk, Episode, Fact, PersonalIndex
 from memory.refs import ids_by_kind
 from recall.celery import queue
@@ -90,7 +91,7 @@ def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
         User.DoesNotExist: the account is gone.
     """
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        hold(user.pk)
         expired = _close_validity(user, now)
         archived, fact_tokens = _archive_faded(user, now)
         refresh(user)

@@ -20,6 +20,7 @@ from memory import documents, tree
 from memory.decision import Outcome, Policy, Reason, decide, normal
 from memory.embedding import embedder
 from memory.extraction import KnownFact, ProposedFact
+from memory.forgetting.epoch import hold
 from memory.kinds import Kind, default_importance
 from memory.known import Near, near
 from memory.links import link
@@ -76,7 +77,7 @@ def propose(user: User, origin: str, memories: Iterable[Remembered]) -> Counter[
     vectors = embedder().embed([proposal.statement for proposal in proposals])
     policy = policy_for(user)
     with transaction.atomic():
-        type(user)._default_manager.select_for_update(no_key=True).get(pk=user.pk)  # one at a time: see the librarian
+        hold(user.pk)  # one at a time: see the librarian
         for proposal, vector in zip(proposals, vectors, strict=True):
             counted += _propose(user, origin, proposal, vector, policy)
         nudge(f"user-{user.pk}", "memory")

@@ -20,7 +20,7 @@ from accounts.models import User
 from memory.decision import Outcome, Reason, decide, normal
 from memory.embedding import embedder
 from memory.extraction import KnownFact, ProposedFact
-from memory.forgetting.epoch import forgotten_since
+from memory.forgetting.epoch import forgotten_since, hold
 from memory.kinds import Kind, default_importance
 from memory.known import near
 from memory.models import Fact
@@ -68,7 +68,7 @@ def propose(user: User, statement: str, said: Utterance, began: datetime | None 
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one at a time: see the librarian
+        hold(user.pk)  # one at a time: see the librarian
         if began is not None and forgotten_since(user.pk, began):
             return NOT_STORED.format(reason=FORGOTTEN_MEANWHILE)
         known = near(user, proposal, vector, said.message_id)
@@ -108,7 +108,7 @@ def propose_told_by(name: str, user: User, statement: str) -> str:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one at a time: see the librarian
+        hold(user.pk)  # one at a time: see the librarian
         known = near(user, proposal, vector, NO_MESSAGE)
         decision = decide(proposal, [], known.facts, policy_for(user), known.similarity)
         if decision.outcome == Outcome.DROP:

@@ -32,8 +32,10 @@ from chat.archive.tables import BY_LABEL, FORMAT, TABLES, VERSION, Row, Table
 from chat.archive.values import NotFittingError, read
 from chat.importing.entries import MANIFEST, NO_ZIP, NotImportedError, Unpacked, open_zip
 from chat.importing.fields import items
+from chat.importing.told import listed
 from chat.models import Conversation
 from memory.documents import BEGINNINGS
+from memory.forgetting.epoch import hold
 from memory.indexing import restore_words
 from memory.models import Document
 from recall.numbering import new_ids
@@ -103,13 +105,10 @@ def bring_in(user: User, file: BinaryIO) -> dict[str, int]:
 
 
 def what_there_is(user: User) -> str:
-    """What an account has that an archive would be mixed up with; empty: nothing."""
-    for table in _brought():
-        found = _standing(user, table).count()
-        if found:
-            meta = table.model._meta
-            return f"{found:,} {meta.verbose_name if found == 1 else meta.verbose_name_plural}"
-    return ""
+    """All that an account has and an archive would be mixed up with, such as “1 role and 2 facts”; empty: nothing."""
+    counted = [(_standing(user, table).count(), table.model._meta) for table in _brought()]
+    named = [f"{rows:,} {of.verbose_name if rows == 1 else of.verbose_name_plural}" for rows, of in counted if rows]
+    return listed(named)
 
 
 def _brought() -> list[Table]:
@@ -117,7 +116,7 @@ def _brought() -> list[Table]:
 
 
 def _check_empty(user: User) -> None:
-    Person.objects.select_for_update(no_key=True).get(pk=user.pk)
+    hold(user.pk)
     what = what_there_is(user)
     if what:
         raise NotImportedError(NOT_EMPTY.format(what=what))

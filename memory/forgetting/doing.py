@@ -21,6 +21,7 @@ from accounts.models import User
 from memory import trash
 from memory.forgettable import forgettables
 from memory.forgetting import erasing, everything
+from memory.forgetting.epoch import hold
 from memory.forgetting.finding import find
 from memory.forgetting.proving import VACUUM_TASK, prove
 from memory.forgetting.rewriting import TASK as REWRITE_TASK
@@ -70,7 +71,7 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
         BusyError: an answer is being written in a conversation that would go.
     """
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        hold(user.pk)
         is_all = target.what == What.EVERYTHING
         erasure = Erasure(user.pk, conversations=all_conversations(user)) if is_all else find(user, target)
         for keeper in forgettables():

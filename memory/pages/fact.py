@@ -19,7 +19,7 @@ from memory.pages.graph import graph
 from memory.pages.knowledge import address
 from memory.pages.profile import place_of
 from memory.pages.review import Row, as_it_stands
-from memory.pages.wording import SOURCES, freshness, sureness
+from memory.pages.wording import SOURCES, freshness, reason, sureness
 from memory.undoing import UNDO_FOR
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sent
         "row": Row(shown, form=form, sentence=sentence),
         "fact": fact,
         "source": SOURCES[Fact.Source(fact.source)],
+        "reason": reason(fact),
         "sureness": sureness(fact.confidence),
         "freshness": freshness(fact, timezone.now()),
         "evidence": evidence(shown, older),

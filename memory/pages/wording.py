@@ -46,5 +46,10 @@ def freshness(fact: Fact, now: datetime) -> str:
     return _word(FRESHNESS, decay(now - (fact.last_used_at or fact.recorded_at), fact.times_used))
 
 
+def reason(fact: Fact) -> str:
+    """Why it was kept or waits; empty where its source says so already, in the same words."""
+    return "" if fact.reason.casefold() == SOURCES[Fact.Source(fact.source)].casefold() else fact.reason
+
+
 def _word(scale: Sequence[tuple[float, str]], value: float) -> str:
     return next((word for least, word in scale if value >= least), scale[-1][1])

@@ -36,6 +36,12 @@ def whence(fact: Fact) -> str:
     return wording.SOURCES[Fact.Source(fact.source)]
 
 
+@register.filter
+def why_kept(fact: Fact) -> str:
+    """“not certain enough to be kept unasked”; nothing where `whence` says it."""
+    return wording.reason(fact)
+
+
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Lines of a document that stand together."""

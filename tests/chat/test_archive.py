@@ -25,7 +25,7 @@ from chat.archive.tables import BY_LABEL, LEFT_OUT, PERSON, PERSON_LEFT_OUT, TAB
 from chat.archive.writing import archive
 from chat.importing import entries, jobs
 from chat.importing.entries import NotImportedError
-from chat.models import Conversation, Message
+from chat.models import Conversation, Message, Role
 from memory import review
 from memory.documents import beginnings
 from memory.models import Chunk, Document, Fact, ReviewAction
@@ -257,7 +257,16 @@ def refused(user: Any, content: bytes) -> str:
 def test_an_account_that_has_something_says_what(alice: Any, bob: Any, charlie: Any) -> None:
     fill(alice, charlie)
     Fact.objects.create(user=bob, statement="Here first")
-    assert "This account is not empty: it has 1 fact." in refused(bob, packed(alice))
+    assert "This account is not empty: it has 1 fact. An archive" in refused(bob, packed(alice))
+
+
+def test_all_that_stands_in_the_way_is_said_at_once(alice: Any, bob: Any, charlie: Any) -> None:
+    fill(alice, charlie)
+    Fact.objects.bulk_create(Fact(user=bob, statement=words) for words in ("Here first", "Here second"))
+    Role.objects.create(user=bob, name="Teacher")
+    assert "it has 1 role and 2 facts. An archive" in refused(bob, packed(alice))
+    Conversation.objects.create(user=bob)
+    assert "it has 1 role, 1 conversation and 2 facts. An archive" in refused(bob, packed(alice))
 
 
 def test_a_job_that_is_refused_leaves_the_account_as_it_was(alice: Any, charlie: Any) -> None:

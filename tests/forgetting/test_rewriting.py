@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from budget import limits
 from chat import summary
 from chat.models import Segment
 from chat.rewriting import DROPPED, is_dropped
@@ -73,6 +75,18 @@ def test_a_dropped_summary_stands_as_a_placeholder_and_then_anew(told: Told, rec
     assert (segment.first_turn, segment.last_message_id) == (1, told.reply.pk)
     assert Chunk.objects.filter(segment=segment).exists()
     assert tables_with(*WORDS) == {}
+
+
+def test_a_limit_that_is_used_up_has_the_rules_write_it_anew(
+    told: Told, tells: Tells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summary, "engine", lambda: pytest.fail("a model is chosen"))
+    limits.set_limit(told.user, limits.What.MONEY, limits.Per.MONTH, Decimal(0))
+    receipt = forget(told.user, Target(What.FACT, str(told.fact.pk)), by=told.user)
+
+    assert rewriting.rewrite(receipt.pk) == 0
+
+    assert not is_dropped(Segment.objects.get(pk=told.segment.pk))
 
 
 def test_an_episode_is_told_anew_of_the_same_turns(told: Told, receipt: Forgetting, tells: Tells) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
+from logging import ERROR
 from typing import Any
 
 import pytest
@@ -11,8 +11,10 @@ from django.test import Client as Browser
 from django.urls import reverse
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from accounts.models import User
+from chat.mcp.tools import SCOPES_OF_TOOLS
 from chat.models import Conversation, Message
 from memory import documents, policies, review
 from memory.decision import Rule
@@ -102,14 +104,38 @@ def test_documents_of_the_profile_are_resources(alice: User, assistant: With) ->
     read = hers.tell(lambda client: client.read_resource(address))
     assert read.contents[0].text == "Written by Alice: bees."
     assert blind.tell(lambda client: client.list_resources()).resources == []
-    for one, asked in (
-        (blind, address),
-        (hers, "file:///etc/passwd"),
-        (hers, "recall:///profile/none"),
-        (hers, "recall:///profile/%00"),
-    ):
-        with pytest.raises((MCPError, ExceptionGroup)):
-            one.tell(partial(Client.read_resource, uri=asked))
+
+
+@pytest.mark.parametrize(
+    ("scopes", "address", "sentence"),
+    [
+        (
+            ["chat:read"],
+            "recall:///profile/identity",
+            "This key does not open documents: it lacks the scope memory:read.",
+        ),
+        (SCOPES_OF_TOOLS, "file:///etc/passwd", "A document's address looks like recall:///profile/goals."),
+        (SCOPES_OF_TOOLS, "recall:///profile/none", "There is no document at /profile/none."),
+        (SCOPES_OF_TOOLS, "recall:///profile/%00", "Each part of a path needs a name."),
+    ],
+    ids=["without the scope", "of another kind", "of nothing", "that is impossible"],
+)
+@pytest.mark.usefixtures("known")
+def test_an_address_that_opens_no_document_is_refused_in_a_sentence_and_is_no_fault(
+    alice: User,
+    assistant: With,
+    caplog: pytest.LogCaptureFixture,
+    scopes: Iterable[str],
+    address: str,
+    sentence: str,
+) -> None:
+    async def refused(client: Client) -> tuple[int, str]:
+        with pytest.raises(MCPError) as answer:
+            await client.read_resource(address)
+        return answer.value.error.code, answer.value.error.message
+
+    assert assistant(alice, scopes).tell(refused) == (INVALID_PARAMS, sentence)
+    assert [record.getMessage() for record in caplog.records if record.exc_info or record.levelno >= ERROR] == []
 
 
 # Remembering -----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from accounts.models import User
 from budget.models import Receipt
 from chat.models import Conversation, Message
 from memory import documents, review
+from memory.decision import Reason
 from memory.links import Relation, link
 from memory.models import Episode, Fact, ReviewAction
 from memory.pages.wording import NEVER_FADES, freshness, sureness
@@ -78,6 +79,26 @@ def test_a_fact_stands_with_its_words_where_they_were_said(alice: User, sign_in:
     assert f'href="/messages/{message.pk}"' in page or f"/{message.pk}" in page
     assert "You said so" in page
     assert "quite sure" in page
+
+
+@pytest.mark.parametrize(
+    ("source", "reason", "whence"),
+    [
+        ("stated", Reason.STATED, "You said so"),
+        ("stated", Reason.ASK_KIND, "You said so"),
+        ("edited", Reason.STATED, "In your own wording"),
+        ("inferred", Reason.UNSURE, "Concluded from what you said"),
+    ],
+)
+def test_where_it_comes_from_is_said_once_and_why_it_was_kept_beside_it(
+    alice: User, sign_in: SignIn, source: str, reason: Reason, whence: str
+) -> None:
+    fact = know(alice, "The user bakes bread.", source=source, reason=reason)
+    client = sign_in(alice)
+    for page in (page_of(client, fact), client.get("/memory/profile").content.decode()):
+        assert page.count(whence) == 1
+        assert page.casefold().count(reason) == 1
+        assert page.casefold().count("you said so") <= 1
 
 
 def test_the_words_of_a_deleted_conversation_are_not_shown_around_the_quote(alice: User, sign_in: SignIn) -> None:

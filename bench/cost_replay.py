@@ -102,14 +102,14 @@ def replay(talk: Iterator[Exchange], conversation: Conversation) -> Iterator[Sen
 
 
 async def _turn(conversation: Conversation, exchange: Exchange, at: float, pause: float) -> Sent:
-    question = _message(exchange.number * 2, exchange.number, exchange.question)
+    question = _message(exchange.number * 2, exchange.number, exchange.question, at)
     known = _known(conversation, exchange, question, at, pause)
     compiled = await surely_fitting(compile_known(known, 0.0))
     conversation.meter.begin_turn(at)
     sent = Sent(exchange, at, compiled, [], [], [], tuple(conversation.said), _folded_until(conversation.past))
     lines = await _talk(conversation.meter, sent)
     _learn(conversation, compiled, sent.billed[0])
-    answer = _message(exchange.number * 2 + 1, exchange.number, exchange.answer, lines)
+    answer = _message(exchange.number * 2 + 1, exchange.number, exchange.answer, at, lines)
     conversation.said.append(Turn(exchange.number, question, answer))
     conversation.cut = compiled.fitted.cut_turns
     return sent
@@ -218,9 +218,12 @@ def _line(number: int, text: str) -> snapshots.Line:
     return snapshots.Line(f"fact:{number}", text, count(text))
 
 
-def _message(pk: int, turn: int, text: str, lines: Sequence[str] = ()) -> Message:
+def _message(pk: int, turn: int, text: str, at: float, lines: Sequence[str] = ()) -> Message:
     data = {"tool_lines": list(lines)} if lines else {}
-    return Message(pk=pk, turn=turn, text=text, tokens=count("\n".join([*lines, text])), event_data=data)
+    tokens = count("\n".join([*lines, text]))
+    return Message(
+        pk=pk, turn=turn, text=text, tokens=tokens, event_data=data, created_at=START + timedelta(seconds=at)
+    )
 
 
 # After the turn --------------------------------------------------------------------------------------------------

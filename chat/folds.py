@@ -22,14 +22,15 @@ from chat.pages import ShownMessage
 from chat.segments import sized, unfolded
 from chat.summary import Summary
 from chat.trail import walk
-from chat.triggers import THEIR_CEILING, verbatim_turns
+from chat.triggers import THEIR_CEILING, WINDOW_PERCENT, verbatim_turns
+from recall.provider import from_settings, remembered
 
 TURNS_AHEAD: Final = 3
 """So many turns before the conversation grows too long the page says so."""
 SURELY: Final = FIRST_TURNS + KEPT_TURNS + AT_ONCE
 """Of so many turns some are folded, and which ones is known without their sizes."""
 PERCENT_AHEAD: Final = 85
-"""Or when history fills so much of its ceiling."""
+"""Or when history fills so much of its ceiling, or the prompt so much of the part of the window it may fill."""
 WHAT_HAPPENS: Final = (
     "the model then reads a short summary in their place, and every word stays here, readable and searchable."
 )
@@ -103,15 +104,19 @@ def outlook(conversation: Conversation) -> Outlook:
     if latest is not None and latest.finished_at is None:
         return Outlook(is_working=True)
     error = latest.error if latest is not None and latest.state == Compaction.State.FAILED else ""
-    coming = _coming_of_a_long_one(conversation)
+    last = _last_prompt(conversation)
+    coming = _coming_of_a_long_one(conversation, last.ceiling)
     if coming is not None:
         return Outlook(warning=warning(coming), error=error, can_fold=True)
     turns = unfolded(conversation).turns
-    ceiling = _ceiling(conversation)
-    sizes = sized(turns, calibration.ratios(conversation.model or settings.ENVIRONMENT.chat_model))
-    next_ones = stretch(sizes, ceiling, was_asked=True)
-    nearly_full = sum(s.tokens for s in sizes) * 100 > ceiling * PERCENT_AHEAD
-    is_near = nearly_full or len(turns) > verbatim_turns(ceiling) - TURNS_AHEAD
+    model = conversation.model or settings.ENVIRONMENT.chat_model
+    sizes = sized(turns, calibration.ratios(model))
+    next_ones = stretch(sizes, last.ceiling, was_asked=True)
+    is_near = (
+        sum(one.tokens for one in sizes) * 100 > last.ceiling * PERCENT_AHEAD
+        or len(turns) > verbatim_turns(last.ceiling) - TURNS_AHEAD
+        or last.tokens * 10_000 > (remembered(model) or from_settings()).context_window * WINDOW_PERCENT * PERCENT_AHEAD
+    )
     return Outlook(
         warning=warning(next_ones) if next_ones is not None and is_near else "",
         error=error,
@@ -119,11 +124,11 @@ def outlook(conversation: Conversation) -> Outlook:
     )
 
 
-def _coming_of_a_long_one(conversation: Conversation) -> TurnRange | None:
+def _coming_of_a_long_one(conversation: Conversation, ceiling: int) -> TurnRange | None:
     """The turns folded next where so many are not that their sizes do not matter: an imported conversation may have
     thousands, and no page reads them all to say so. None: it is not so long."""
     unfolded_ones = [piece.message for piece in walk(conversation, conversation.active_leaf_id) if piece.message]
-    if len(unfolded_ones) <= 2 * (verbatim_turns(_ceiling(conversation)) + SURELY):
+    if len(unfolded_ones) <= 2 * (verbatim_turns(ceiling) + SURELY):
         return None
     first = Message.objects.filter(pk__in=unfolded_ones[: 2 * SURELY]).defer("search").order_by("seq")
     return stretch([Sized(turn.number, 0) for turn in finished_turns(list(first))], 1, was_asked=True)
@@ -135,14 +140,20 @@ def warning(turns: TurnRange) -> str:
     return f"Soon {which} will be folded away: {WHAT_HAPPENS}"
 
 
-def _ceiling(conversation: Conversation) -> int:
-    """What the latest prompt's plan gave to history, in tokens; without one, what is usual."""
-    sections = (
-        Receipt.objects.for_user(conversation.user)
-        .filter(conversation=conversation)
-        .order_by("-pk")
-        .values_list("sections", flat=True)
-        .first()
-    )
-    found = (one["ceiling"] for one in sections or [] if one["section"] == Section.HISTORY)
-    return next(found, None) or THEIR_CEILING
+@dataclass(frozen=True, slots=True)
+class _LastPrompt:
+    """In tokens."""
+
+    tokens: int = 0
+    ceiling: int = THEIR_CEILING
+    """What its plan gave to history; without one, what is usual."""
+
+
+def _last_prompt(conversation: Conversation) -> _LastPrompt:
+    receipts = Receipt.objects.for_user(conversation.user).filter(conversation=conversation).order_by("-pk")
+    found = receipts.values_list("estimated_input", "output_tokens", "sections").first()
+    if found is None:
+        return _LastPrompt()
+    prompt, answer, sections = found
+    ceilings = (one["ceiling"] for one in sections or [] if one["section"] == Section.HISTORY)
+    return _LastPrompt(prompt + answer, next(ceilings, None) or THEIR_CEILING)

@@ -13,7 +13,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from enum import Enum, auto
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from budget.history import TurnRange
@@ -43,6 +45,11 @@ HOUR_EVERY: Final = 4
 """With a lifetime of an hour the entry of the history is written for an hour in every fourth turn only, and for five
 minutes in between: an hour costs 2 × the input price, five minutes 1.25 ×. After a longer pause the provider's
 look-back finds the last entry of an hour, so that three turns at most are written again (docs/cost.md)."""
+HOUR_EVERY_AT_ONE_GO: Final = 12
+"""The same, while nobody pauses: most talks that have gone on without a pause go on without one."""
+SHORT_LIFETIME: Final = timedelta(minutes=5)
+PAUSES_AMONG: Final = 10
+"""So many turns back a pause of more than five minutes tells of more to come."""
 HOUR_FROM: Final = 9
 """Turns: a history shorter than that is soon folded, or soon written again."""
 FRAME: Final = "\n".join(
@@ -116,7 +123,7 @@ def build(contents: Contents, how: Settings, only_tools: Sequence[Definition] | 
         "max_tokens": how.max_tokens,
         "system": system,
         "tools": tools_for(how.able, only_tools),
-        "messages": _messages(contents, _marker(how, history_lifetime(len(contents.turns), how.ttl))),
+        "messages": _messages(contents, _marker(how, history_lifetime(contents.turns, how.ttl))),
         "metadata": {"user_id": how.person},
     }
     if not request["tools"]:  # a temporary chat that reads no memory
@@ -230,11 +237,18 @@ def _current_message(contents: Contents) -> list[TextBlockParam | ImageBlockPara
     return [*told, *blocks(contents.attachments), *said]
 
 
-def history_lifetime(turns: int, ttl: str) -> str:
+def history_lifetime(turns: Sequence[Turn], ttl: str) -> str:
     """How long the history's entry is to live. `turns`: that stand as they were said; `ttl`: the operator's choice."""
     if ttl != "1h":
         return ttl
-    return "1h" if turns >= HOUR_FROM and (turns - HOUR_FROM) % HOUR_EVERY == 0 else "5m"
+    every = HOUR_EVERY if _has_paused(turns[-PAUSES_AMONG:]) else HOUR_EVERY_AT_ONE_GO
+    return "1h" if len(turns) >= HOUR_FROM and (len(turns) - HOUR_FROM) % every == 0 else "5m"
+
+
+def _has_paused(turns: Sequence[Turn]) -> bool:
+    """Whether an entry of five minutes ran out between two of these requests."""
+    asked = [turn.question.created_at for turn in turns]
+    return any(later - earlier > SHORT_LIFETIME for earlier, later in pairwise(asked))
 
 
 def _marker(how: Settings, ttl: str) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import connection
+from django.db.models import F
 
 from accounts.models import User
 from budget.choosing import save
@@ -24,7 +25,7 @@ from chat.assembling import Reply
 from chat.context import Compiled
 from chat.fitting import Loop
 from chat.models import Conversation, Role
-from chat.request import HOUR_EVERY, HOUR_FROM
+from chat.request import HOUR_EVERY, HOUR_EVERY_AT_ONE_GO, HOUR_FROM, PAUSES_AMONG
 from memory import review
 from memory.models import Boundary, Fact
 from offline.cache import InputUsage, PromptCache
@@ -309,18 +310,33 @@ def test_the_lifetime_is_a_setting(alice: User, monkeypatch: pytest.MonkeyPatch,
     assert lifetimes(compiled.request) == found
 
 
-def test_in_every_fourth_turn_of_a_longer_talk_the_history_is_kept_for_an_hour(alice: User) -> None:
+def with_a_pause(conversation: Conversation, turn: int, minutes: float) -> Conversation:
+    """The conversation, as if so long had passed before that turn."""
+    before = conversation.messages.filter(turn__lt=turn)
+    before.update(created_at=F("created_at") - timedelta(minutes=minutes))
+    return conversation
+
+
+def test_in_every_fourth_turn_of_a_longer_talk_with_pauses_the_history_is_kept_for_an_hour(alice: User) -> None:
     remembered(alice, statement="The user lives in Porto.")
-    prompts = turns(begin(alice, numbered(HOUR_FROM - 2)), 10)
-    kept = [lifetimes(compiled.request)[-1] for compiled in prompts]
-    assert kept == ["5m", "5m", "1h", "5m", "5m", "5m", "1h", "5m", "5m", "5m"]
+    conversation = with_a_pause(begin(alice, numbered(HOUR_FROM - 2)), HOUR_FROM - 2, 5.5)
+    kept = [lifetimes(compiled.request)[-1] for compiled in turns(conversation, 9)]
+    assert kept == ["5m", "5m", "1h", "5m", "5m", "5m", "1h", "5m", "5m"]
     assert len(kept) > 2 * HOUR_EVERY
+
+
+@pytest.mark.parametrize(("minutes", "turn"), [(0, 2), (4.5, HOUR_FROM - 2), (90, 3)])
+def test_while_nobody_pauses_it_is_in_every_twelfth(alice: User, minutes: float, turn: int) -> None:
+    remembered(alice, statement="The user lives in Porto.")
+    conversation = with_a_pause(begin(alice, numbered(HOUR_FROM + PAUSES_AMONG - 6)), turn, minutes)
+    kept = [lifetimes(compiled.request)[-1] for compiled in turns(conversation, 10)]
+    assert kept == ["5m"] * (HOUR_EVERY_AT_ONE_GO - 4) + ["1h", "5m"]
 
 
 def test_after_half_an_hour_no_more_than_three_turns_are_written_again(alice: User) -> None:
     remembered(alice, statement="The user lives in Porto.")
     provider = Provider()
-    prompts = turns(begin(alice, numbered(HOUR_FROM - 1)), 6)
+    prompts = turns(with_a_pause(begin(alice, numbered(HOUR_FROM - 1)), HOUR_FROM - 1, 10), 6)
     for compiled in prompts[:-1]:
         provider.send(compiled.request)
     provider.now += 1_800

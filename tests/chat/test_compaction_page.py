@@ -7,13 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from accounts.models import User
+from budget.models import Receipt
 from chat import windows
 from chat.compaction import ask
 from chat.folds import WHAT_HAPPENS
 from chat.models import Compaction, Conversation, Message, Segment
+from recall.provider import from_settings, remembered
 from tests.chat.long_talk import begin, fold, go_on, numbered
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
@@ -131,6 +134,26 @@ def test_a_sentence_warns_three_turns_before_and_says_what_will_happen(alice: Us
     assert WHAT_HAPPENS not in page(client, conversation)
     go_on(conversation, numbered(1, first=18))
     assert f"Soon turns 3 to 8 will be folded away: {WHAT_HAPPENS}" in page(client, conversation)
+
+
+def test_it_warns_too_before_the_prompt_fills_half_of_the_window(alice: User, sign_in: SignIn) -> None:
+    conversation = begin(alice, numbered(16))
+    client = sign_in(alice)
+    window = (remembered(settings.ENVIRONMENT.chat_model) or from_settings()).context_window
+    receipt = Receipt.objects.create(
+        user=alice,
+        conversation=conversation,
+        message_id=conversation.active_leaf_id or 0,
+        turn=16,
+        model=settings.ENVIRONMENT.chat_model,
+        plan="long",
+        plan_total=window,
+        estimated_input=window // 2 * 80 // 100,
+        output_tokens=100,
+    )
+    assert WHAT_HAPPENS not in page(client, conversation)
+    Receipt.objects.filter(pk=receipt.pk).update(estimated_input=window // 2 * 86 // 100)
+    assert f"Soon turns 3 to 6 will be folded away: {WHAT_HAPPENS}" in page(client, conversation)
 
 
 def test_a_compaction_that_failed_says_so_and_can_be_asked_for_again(alice: User, sign_in: SignIn) -> None:

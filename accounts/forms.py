@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
@@ -48,13 +50,19 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 
 
 class ProfileForm(forms.ModelForm[User]):
-    """How to call somebody, and in which time zone their days begin."""
+    """How to call somebody, in which time zone their days begin, and how familiar to be."""
 
     class Meta:
         model = User
-        fields = ("preferred_name", "time_zone")
-        labels = {"preferred_name": "What shall Recall call you?", "time_zone": "Time zone"}
+        fields = ("preferred_name", "time_zone", "relationship_stage")
+        labels = {
+            "preferred_name": "What shall Recall call you?",
+            "time_zone": "Time zone",
+            "relationship_stage": "How well do you know each other?",
+        }
         help_texts = {
+            "relationship_stage": "The model is told, and is as familiar as that. By itself it grows with your"
+            " conversations, the days since the first one, and what Recall knows of you.",
             "preferred_name": "Empty: Recall uses the beginning of your e-mail address on its pages.",
             "time_zone": "Type a city to search. Dates on every page are told in it, and “tomorrow” is resolved in it.",
         }
@@ -62,6 +70,12 @@ class ProfileForm(forms.ModelForm[User]):
             "preferred_name": forms.TextInput({"autocomplete": "nickname"}),
             "time_zone": forms.TextInput({"list": "time-zones", "autocomplete": "off", "spellcheck": "false"}),
         }
+
+    def __init__(self, *args: Any, grown: User.Stage, **kwargs: Any) -> None:
+        """`grown`: what the stage is by itself."""
+        super().__init__(*args, **kwargs)
+        stage = cast("forms.ChoiceField", self.fields["relationship_stage"])
+        stage.choices = [("", f"It grows by itself (now: {grown.label.lower()})"), *User.Stage.choices]
 
     def clean_time_zone(self) -> str:
         """Cities of two words are typed with a space, and written with none."""

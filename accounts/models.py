@@ -39,6 +39,14 @@ def validate_time_zone(name: str) -> None:
 class User(AbstractUser):
     """Somebody who talks with Recall."""
 
+    class Stage(models.TextChoices):
+        """How well a person and Recall know each other."""
+
+        NEW = "NEW", "New to each other"
+        DEVELOPING = "DEVELOPING", "Getting to know each other"
+        COMFORTABLE = "COMFORTABLE", "Comfortable"
+        TRUSTED = "TRUSTED", "Trusted"
+
     username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
@@ -49,6 +57,9 @@ class User(AbstractUser):
         max_length=80, blank=True, help_text="For new conversations; empty: the installation's"
     )
     effort = models.CharField(max_length=6, blank=True, help_text="For new conversations; empty: the model's default")
+    relationship_stage = models.CharField(
+        max_length=11, blank=True, choices=Stage, help_text="As the person set it; empty: it grows by itself"
+    )
     welcomed_at = models.DateTimeField(null=True, blank=True, help_text="When the first words were read, or closed")
 
     USERNAME_FIELD = "email"

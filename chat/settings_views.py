@@ -26,6 +26,7 @@ from accounts.forms import ProfileForm
 from accounts.models import User
 from chat import first_visit, settings_pages
 from chat.choosing_model import NotOffered, checked_effort, checked_model
+from chat.person import acquaintance_so_far, grown
 
 SAVED: Final = "Saved."
 THEMES: Final = ("", "light", "dark")
@@ -37,12 +38,14 @@ YEAR: Final = 365 * 24 * 3600
 @login_required
 @never_cache
 def profile(request: HttpRequest) -> HttpResponse:
-    """How Recall calls one, and one's time zone."""
+    """How Recall calls one, one's time zone, and how familiar it is."""
     user = _user(request)
-    form = ProfileForm(request.POST if request.method == "POST" else None, instance=user)
+    stage = grown(user, acquaintance_so_far(user), timezone.now())
+    form = ProfileForm(request.POST if request.method == "POST" else None, instance=user, grown=stage)
     if request.method == "POST" and form.is_valid():
         form.save()
-        return _saved(request, "settings", "settings/profile.html#form", {"form": ProfileForm(instance=user)})
+        shown = {"form": ProfileForm(instance=user, grown=stage)}
+        return _saved(request, "settings", "settings/profile.html#form", shown)
     if form.errors:
         user.refresh_from_db()  # the form has written into it already
     context = {"form": form, "time_zones": settings_pages.time_zones()}

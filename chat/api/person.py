@@ -29,6 +29,9 @@ class Person(Schema):
     email: str
     preferred_name: str
     time_zone: str
+    relationship_stage: Literal["", "NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] = Field(
+        description="How well the person and Recall know each other, as the person set it; empty: it grows by itself"
+    )
     chat_model: str = Field(description="For new conversations; empty: the installation's")
     effort: str = Field(description="For new conversations; empty: the model's default")
     key: str = Field(description="The name of the key that calls; empty: a session")
@@ -40,6 +43,7 @@ class Preferences(Schema):
 
     preferred_name: str | None = Field(None, max_length=80)
     time_zone: str | None = Field(None, max_length=64, description="Such as Europe/Lisbon")
+    relationship_stage: Literal["", "NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] | None = None
     chat_model: str | None = Field(None, max_length=80)
     effort: Literal["", "low", "medium", "high"] | None = None
 
@@ -52,7 +56,7 @@ def get_me(request: HttpRequest) -> Any:
 
 @router.patch("", response=Person, auth=needs("settings"), summary="Change preferences", operation_id="change_me")
 def change_me(request: HttpRequest, given: Preferences) -> Any:
-    """Name, time zone, and what new conversations begin with."""
+    """Name, time zone, how familiar to be, and what new conversations begin with."""
     user, named = person(request), given.model_dump(exclude_none=True)
     if given.time_zone is not None:
         validate_time_zone(given.time_zone)
@@ -73,7 +77,7 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
 
 def _told(request: HttpRequest) -> dict[str, Any]:
     caller = caller_of(request)
-    named = ("email", "preferred_name", "time_zone", "chat_model", "effort")
+    named = ("email", "preferred_name", "time_zone", "relationship_stage", "chat_model", "effort")
     return {
         **{name: getattr(caller.user, name) for name in named},
         "key": caller.key.name if caller.key else "",

@@ -58,6 +58,8 @@ MOST_BITS: Final = 63
 
 PERSON: Final = "person.json"
 
+PREFERENCES: Final = ("preferred_name", "time_zone", "relationship_stage", "chat_model", "effort")
+"""What is brought in of the person."""
 NOT_EMPTY: Final = (
     "This account is not empty: it has {what}. An archive comes into an empty account only, so that nothing is mixed "
     "up. Sign up for a new one, or delete what is here first."
@@ -338,16 +340,17 @@ def _person(user: User, packed: Unpacked) -> None:
     """Name, time zone, choice of model, and since when they are known."""
     told = _object(_small(packed, PERSON)) if PERSON in packed else {}
     person = Person.objects.get(pk=user.pk)
-    for name in ("preferred_name", "time_zone", "chat_model", "effort"):
+    for name in PREFERENCES:
         if isinstance(told.get(name), str):
             setattr(person, name, told[name][:64])
     person.effort = person.effort if person.effort in Conversation.Effort else ""
+    person.relationship_stage = person.relationship_stage if person.relationship_stage in Person.Stage else ""
     try:
         validate_time_zone(person.time_zone)
     except ValidationError:
         person.time_zone = user.time_zone
     person.date_joined = min(person.date_joined, _joined(told.get("date_joined")) or person.date_joined)
-    person.save(update_fields=["preferred_name", "time_zone", "chat_model", "effort", "date_joined"])
+    person.save(update_fields=[*PREFERENCES, "date_joined"])
 
 
 def _joined(told: Any) -> datetime | None:

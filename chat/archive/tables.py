@@ -151,6 +151,7 @@ PERSON: Final = {
     "email": "told: the account that it comes to has its own",
     "preferred_name": "brought in",
     "time_zone": "brought in",
+    "relationship_stage": "brought in",
     "chat_model": "brought in; what another server does not offer stands for nothing chosen",
     "effort": "brought in",
     "welcomed_at": "told",

@@ -184,12 +184,13 @@ def test_what_names_another_row_names_the_new_one(alice: Any, bob: Any, charlie:
 
 
 def test_times_are_kept_and_what_was_under_way_is_settled(alice: Any, bob: Any, charlie: Any) -> None:
-    User.objects.filter(pk=alice.pk).update(date_joined=LONG_AGO, preferred_name="Rui", time_zone="Asia/Tokyo")
+    changed = {"preferred_name": "Rui", "time_zone": "Asia/Tokyo", "relationship_stage": "TRUSTED"}
+    User.objects.filter(pk=alice.pk).update(date_joined=LONG_AGO, **changed)
     alice.refresh_from_db()
     fill(alice, charlie)
     brought(bob, packed(alice))
     bob.refresh_from_db()
-    assert (bob.preferred_name, bob.time_zone, bob.date_joined) == ("Rui", "Asia/Tokyo", LONG_AGO)
+    assert ({name: getattr(bob, name) for name in changed}, bob.date_joined) == (changed, LONG_AGO)
     assert Document.objects.for_user(bob).get(path="/profile/identity").changed_at == LONG_AGO
     assert Message.objects.for_user(bob).get(seq=6).status == "interrupted"
     run = Conversation.objects.for_user(bob).get().librarian_runs.get()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from chat.growing import stages_reached
 from chat.models import Conversation
-from memory.models import Episode
+from memory.models import Episode, Fact
 from memory.pages.arc import APART, BOTTOM, HEIGHT, TOP, WIDTH, Point, arc
 
 type SignIn = Callable[[User], Client]
@@ -80,10 +80,19 @@ def test_a_stage_stands_between_the_episodes_before_and_after_it() -> None:
 
 
 def test_the_acquaintance_grows_with_the_conversations(alice: User, bob: User) -> None:
-    for n in range(6):
+    alice.date_joined = DAY
+    for n in range(20):
         Conversation.objects.create(user=alice, started_at=DAY + timedelta(days=n))
     Conversation.objects.create(user=bob, started_at=DAY)
-    assert stages_reached(alice) == [("DEVELOPING", DAY + timedelta(days=1)), ("COMFORTABLE", DAY + timedelta(days=4))]
+    Fact.objects.create(user=bob, statement="Bob paints.", status="active", recorded_at=DAY)
+    assert stages_reached(alice) == [("DEVELOPING", DAY + timedelta(days=1))], "nothing is known of her"
+    for n in range(5):
+        Fact.objects.create(user=alice, statement=f"{n}", status="active", recorded_at=DAY + timedelta(days=3 + 10 * n))
+    assert stages_reached(alice) == [
+        ("DEVELOPING", DAY + timedelta(days=1)),
+        ("COMFORTABLE", DAY + timedelta(days=4)),
+        ("TRUSTED", DAY + timedelta(days=43)),
+    ]
     assert stages_reached(bob) == []
 
 
@@ -127,11 +136,11 @@ def test_many_episodes_take_as_many_statements_as_three(
     for n in range(3):
         tell(alice, f"Episode {n}", n)
     client.get("/memory/episodes")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get("/memory/episodes")
     for n in range(30):
         tell(alice, f"More {n}", n)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get("/memory/episodes")
 
 

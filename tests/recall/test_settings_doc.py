@@ -154,6 +154,7 @@ def test_each_knob_of_a_seed_is_on_the_page(knob: str) -> None:
 
 
 SHOWN = """
+from datetime import timedelta
 import django; django.setup()
 from budget.history import LAST_TURNS
 from budget.plan import DEFAULT_PLAN, PLANS, Section
@@ -166,7 +167,8 @@ from memory.decision import SURE
 from memory.ranking import CALIBRATIONS, DEFAULT_PROFILE, STRONG, TOP_K
 from memory.searching import PASSAGE_LIMIT
 print(TOP_K, STRONG, PASSAGE_LIMIT, {one.floor for one in CALIBRATIONS.values()}, DEFAULT_PROFILE.name)
-print(HALF_LIFE.days, SURE, LAST_TURNS, VERBATIM_TURNS, KEPT_TURNS, DEFAULT_VERBOSITY.limit, relationship_stage(4))
+print(HALF_LIFE.days, SURE, LAST_TURNS, VERBATIM_TURNS, KEPT_TURNS, DEFAULT_VERBOSITY.limit, end=" ")
+print(relationship_stage(4, timedelta(days=9), 9))
 print(DEFAULT_PLAN.name, DEFAULT_PLAN.total, DEFAULT_PLAN.ceilings[Section.HISTORY], PLANS["small"] is DEFAULT_PLAN)
 """
 CHOSEN = {

@@ -8,6 +8,7 @@ it is. `seal_all` brings every secret under the first key, at each start: then a
 from __future__ import annotations
 
 import base64
+import logging
 
 from allauth.mfa.models import Authenticator
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -15,6 +16,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.db import transaction
+
+log = logging.getLogger(__name__)
 
 PREFIX = "sealed:"
 """Neither a TOTP secret (base 32) nor the seed of recovery codes (hexadecimal) can begin like this."""
@@ -43,7 +46,7 @@ def unseal(stored: str) -> str:
         return stored
     try:
         return _keys().decrypt(stored.removeprefix(PREFIX)).decode()
-    except InvalidToken:
+    except (InvalidToken, ValueError):
         raise Unreadable("The secret of a second factor was sealed by another SECRET_KEY.") from None
 
 
@@ -58,8 +61,8 @@ def is_readable(authenticator: Authenticator) -> bool:
 
 
 @transaction.atomic
-def seal_all() -> int:
-    """Seal by the first key what lies open or was sealed by a former one; returns how many could not be read."""
+def seal_all() -> None:
+    """Seal by the first key what lies open or was sealed by a former one; the log tells how many cannot be read."""
     lost = 0
     for authenticator in Authenticator.objects.select_for_update().exclude(type=Authenticator.Type.WEBAUTHN):
         stored = {name: authenticator.data[name] for name in SECRETS if name in authenticator.data}
@@ -71,13 +74,18 @@ def seal_all() -> int:
             lost += 1
         else:
             authenticator.save(update_fields=["data"])
-    return lost
+    if lost:
+        log.warning(
+            "%d secrets of second factors were sealed by another SECRET_KEY. With that key in SECRET_KEY_FALLBACKS they"
+            " can be read again; without it, `manage.py turn_off_second_factor` lets their owners in.",
+            lost,
+        )
 
 
 def _is_by_first_key(stored: str) -> bool:
     try:
         _key(settings.SECRET_KEY).decrypt(stored.removeprefix(PREFIX))
-    except InvalidToken:
+    except (InvalidToken, ValueError):
         return False
     return stored.startswith(PREFIX)
 

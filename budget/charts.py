@@ -13,7 +13,7 @@ from typing import Final
 
 WIDTH, HEIGHT = 360, 176
 """The frame in the chart's own units: about as many pixels on a phone, so that its letters keep their size there."""
-LEFT, RIGHT, TOP, BOTTOM = 40, 8, 10, 20
+LEFT, RIGHT, TOP, BOTTOM = 52, 8, 10, 20
 """Room around the plot: for the figures of the axis, half a mark, half a letter, and what stands below."""
 PLOT_WIDTH, PLOT_HEIGHT = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 TICKS: Final = 4

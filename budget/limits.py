@@ -34,8 +34,7 @@ LARGEST: Final = Decimal(1_000_000_000)
 DECIMALS: Final = 4
 """... and so many behind it. Rounded to less, a limit of a hair would be one of 0, which stops everything."""
 
-
-_LOCKED: Final = Prepared(lambda user: Limit.objects.filter(user=user).select_for_update().order_by("pk"), user=int)
+_OF_PERSON: Final = Prepared(lambda user: Limit.objects.filter(user=user).select_for_update().order_by("pk"), user=int)
 
 
 class NotAllowed(ValueError):
@@ -93,7 +92,7 @@ def check(user: User, unwritten: Callable[[], int] = int) -> str | None:
     used and every answer that is being written, the one before it among them. An answer leaves the list of those
     being written in the same transaction that counts it as used. One statement for a person without limits.
     """
-    limits = _LOCKED(user=user.pk)
+    limits = _OF_PERSON(user=user.pk)
     stops = [one for one in _standings(user, limits, unwritten()) if one.state == "stop"]
     return max(stops, key=lambda one: one.free_on).sentence if stops else None  # the one that stops for longest
 

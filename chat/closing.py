@@ -192,13 +192,13 @@ def _keep_standing(opened: Opened, compiled: Compiled | None, taken: int) -> Non
     The turns behind the placeholder are kept, so that the next request has the same bytes. A folding that came
     meanwhile has settled them; none can come in between, as each holds the person's row, and so does the caller.
     """
-    known = compiled if not opened.is_aside else None
-    gap = known.fitted.cut_turns if known is not None else None
+    followed = compiled if not opened.is_aside else None
+    gap = followed.fitted.cut_turns if followed is not None else None
     values: dict[str, UUID | datetime | int | None] = {
         "conversation": opened.conversation.pk,
         "taken": taken,
         "now": None if opened.is_aside else timezone.now(),
-        "newest": known.known.newest_segment if known is not None else None,
+        "newest": followed.known.newest_segment if followed is not None else None,
         "cut_from": gap.first if gap else 0,
         "cut_until": gap.last if gap else 0,
     }

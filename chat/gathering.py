@@ -137,7 +137,7 @@ def gather(opened: Opened) -> Known:
     current = _weighed(lines)
     snapshot = _snapshot_then(opened, current) or _snapshot(conversation, before, current, began, now)
     pinned = snapshots.pinned_lines(snapshot)
-    boundaries = Boundary.objects.for_prompt(user)
+    boundaries = Boundary.for_prompt(user)
     timed.lap("profile")
     already_cut = _already_cut(opened)
     recollection = _recalled(opened, before, segments, already_cut, now)

@@ -51,7 +51,7 @@ _CONVERSATION: Final[Prepared[Conversation]] = Prepared(
     user=int,
     conversation=UUID,
 )
-# Texts may be long, and are not asked for.
+# Of messages, not their texts: they may be long.
 _LEAF: Final = Prepared(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
 _WRITING: Final = Prepared(
     lambda conversation: (

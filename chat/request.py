@@ -46,7 +46,8 @@ HOUR_EVERY: Final = 4
 minutes in between: an hour costs 2 × the input price, five minutes 1.25 ×. After a longer pause the provider's
 look-back finds the last entry of an hour, so that three turns at most are written again (docs/cost.md)."""
 HOUR_EVERY_AT_ONE_GO: Final = 12
-"""The same, while nobody pauses: most talks that have gone on without a pause go on without one."""
+"""The same, while nobody pauses: most talks that have gone on without a pause go on without one. The first pause then
+costs up to eleven turns."""
 SHORT_LIFETIME: Final = timedelta(minutes=5)
 PAUSES_AMONG: Final = 10
 """So many turns back a pause of more than five minutes tells of more to come."""
@@ -213,7 +214,7 @@ def _in_order(contents: Contents) -> Iterator[Turn | str | Literal[Place.STAYS_S
             gap, is_noted = None, False
         if isinstance(one, Turn):
             yield one
-        else:
+        elif one.text.strip():  # an empty block may not be marked
             yield one.text if is_noted else f"{SUMMARY_NOTE}\n\n{one.text}"
         is_noted = isinstance(one, Segment)
         if number + 1 == stays:
@@ -242,13 +243,16 @@ def history_lifetime(turns: Sequence[Turn], ttl: str) -> str:
     if ttl != "1h":
         return ttl
     every = HOUR_EVERY if _has_paused(turns[-PAUSES_AMONG:]) else HOUR_EVERY_AT_ONE_GO
-    return "1h" if len(turns) >= HOUR_FROM and (len(turns) - HOUR_FROM) % every == 0 else "5m"
+    # By its number, which a folding does not change: by how many stand, an hour might never come.
+    return "1h" if len(turns) >= HOUR_FROM and turns[-1].number % every == 0 else "5m"
 
 
 def _has_paused(turns: Sequence[Turn]) -> bool:
     """Whether an entry of five minutes ran out between two of these requests."""
-    asked = [turn.question.created_at for turn in turns]
-    return any(later - earlier > SHORT_LIFETIME for earlier, later in pairwise(asked))
+    return any(
+        later.number == earlier.number + 1 and later.question.created_at - earlier.question.created_at > SHORT_LIFETIME
+        for earlier, later in pairwise(turns)
+    )
 
 
 def _marker(how: Settings, ttl: str) -> dict[str, Any] | None:

@@ -303,7 +303,7 @@ def _gathered(chat: Chat, asked: Asked) -> Known:
         plan=plan_for(user, able.context_window),
         ratios=calibration.ratios(model),
         belief=calibration.belief(model),
-        boundaries=Boundary.objects.for_prompt(user),
+        boundaries=Boundary.for_prompt(user),
         role=_role(asked),
         snapshot=ProfileSnapshot(),
         profile=[_line(line) for line in lines],

@@ -332,10 +332,8 @@ class Search:
         statement = _WORDS_BY_INDEX if self.collection.rows else _WORDS_BY_SCAN
         hits = _HITS_BY_INDEX if self.collection.rows else _HITS_BY_SCAN
         known = {"known_rows": _KNOWN_ROWS if self.collection.rows else "NULL", "weighing": _WEIGHING}
-        # Among all of the user's rows if all are searched, the few excluded ones too: then none is looked at for it.
-        is_of_all = self.filters == EVERYTHING and self.known_then is None
-        among = {one.table: "user_id = %(user)s::bigint" if is_of_all else own for one, own in tables}
-        rows = " + ".join(f"(SELECT count(*) FROM {table} AS own WHERE {own})" for table, own in among.items())  # noqa: S608
+        # Only those that can be found: with rejected facts and deleted conversations every word would seem rare.
+        rows = " + ".join(f"(SELECT count(*) FROM {one.table} AS own WHERE {own})" for one, own in tables)  # noqa: S608
         sql = statement.format(
             hits=" UNION ALL ".join(hits.format(kind=one.kind, table=one.table, own=own) for one, own in tables),
             rows="%(rows)s::float8" if self.collection.rows else f"({rows})::float8",

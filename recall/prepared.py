@@ -54,8 +54,8 @@ class _Words:
 class Prepared[Row]:
     """A queryset with parameters that is put in words when it is first asked.
 
-    `build` is called once, with a stand-in for each parameter of `kinds` (a key of STAND_INS): it must not look at
-    them. The queryset yields models, tuples (`values_list`) or single values (`values_list(flat=True)`).
+    `build` is called with a stand-in for each parameter of `kinds` (a key of STAND_INS): it must not look at them. The
+    queryset yields models, tuples (`values_list`) or single values (`values_list(flat=True)`).
 
         NEWEST = Prepared(lambda user: Forgetting.objects.filter(user=user).order_by("-pk")[:1], user=int)
         NEWEST.first(user=7)
@@ -63,7 +63,7 @@ class Prepared[Row]:
 
     def __init__(self, build: Callable[..., QuerySet[Any, Row]], **kinds: type) -> None:
         self._build = build
-        self._stand_ins = {name: STAND_INS[kind](number) for number, (name, kind) in enumerate(kinds.items())}
+        self._kinds = kinds
 
     def __call__(self, **values: object) -> list[Row]:
         """All rows.
@@ -89,19 +89,37 @@ class Prepared[Row]:
 
     @cached_property
     def _words(self) -> _Words:
-        queryset = self._build(**self._stand_ins)
+        words, again = (self._put_in_words(self._stand_ins(number)) for number in (0, len(self._kinds)))
+        # What differs between two sets of stand-ins was made of them, and is not them.
+        if words.sql != again.sql or list(map(_plain, words.bound)) != list(map(_plain, again.bound)):
+            raise TypeError("A parameter is looked at, or computed with, before it is bound.")
+        if {name for name, _ in words.bound} - {None} != set(self._kinds):
+            raise TypeError("A parameter is not bound.")
+        return words
+
+    def _stand_ins(self, first: int) -> dict[str, object]:
+        return {name: STAND_INS[kind](number) for number, (name, kind) in enumerate(self._kinds.items(), first)}
+
+    def _put_in_words(self, stand_ins: Mapping[str, object]) -> _Words:
+        queryset = self._build(**stand_ins)
         compiler = queryset.query.get_compiler(connection=connection)
         sql, params = compiler.as_sql()
-        bound = [(self._name_of(param), param) for param in params]
-        if {name for name, _ in bound} - {None} != set(self._stand_ins):
-            raise TypeError("A parameter is not bound as it was given: it cannot be told from the other values.")
+        names = [_name_of(param, stand_ins) for param in params]
+        bound = [(name, None if name else param) for name, param in zip(names, params, strict=True)]
         found = compiler.get_converters([expression for expression, *_ in compiler.select])
         converters = [(column, functions, expression) for column, (functions, expression) in found.items()]
         return _Words(sql, bound, converters, _row(queryset, compiler), queryset.query.select_for_update)
 
-    def _name_of(self, param: object) -> str | None:
-        found = (n for n, stand_in in self._stand_ins.items() if type(stand_in) is type(param) and stand_in == param)
-        return next(found, None)
+
+def _plain(place: tuple[str | None, object]) -> tuple[str | None, object]:
+    """The same; of a value in a wrapper of the driver (bytes, JSON), which equals no other, what it holds."""
+    name, value = place
+    return name, getattr(value, "obj", value)
+
+
+def _name_of(param: object, stand_ins: Mapping[str, object]) -> str | None:
+    found = (name for name, stand_in in stand_ins.items() if type(stand_in) is type(param) and stand_in == param)
+    return next(found, None)
 
 
 class AnyOf(Func):
@@ -115,7 +133,10 @@ class AnyOf(Func):
 
 def _row(queryset: QuerySet[Any, Any], compiler: SQLCompiler) -> Callable[[Any], Any]:
     """How this queryset's own iterable makes one thing of one row."""
-    yields: Any = queryset._iterable_class
+    asked: Any = queryset  # nothing public tells what it will make of its rows
+    yields = asked._iterable_class
+    if asked._prefetch_related_lookups or asked._known_related_objects:
+        raise TypeError("Nothing beside the rows themselves can be prepared.")
     if yields is ValuesListIterable:
         return tuple
     if yields is FlatValuesListIterable:

@@ -28,7 +28,12 @@ def storable_json(value: Any) -> Any:
     return value
 
 
+def with_links_by_their_words(text: str) -> str:
+    """A Markdown text as it reads where its links cannot be followed."""
+    return _LINK.sub(r"\1", text)
+
+
 def in_a_line(text: str, chars: int) -> str:
     """The beginning of a Markdown text as one line: links by their words, without headings, bullets and emphasis."""
-    words = _FORM.sub("", _LINK.sub(r"\1", text[: 2 * chars]))
+    words = _FORM.sub("", with_links_by_their_words(text[: 2 * chars]))
     return " ".join(words.split())[:chars]

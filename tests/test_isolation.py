@@ -309,7 +309,7 @@ def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: Use
     Fact.objects.filter(pk=hers.fact.pk).update(status="active", key="identity:name")
     found = recall(bob, SECRET, now=timezone.now())
     assert (found.kept, found.cut, profile_lines(bob)) == ((), (), [])
-    assert list(Boundary.objects.for_prompt(bob)) == list(Boundary.objects.filter(user=None))
+    assert list(Boundary.for_prompt(bob)) == list(Boundary.objects.filter(user=None))
 
 
 def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:

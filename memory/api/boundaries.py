@@ -43,7 +43,7 @@ class NewBoundary(Schema):
 )  # fmt: skip
 def list_boundaries(request: HttpRequest) -> Any:
     """Everybody's and your own, as they stand in each prompt."""
-    return models.Boundary.objects.for_prompt(person(request))
+    return models.Boundary.for_prompt(person(request))
 
 
 @router.post(

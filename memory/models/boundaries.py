@@ -24,10 +24,6 @@ class BoundaryQuerySet(models.QuerySet["Boundary"]):
         """A person's own rules, in the second system block."""
         return self.filter(user=user, active=True)
 
-    def for_prompt(self, user: User) -> list[Boundary]:
-        """All that hold for this person, the global ones first."""
-        return _FOR_PROMPT(user=user.pk)
-
 
 class Boundary(models.Model):
     """A wellbeing or safety rule that is always in the prompt and never cut."""
@@ -47,6 +43,11 @@ class Boundary(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+    @staticmethod
+    def for_prompt(user: User) -> list[Boundary]:
+        """All that hold for this person, the global ones first."""
+        return _FOR_PROMPT(user=user.pk)
 
 
 _FOR_PROMPT: Final = Prepared(

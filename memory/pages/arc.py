@@ -7,8 +7,8 @@ the drawing's own coordinates. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Final
@@ -25,9 +25,15 @@ SMALLEST: Final = 4
 LARGEST: Final = 11
 """Radius of an episode without any significance, and of one that could not have more."""
 APART: Final = 120
-"""Between two things that are written: a month, a stage, or the title of a key moment."""
+"""Between two things that are written at the same height: months, stages."""
 TITLE: Final = 26
 """Characters of a title."""
+LOWEST: Final = 208
+"""No title stands below this: there are the months."""
+LETTER: Final = 8
+"""Width of a title's character, rather too much than too little."""
+LINE: Final = 18
+"""Height of a title, with a little air."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,21 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle of the drawing."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    def touches(self, other: Box) -> bool:
+        """Whether anything of the one lies on the other."""
+        beside = self.right <= other.left or other.right <= self.left
+        return not (beside or self.bottom <= other.top or other.bottom <= self.top)
+
+
+@dataclass(frozen=True, slots=True)
 class Dot:
     """An episode in the drawing."""
 
@@ -52,13 +73,17 @@ class Dot:
     x: int
     y: int
     radius: int
-    label: str
+    label: str = ""
     """Its title, where there is room for it; else empty."""
+    label_y: int = 0
+    """Its base line, above the dot or else below it."""
+    anchor: str = "middle"
+    """Which end of the title stands at the dot: at the sides of the drawing it must not leave it."""
 
     @property
-    def label_y(self) -> int:
-        """Above the dot."""
-        return self.y - self.radius - 6
+    def box(self) -> Box:
+        """Where its circle is."""
+        return Box(self.x - self.radius, self.y - self.radius, self.x + self.radius, self.y + self.radius)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +116,7 @@ def arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = ()) ->
     if len(points) < FEWEST:
         return None
     places = [_x(place, len(points)) for place in range(len(points))]
-    dots = _dots(points, places)
+    dots = _titled([_dot(point, x) for point, x in zip(points, places, strict=True)])
     months = [Mark(x, month) for month, x in _firsts(points, places) if month]
     return Arc(dots, _line(dots), _with_room(months), _with_room(_reached(points, places, stages)), told(points))
 
@@ -114,16 +139,36 @@ def _x(place: int, of: int) -> int:
     return SIDES + round(place * (WIDTH - 2 * SIDES) / (of - 1))
 
 
-def _dots(points: Sequence[Point], places: Sequence[int]) -> list[Dot]:
-    dots: list[Dot] = []
-    written = -APART
-    for point, x in zip(points, places, strict=True):
-        has_room = point.is_key and x - written >= APART
-        written = x if has_room else written
-        y = round((TOP + BOTTOM) / 2 - point.valence * (BOTTOM - TOP) / 2)
-        radius = round(SMALLEST + point.significance * (LARGEST - SMALLEST))
-        dots.append(Dot(point, x, y, radius, _short(point.title) if has_room else ""))
-    return dots
+def _dot(point: Point, x: int) -> Dot:
+    y = round((TOP + BOTTOM) / 2 - point.valence * (BOTTOM - TOP) / 2)
+    return Dot(point, x, y, round(SMALLEST + point.significance * (LARGEST - SMALLEST)))
+
+
+def _titled(dots: Sequence[Dot]) -> list[Dot]:
+    """The dots, key moments with their titles where those lie on no other dot and no earlier title."""
+    taken = [dot.box for dot in dots]
+    titled = []
+    for dot in dots:
+        free = (place for place in _places_of_title(dot) if not any(place[1].touches(box) for box in taken))
+        found = next(free, None) if dot.point.is_key else None
+        titled.append(found[0] if found else dot)
+        taken += [found[1]] if found else []
+    return titled
+
+
+def _places_of_title(dot: Dot) -> Iterator[tuple[Dot, Box]]:
+    """The dot with its title, and where that stands: above, or below if that is not where the months are told."""
+    label = _short(dot.point.title)
+    width = len(label) * LETTER
+    anchor = "start" if dot.x < width / 2 else "end" if dot.x > WIDTH - width / 2 else "middle"
+    left = {"start": dot.x, "end": dot.x - width, "middle": dot.x - width // 2}[anchor]
+    for base in (dot.y - dot.radius - 6, dot.y + dot.radius + LINE):
+        if base <= LOWEST:
+            yield replace(dot, label=label, label_y=base, anchor=anchor), _line_of_text(left, base, width)
+
+
+def _line_of_text(left: int, base: int, width: int) -> Box:
+    return Box(left, base - LINE + 4, left + width, base + 4)
 
 
 def _short(title: str) -> str:

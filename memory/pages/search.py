@@ -26,6 +26,7 @@ from memory.question import is_small_talk, words_of
 from memory.ranking import DEFAULT_PROFILE, Part, Rule, Source
 from memory.refs import ids_by_kind
 from memory.retrieval import CutItem, Filters, MemoryItem, recall
+from recall.text import with_links_by_their_words
 
 RESULTS: Final = 20
 """Results that a page shows: four times what a prompt gets."""
@@ -245,7 +246,8 @@ def _result(
     elif item.conversation_id:
         link = reverse("conversation", args=[item.conversation_id])
     counted, uncounted = reasons(item.parts)
-    pieces = marked(excerpt(item.text, pattern), pattern)
+    text = with_links_by_their_words(item.text) if item.source == "document" else item.text
+    pieces = marked(excerpt(text, pattern), pattern)
     return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, badge)
 
 

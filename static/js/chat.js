@@ -544,7 +544,10 @@ text.addEventListener("input", () => {
   showButtons();
 });
 stop.addEventListener("click", () => connection.ask({ type: "stop", conversation: shown() }));
-scroller.addEventListener("scroll", () => ($("jump").hidden = isAtBottom()), { passive: true });
+scroller.addEventListener("scroll", () => ($("jump").hidden = isAtEnd = isAtBottom()), { passive: true });
+// The composer grows (a line of the budget, files, a longer text) and takes the room away: whoever is at the end stays.
+let isAtEnd = !location.hash && !$("welcome");
+new ResizeObserver(() => isAtEnd && !$("welcome") && toBottom()).observe(scroller);
 $("jump").addEventListener("click", async () => {
   if (document.querySelector(".more-later")) await showEnd();
   toBottom();

@@ -92,7 +92,6 @@ export class Temporary {
   #show() {
     const [choice, chat] = [$("temporary-choice"), $("chat")];
     if (!choice) return;
-    choice.hidden = false;
     const state = this.#isGone ? "gone" : this.id ? "running" : this.isOn ? "chosen" : "off";
     chat.dataset.temporary = choice.dataset.state = state;
     $("temporary").disabled = Boolean(this.id);

@@ -421,6 +421,23 @@ def test_recalling_takes_three_statements(alice: User, django_assert_num_queries
         recall(alice, "Where does my sister live?", now=NOW)
 
 
+SMALL_TALK = ["I walked the dog this morning.", "We had dinner after work.", "The garden needs water every morning."]
+
+
+@pytest.mark.parametrize("hidden", ["proposals", "rejected facts", "a deleted conversation"])
+def test_what_cannot_be_found_makes_no_word_rarer(alice: User, hidden: str) -> None:
+    talk(alice, *[f"{said} Day {n}." for n in range(8) for said in SMALL_TALK])
+    question = "How much water is in a melon?"
+    before = [(item.ref, item.score) for item in recall(alice, question, now=NOW).kept]
+    if hidden == "a deleted conversation":
+        talk(alice, *[f"Number {n} is a number." for n in range(300)])
+        Conversation.objects.filter(messages__text="Number 0 is a number.").update(deleted_at=NOW)
+    else:
+        status = "proposed" if hidden == "proposals" else "rejected"
+        Fact.objects.bulk_create([Fact(user=alice, statement=f"Fact {n}.", status=status) for n in range(1_000)])
+    assert [(item.ref, item.score) for item in recall(alice, question, now=NOW).kept] == before
+
+
 def test_being_used_counts_once_for_own_facts_only(alice: User, bob: User, django_assert_num_queries: Any) -> None:
     (mine,), (other,), (foreign,) = remember(alice, SISTER), remember(alice, PEANUTS), remember(bob, SISTER)
 

@@ -95,6 +95,16 @@ def test_the_words_of_the_question_are_marked(alice: User, sign_in: SignIn) -> N
     assert '<mark class="mark">sister</mark> Mary <mark class="mark">lives</mark> in Lisbon.' in page
 
 
+def test_a_documents_links_are_told_by_their_words(alice: User, sign_in: SignIn) -> None:
+    documents.add(alice, "/people/Mary", "Mary, my sister, lives in [Rua Augusta](/c/1f).", "user", Origin())
+    embed_waiting()
+
+    page = results_of(sign_in(alice))
+
+    assert "in Rua Augusta." in page
+    assert "(/c/1f)" not in page
+
+
 def test_what_is_in_every_prompt_anyway_is_found_here(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister is Mary.", kind="person", key="sister", importance=0.9)
 

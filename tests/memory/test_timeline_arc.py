@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from accounts.models import User
 from chat.growing import stages_reached
 from chat.models import Conversation
 from memory.models import Episode, Fact
-from memory.pages.arc import APART, BOTTOM, HEIGHT, TOP, WIDTH, Point, arc
+from memory.pages.arc import BOTTOM, HEIGHT, LETTER, TOP, WIDTH, Box, Dot, Point, arc
 
 type SignIn = Callable[[User], Client]
 
@@ -34,6 +34,13 @@ def tell(user: User, title: str, days: int = 0, **fields: Any) -> Episode:
         user=user, title=title, summary=f"How {title} went.", happened_at=DAY + timedelta(days=days), **fields
     )
     return made
+
+
+def title_of(dot: Dot) -> Box:
+    """Where the title of a dot is drawn, with the letters as wide as the drawing takes them to be."""
+    width = len(dot.label) * LETTER
+    left = dot.x - {"start": 0, "middle": width // 2, "end": width}[dot.anchor]
+    return Box(left, dot.label_y - 11, left + width, dot.label_y + 3)
 
 
 def test_two_episodes_are_no_arc() -> None:
@@ -163,9 +170,21 @@ def test_nothing_leaves_the_drawing_and_no_two_titles_touch(given_points: list[P
     for dot in drawn.dots:
         assert 0 <= dot.x - dot.radius < dot.x + dot.radius <= WIDTH
         assert 0 <= dot.y - dot.radius < dot.y + dot.radius <= HEIGHT
-        assert 0 < dot.label_y < HEIGHT
-    written = [dot.x for dot in drawn.dots if dot.label]
-    assert all(later - earlier >= APART for earlier, later in pairwise(written))
+    titles = [title_of(dot) for dot in drawn.dots if dot.label]
+    assert all(0 <= title.left < title.right <= WIDTH and 0 < title.top < title.bottom < HEIGHT for title in titles)
+    assert not any(one.touches(other) for one, other in combinations(titles, 2))
+    assert not any(title.touches(dot.box) for title in titles for dot in drawn.dots)
+
+
+def test_a_title_that_has_no_room_above_stands_below() -> None:
+    drawn = arc([point(), point("A pump that works", 0.9, 1, is_key=True), point("A new home", 0.6, 2, is_key=True)])
+    crowded = arc(
+        [point(days=n) for n in range(8)] + [point(f"The {n}th key moment", 0.5, n, is_key=True) for n in (8, 9)]
+    )
+    assert drawn is not None
+    assert crowded is not None
+    assert all(dot.label_y < dot.y for dot in drawn.dots if dot.label)
+    assert [dot.label_y > dot.y for dot in crowded.dots if dot.label] == [False, True]
 
 
 @pytest.mark.parametrize("count", [3, 50])

@@ -104,7 +104,7 @@ def test_it_is_put_in_words_once_and_every_asking_is_one_statement(facts: list[F
         connection,
     ) as seen:
         assert len(prepared(user=alice.pk)) == len(prepared(user=alice.pk)) == 3
-    assert built == [STAND_INS[int](0)]
+    assert built == [STAND_INS[int](0), STAND_INS[int](1)], "and once more, to be sure that nothing depends on them"
     assert len(seen) == 2
 
 
@@ -138,9 +138,22 @@ def test_rows_are_locked_within_a_transaction_or_not_at_all(facts: list[Fact], a
         lambda message: Message.objects.filter(pk=message).select_related("conversation"),
         lambda message: Message.objects.filter(pk=message).annotate(one=Value(1)),
         lambda message: Message.objects.filter(pk=message).values("pk"),
+        lambda message: Message.objects.filter(pk=message).prefetch_related("children"),
         lambda message: Message.objects.filter(pk=message + 1),
+        lambda message: Message.objects.filter(pk=message) | Message.objects.filter(pk=message + 1),
+        lambda message: Message.objects.filter(pk=message).order_by("pk" if message % 2 else "-pk"),
+        lambda message: Message.objects.all(),
     ],
-    ids=["a joined model", "an annotated model", "dictionaries", "a parameter that was computed with"],
+    ids=[
+        "a joined model",
+        "an annotated model",
+        "dictionaries",
+        "what is fetched besides",
+        "a parameter that was computed with",
+        "one that was computed with in a second place",
+        "one that was looked at",
+        "one that is not bound",
+    ],
 )
 @pytest.mark.django_db
 def test_what_it_could_not_answer_alike_is_refused(shape: Callable[[Any], QuerySet[Any, Any]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recall.text import in_a_line
+from recall.text import in_a_line, with_links_by_their_words
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,8 @@ def test_marks_of_form_are_left_out_and_words_stay(text: str, line: str) -> None
 
 def test_it_is_no_longer_than_it_may_be() -> None:
     assert in_a_line("word " * 1_000, 12) == "word word wo"
+
+
+def test_a_link_is_read_by_its_words() -> None:
+    text = "Three turns.\n[Open the conversation](/c/1f) ![A map](/m.png) [not a link] (aside)"
+    assert with_links_by_their_words(text) == "Three turns.\nOpen the conversation A map [not a link] (aside)"

@@ -38,6 +38,7 @@ from chat.steps import kept
 from chat.task import note
 from chat.taskroom import with_task
 from chat.telling import turn_ended
+from chat.tools.knowing import brought
 from chat.topic import topic_has_shifted
 from chat.triggers import Moment, reason
 from chat.utterances import is_said, utterance
@@ -82,7 +83,7 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
             _keep_standing(opened, compiled, taken)
             nudge(f"user-{answer.user_id}", "conversation", conversation=str(opened.conversation.pk))
             if not opened.is_aside:
-                _go_on_from(opened, answer, compiled)
+                _go_on_from(opened, answer, compiled, answered)
             receipt = _draft(opened, compiled, answered.task) if compiled is not None else None
             if was_forgotten and receipt is not None:
                 erase_receipt(receipt)  # it names what was only considered, too
@@ -108,13 +109,14 @@ def _erase_task(opened: Opened, answered: Answered) -> None:
         note(opened.conversation, {})
 
 
-def _go_on_from(opened: Opened, answer: Message, compiled: Compiled | None) -> None:
+def _go_on_from(opened: Opened, answer: Message, compiled: Compiled | None, answered: Answered) -> None:
     """What an answer means for the conversation and for memory; one that is only tried means nothing to either."""
     conversation = opened.conversation
     said = [utterance(message) for message in (opened.question, answer) if is_said(message)]
     index_utterances(answer.user_id, conversation.pk, said)
     if compiled is not None:
-        mark_used(conversation.user, compiled.used_refs, timezone.now())
+        by_tools = {ref for call in answered.tools for ref in brought(call.result)}
+        mark_used(conversation.user, {*compiled.used_refs, *by_tools}, timezone.now())
     titles.ask_if_due(conversation, answer)
 
 

@@ -21,6 +21,7 @@ from budget.models import ProfileSnapshot, Receipt
 from chat.branches import BESIDE, KEPT
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.rewriting import DROPPED, summarise_anew
+from chat.tools.knowing import brought
 from memory.artifacts import FOLDER
 from memory.forgettable import BusyError
 from memory.indexing import reindex
@@ -165,13 +166,22 @@ def _answers(user: User, erasure: Erasure) -> None:
     suspects = {pk for pk, as_memory in by_refs.items() if not as_memory}
     suspects |= set(receipts.carried(user, erasure.echoes))
     suspects |= set(_later_answers(user, erasure))
-    recalled = {pk for pk, as_memory in by_refs.items() if as_memory}
+    recalled = {pk for pk, as_memory in by_refs.items() if as_memory} | _told_by_tools(user, erasure)
     staying = ~Q(conversation__in=erasure.conversations) & ~Q(text__in=["", FORGOTTEN]) & ~Q(status=STREAMING)
     for answer in _rows(user, (suspects | recalled) - erasure.messages).filter(staying):
         if answer.pk in recalled or erasure.repeats(answer.text) or _lines_repeat(answer, erasure):
             erasure.messages.add(answer.pk)
     replies = Message.objects.for_user(user).filter(parent__in=erasure.messages, parent__role=Message.Role.USER)
     erasure.messages |= set(replies.filter(staying, role=Message.Role.ASSISTANT).values_list("pk", flat=True))
+
+
+def _told_by_tools(user: User, erasure: Erasure) -> set[int]:
+    """Answers whose tools brought it up, or said it: in no receipt does it stand as a memory."""
+    results = Message.objects.for_user(user).filter(event_type=Message.Event.TOOL_RESULT, parent__isnull=False)
+    results = results.exclude(conversation__in=erasure.conversations).exclude(text__in=["", FORGOTTEN])
+    refs = erasure.refs - erasure.echoes
+    told = results.values_list("parent", "text").iterator()
+    return {parent for parent, text in told if parent and (erasure.says(text) or refs & brought(text))}
 
 
 def _later_answers(user: User, erasure: Erasure) -> Iterator[int]:

@@ -72,7 +72,7 @@ def propose(user: User, statement: str, said: Utterance, began: datetime | None 
         if began is not None and forgotten_since(user.pk, began):
             return NOT_STORED.format(reason=FORGOTTEN_MEANWHILE)
         known = near(user, proposal, vector, said.message_id)
-        decision = decide(proposal, [said], known.facts, similarity=known.similarity)
+        decision = decide(proposal, [said], known.facts, policy_for(user), known.similarity)
         if decision.outcome in (Outcome.DROP, Outcome.REINFORCE):
             return NOT_STORED.format(reason=decision.reason)
         store(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from chat.tools.calls import Answer, ToolRefused, number, text
 from memory.models import Document
 from memory.paths import encode
 from memory.ranking import TOP_K, WEAK, Source
+from memory.refs import ids_by_kind
 from memory.retrieval import Filters, MemoryItem, recall
 from recall.environment import setting
 from recall.text import storable
@@ -59,6 +61,8 @@ SEARCH_CONVERSATION: Final[ToolParam] = {
         "additionalProperties": False,
     },
 }
+_IDS: Final = re.compile(r'"id": ?"(\w+:\d+)"')
+"""As `_shown` names a memory, once it is JSON."""
 SEARCH_KNOWLEDGE: Final[ToolParam] = {
     "name": "search_knowledge",
     "description": (
@@ -158,6 +162,11 @@ def document(user: User, given: Answer) -> Answer:
     shown = asked.shown[start : start + MAX_DOCUMENT]
     rest = {"next_start": start + len(shown)} if start + len(shown) < whole else {}
     return {"note": NOTE, "path": path, "text": shown, "title": asked.title} | rest
+
+
+def brought(result: str) -> set[str]:
+    """Refs of the memories that a search answered with, by the text of its answer, whole or shortened."""
+    return {ref for ref in _IDS.findall(result) if any(ids_by_kind([ref]).values())}
 
 
 def _shown(item: MemoryItem) -> dict[str, str]:

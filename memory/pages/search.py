@@ -138,6 +138,11 @@ class Result:
     because: str = ""
 
     @property
+    def text(self) -> str:
+        """What is shown of its text."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
     def percent(self) -> int:
         """Its score as people read it, and as wide as its bar."""
         return round(100 * self.item.score)

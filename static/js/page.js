@@ -56,7 +56,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = /** @type {CustomEvent} */ (event).detail.xhr;
-  if (status !== 404) notice(`That did not work (${status}). Nothing was changed; please try again.`);
+  if (status === 403) notice("That was refused: this page may be older than your sign-in. Nothing was changed; please load it again.");
+  else if (status !== 404) notice(`That did not work (${status}). Nothing was changed; please try again.`);
 });
 document.addEventListener("htmx:sendError", () => notice("Recall cannot be reached. Please try again in a moment."));
 

@@ -165,3 +165,13 @@ def test_a_time_zone_has_to_exist() -> None:
     validate_time_zone("Europe/Lisbon")
     with pytest.raises(ValidationError, match="not a time zone"):
         validate_time_zone("Mars/Olympus")
+
+
+def test_a_form_of_an_older_session_is_told_so_in_plain_words(alice: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice)
+
+    response = client.post("/settings", {"name": "Al"})
+
+    assert response.status_code == 403
+    assert "load the page again" in response.content.decode()

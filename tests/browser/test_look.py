@@ -28,6 +28,15 @@ PAGES = (
 ENTRANCE = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 ENOUGH_CONTRAST = 4.5
+SHIFTED = """
+() => new Promise((told) => {
+  const seen = new PerformanceObserver((list) => told(list.getEntries().reduce((sum, one) => sum + one.value, 0)));
+  seen.observe({type: "layout-shift", buffered: true});
+  setTimeout(() => told(0), 500);
+})
+"""
+"""How much of the page has moved since it was painted first."""
+FROM_THE_END = "scroller => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight"
 """WCAG 2.2, success criterion 1.4.3: text against what is behind it."""
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 6
 WIDE_ANSWER = f"""A [link](https://example.org/{"a" * 120}) and {LONG}.
@@ -163,6 +172,27 @@ def test_the_chosen_appearance_outlives_a_reload(somebody: Person) -> None:
     page.reload()
     assert page.evaluate(BRIGHTNESS) < 100
     assert page.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
+
+
+def test_the_chat_does_not_move_under_its_reader(somebody: Person) -> None:
+    somebody.screen = {"viewport": {"width": 1280, "height": 480}}
+    page = somebody.tab("/")
+    expect(page.get_by_role("switch", name="Temporary")).to_be_visible()
+    assert page.evaluate(SHIFTED) == 0
+    ask(page, "A long word. " * 60)
+    expect(last_answer(page)).to_be_visible()
+
+    page.reload()
+
+    scroller = page.locator("#scroller")
+    expect(page.locator("#budget-line")).to_contain_text("tokens")
+    assert page.evaluate(SHIFTED) < 0.001
+    assert scroller.evaluate("it => it.scrollHeight - it.clientHeight") > 100
+    page.locator("#attach").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"a word"})
+    expect(page.get_by_role("list", name="Attached to this message").get_by_role("listitem")).to_have_count(1)
+    page.wait_for_timeout(100)
+    assert scroller.evaluate(FROM_THE_END) < 2
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
 
 
 def test_what_goes_wrong_on_a_page_is_noticed(somebody: Person) -> None:

@@ -18,6 +18,7 @@ from django.db import connection
 from django.db.models import F
 
 from accounts.models import User
+from budget import calibration
 from budget.choosing import save
 from chat import gathering
 from chat.answering import Answered, RoundUsage, ToolUse
@@ -168,7 +169,10 @@ def test_a_later_fold_leaves_the_first_turns_and_earlier_summaries_in_the_cache(
     assert read == up_to_breakpoint(before.request, 3) > up_to_breakpoint(before.request, 2)
 
 
-def test_where_more_and_more_turns_are_left_out_the_beginning_stays_in_the_cache(alice: User) -> None:
+def test_where_more_and_more_turns_are_left_out_the_beginning_stays_in_the_cache(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "ratios", lambda model: {})  # whatever other tests have taught
     provider = Provider()
     remembered(alice, statement="The user lives in Porto.")
     save(alice, "small", None, None, {})

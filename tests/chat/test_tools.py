@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,8 @@ import httpx2
 import pytest
 
 from accounts.models import User
-from chat.answering import CALLS_A_TURN, ToolUse
+from chat.answering import CALLS_A_TURN, Answered, ToolUse
+from chat.closing import close_turn
 from chat.models import Conversation, Message
 from chat.opening import Opened
 from chat.tools import BY_NAME, SEARCHES, TOOLS, offered, run_tool, tools_for
@@ -18,8 +20,9 @@ from chat.tools import web as web_tool
 from chat.websearch import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
 from memory import documents
 from memory.documents import PathTakenError
-from memory.models import Document
+from memory.models import Document, Fact
 from recall.provider import Capabilities
+from tests.chat.long_talk import ask, begin
 
 HITS = [Hit("Tides", "https://example.org/tides", "High water at nine.")]
 
@@ -185,3 +188,17 @@ def test_the_title_of_a_page_that_the_provider_found_writes_no_heading_of_its_ow
     run(opened, "web_search", {"query": "tide\n# Mine"}, json.dumps({"results": [page]}))
     text = Document.objects.under("/artifacts").get().text
     assert [line for line in text.splitlines() if line.startswith("# ")] == ["# Web search: tide # Mine"]
+
+
+def test_what_a_search_brought_into_the_answer_counts_as_used(alice: User) -> None:
+    mine = Fact.objects.create(user=alice, statement="The user's cello was made in Cremona.", status="active")
+    faded = Fact.objects.create(user=alice, statement="The user once had a viola.", status="archived")
+    now, compiled = ask(begin(alice), "hello")
+    told = json.dumps({"results": [{"id": mine.ref, "text": "…"}, {"id": faded.ref, "text": "…"}, {"id": "fact:x"}]})
+    call = ToolUse("1", "search_knowledge", {"query": "cello"}, told)
+
+    close_turn(now, "It was made in Cremona.", compiled, Answered(tools=[call]), time.monotonic())
+
+    assert [one.times_used for one in Fact.objects.order_by("pk")] == [1, 1]
+    faded.refresh_from_db()
+    assert faded.status == "active"

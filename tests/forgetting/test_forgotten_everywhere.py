@@ -14,7 +14,7 @@ from pgvector.django import CosineDistance
 
 from accounts.models import User
 from chat.context import compile_context
-from chat.models import Message
+from chat.models import Conversation, Message
 from chat.opening import Opened
 from memory.embedding import embedder
 from memory.forgetting.doing import ChangedError, forget, preview
@@ -28,7 +28,7 @@ from memory.review import undo
 from recall.embedded import Cluster
 from recall.erasing import FORGOTTEN
 from tests.forgetting.everywhere import files_with, tables_with
-from tests.forgetting.told import BREAD, OLDER, QUOTE, SAID, STATEMENT, WORDS, Told, exchange, learn, tell
+from tests.forgetting.told import BREAD, OLDER, QUOTE, SAID, STATEMENT, WORDS, Told, exchange, learn, tell, tool
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +83,26 @@ def test_answers_that_knew_of_it_go_and_others_stay(told: Told) -> None:
     assert texts[told.reply.pk] == FORGOTTEN, "it repeated it"
     assert texts[told.unconcerned.pk] == "Lisbon is mild in autumn."
     assert "Strong white flour." in texts.values()
+
+
+@pytest.mark.parametrize("names", ["by name", "word for word"])
+def test_an_answer_goes_whose_tool_brought_it_up_though_no_receipt_names_it(told: Told, names: str) -> None:
+    asked = Conversation.objects.create(user=told.user, title="A trip")
+    _, paraphrase = exchange(asked, "Whom could I visit?", "There is somebody of your family far away, by the sea.")
+    _, other = exchange(asked, "And what shall I read?", "Something short.")
+    shown = {"id": told.fact.ref, "text": STATEMENT[:4]} if names == "by name" else {"text": STATEMENT}
+    found = tool(paraphrase, "tool_result", json.dumps({"results": [shown]}), {"id": "1", "is_error": False})
+    bread = json.dumps({"results": [{"id": told.bread.ref, "text": BREAD}]})
+    tool(other, "tool_result", bread, {"id": "2", "is_error": False})
+
+    forget(told.user, the_fact(told), by=told.user)
+
+    for gone in (paraphrase, found):
+        gone.refresh_from_db()
+        assert gone.text == FORGOTTEN
+    other.refresh_from_db()
+    assert other.text == "Something short."
+    assert tables_with(*WORDS) == {}
 
 
 def test_the_words_of_its_neighbours_are_written_anew(told: Told) -> None:

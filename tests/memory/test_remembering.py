@@ -12,7 +12,7 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from chat.utterances import utterance
 from memory.embedding import embedder
-from memory.models import Fact
+from memory.models import Fact, KindPolicy
 from memory.remembering import WAITS, propose
 from memory.source import Utterance
 
@@ -91,5 +91,15 @@ def test_the_cost_does_not_grow_with_what_is_known(
     for n in range(50):
         known(alice, f"The user keeps {n} bees in hive number {n}.")
 
-    with django_assert_max_num_queries(7):  # savepoint, owner, nearest, compared, insert, nudge, release
+    with django_assert_max_num_queries(8):  # savepoint, owner, nearest, compared, policy, insert, nudge, release
         propose(alice, BEES, said)
+
+
+def test_what_is_never_to_be_kept_is_not_proposed_either(alice: User, bob: User, said: Utterance) -> None:
+    KindPolicy.objects.create(user=bob, subject="fact", rule="never")
+    assert propose(alice, BEES, said) == WAITS
+    Fact.objects.all().delete()
+    KindPolicy.objects.create(user=alice, subject="fact", rule="never")
+
+    assert propose(alice, BEES, said).startswith("It was not stored: ")
+    assert not Fact.objects.exists()

@@ -240,11 +240,12 @@ def _current_message(contents: Contents) -> list[TextBlockParam | ImageBlockPara
 
 def history_lifetime(turns: Sequence[Turn], ttl: str) -> str:
     """How long the history's entry is to live. `turns`: that stand as they were said; `ttl`: the operator's choice."""
-    if ttl != "1h":
-        return ttl
-    every = HOUR_EVERY if _has_paused(turns[-PAUSES_AMONG:]) else HOUR_EVERY_AT_ONE_GO
-    # By its number, which a folding does not change: by how many stand, an hour might never come.
-    return "1h" if len(turns) >= HOUR_FROM and turns[-1].number % every == 0 else "5m"
+    if ttl != "1h" or len(turns) < HOUR_FROM:
+        return "5m"
+    if _has_paused(turns[-PAUSES_AMONG:]):  # counted from a folding on, at which all is written anew in any case
+        return "1h" if (len(turns) - HOUR_FROM) % HOUR_EVERY == 0 else "5m"
+    # By its number: between two foldings there may be fewer turns than that.
+    return "1h" if turns[-1].number % HOUR_EVERY_AT_ONE_GO == 0 else "5m"
 
 
 def _has_paused(turns: Sequence[Turn]) -> bool:

@@ -25,6 +25,7 @@ from budget.history import TurnRange
 from budget.models import ProfileSnapshot, Receipt
 from budget.panel import panel
 from chat.answering import ToolUse
+from chat.choosing_model import defaults_of
 from chat.closing import draft, ended, ending
 from chat.context import Compiled, compile_known
 from chat.frames import Temporary
@@ -288,7 +289,8 @@ def _context(message_id: int, receipt: Receipt) -> Frame:
 def _gathered(chat: Chat, asked: Asked) -> Known:
     """As `chat/gathering.py`, from what the process holds; the person's memory only where it may be read."""
     now, timed, user = timezone.now(), Stopwatch(), chat.user
-    model = settings.ENVIRONMENT.chat_model
+    chosen, effort = defaults_of(user)
+    model = chosen or settings.ENVIRONMENT.chat_model
     able = capabilities(model)
     lines = profile_lines(user) if asked.reads_memory else []
     timed.lap("profile")
@@ -298,7 +300,7 @@ def _gathered(chat: Chat, asked: Asked) -> Known:
         now=now,
         user=user,
         model=model,
-        effort="",
+        effort=effort,
         able=able,
         plan=plan_for(user, able.context_window),
         ratios=calibration.ratios(model),

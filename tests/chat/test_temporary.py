@@ -195,6 +195,14 @@ async def test_it_knows_what_was_said_in_it(alice: Any, tabs: Tabs, provider: Pr
     assert said_before == ["The word is rosebud.", "A good word."]
 
 
+async def test_it_begins_with_the_persons_own_model_and_effort(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    alice.chat_model, alice.effort = "claude-opus-5-5", "high"
+    await alice.asave()
+    await talk(await tabs.open(alice), "hello")
+    sent = provider.requests()[-1]["body"]
+    assert (sent["model"], sent["output_config"]) == ("claude-opus-5-5", {"effort": "high"})
+
+
 async def test_it_reads_memory_only_where_the_person_says_so(alice: Any, tabs: Tabs, provider: Provider) -> None:
     await known_of(alice)
     await Boundary.objects.acreate(user=alice, text="Never joke about snakes.")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Q
@@ -108,6 +109,10 @@ def exchange_html(question: Message, answer: Message, *, user: User) -> str:
 # What the librarian made of a conversation -------------------------------------------------------------------------
 
 
+BY_RULES: Final = "rules/"
+"""How the rule engine's version begins (memory/rules/engine.py): not imported for it, as its patterns take a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class LibrarianLine:
     """What the librarian did with one conversation, and whether there is something left for it to read."""
@@ -115,6 +120,8 @@ class LibrarianLine:
     is_reading: bool = False
     error: str = ""
     has_read: bool = False
+    by_rules: bool = False
+    """The last time without a model: only English is read (memory/rules/engine.py)."""
     learned: int = 0
     waiting: int = 0
     unread: bool = False
@@ -128,19 +135,20 @@ def librarian_line(conversation: Conversation) -> LibrarianLine:
     runs = (
         LibrarianRun.objects.filter(conversation=conversation, user_id=conversation.user_id)
         .order_by("-last_seq")
-        .values_list("state", "error", "cost")
+        .values_list("state", "error", "cost", "engine")
     )
-    latest: list[tuple[str, str, Decimal]] = list(runs)
+    latest: list[tuple[str, str, Decimal, str]] = list(runs)
     facts = Fact.objects.filter(run__conversation=conversation, user_id=conversation.user_id).aggregate(
         learned=Count("id", filter=Q(status=Fact.Status.ACTIVE)),
         waiting=Count("id", filter=Q(status=Fact.Status.PROPOSED)),
     )
     return LibrarianLine(
-        is_reading=any(state in {states.PENDING, states.RUNNING} for state, _, _ in latest),
-        error=next((error for state, error, _ in latest if state == states.FAILED), ""),
-        has_read=any(state == states.DONE for state, _, _ in latest),
+        is_reading=any(state in {states.PENDING, states.RUNNING} for state, *_ in latest),
+        error=next((error for state, error, *_ in latest if state == states.FAILED), ""),
+        has_read=any(state == states.DONE for state, *_ in latest),
+        by_rules=next((engine.startswith(BY_RULES) for state, *_, engine in latest if state == states.DONE), False),
         learned=facts["learned"],
         waiting=facts["waiting"],
         unread=conversation.librarian_watermark < conversation.next_seq - 1,
-        cost=sum((cost for _, _, cost in latest), Decimal(0)),
+        cost=sum((cost for _, _, cost, _ in latest), Decimal(0)),
     )

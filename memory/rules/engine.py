@@ -79,7 +79,6 @@ class RuleEngine:
 
     version: str = VERSION
     longest: timedelta = LONGEST
-    languages: tuple[str, ...] = ("en",)
     spends: bool = False
 
     def extract(self, reading: Reading) -> Extraction:

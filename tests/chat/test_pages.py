@@ -16,6 +16,7 @@ from chat import windows
 from chat.models import Conversation, Message
 from chat.pages import exchange_html, message_html, told_time
 from memory.models import Fact, LibrarianRun
+from memory.rules.engine import VERSION
 
 SignIn = Callable[[Any], Client]
 
@@ -260,7 +261,12 @@ def test_what_was_learned_and_what_waits_is_counted_as_it_is_now(
 def test_a_reading_that_found_nothing_says_so(
     sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
 ) -> None:
-    assert librarian(sign_in(alice), conversation).startswith("Recall read this and found nothing to remember.")
+    client, english = sign_in(alice), "Without a model it goes by rules, which read English only."
+    assert librarian(client, conversation).startswith("Recall read this and found nothing to remember.")
+    LibrarianRun.objects.filter(pk=run.pk).update(engine=VERSION)
+    assert english in librarian(client, conversation)
+    LibrarianRun.objects.filter(pk=run.pk).update(engine="model/1 claude-sonnet-5-5")
+    assert english not in librarian(client, conversation)
 
 
 def test_a_reading_that_failed_says_why_and_can_be_tried_again(

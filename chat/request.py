@@ -182,7 +182,7 @@ def _messages(contents: Contents, mark: dict[str, Any] | None) -> list[MessagePa
             question, answer = render_turn(one)
             messages += [{"role": "user", "content": [*notes, *question["content"]]}, answer]
             notes = []
-        elif one is Place.STAYS_SO_FAR:
+        elif one is _Place.STAYS_SO_FAR:
             _mark_last(messages, notes, mark)
         else:
             notes.append(_text(one))
@@ -197,13 +197,13 @@ def _mark_last(messages: list[Any], notes: list[TextBlockParam], mark: dict[str,
         blocks[-1] = _marked(blocks[-1], mark)
 
 
-class Place(Enum):
+class _Place(Enum):
     """What is no block, but stands between two."""
 
     STAYS_SO_FAR = auto()
 
 
-def _in_order(contents: Contents) -> Iterator[Turn | str | Literal[Place.STAYS_SO_FAR]]:
+def _in_order(contents: Contents) -> Iterator[Turn | str | Literal[_Place.STAYS_SO_FAR]]:
     """The turns, and in their places what stands for those that are folded or left out."""
     past, gap = Past(tuple(contents.turns), tuple(contents.segments)).in_order, contents.cut_turns
     stays = _staying(past, gap)
@@ -218,7 +218,7 @@ def _in_order(contents: Contents) -> Iterator[Turn | str | Literal[Place.STAYS_S
             yield one.text if is_noted else f"{SUMMARY_NOTE}\n\n{one.text}"
         is_noted = isinstance(one, Segment)
         if number + 1 == stays:
-            yield Place.STAYS_SO_FAR
+            yield _Place.STAYS_SO_FAR
     if gap is not None:
         yield PLACEHOLDER.format(first=gap.first, last=gap.last)
 

@@ -70,9 +70,10 @@ class Keeper:
             return {}
 
     def look(self, children: int) -> set[psutil.Process]:
-        """Wait until that many processes run below it; they are remembered."""
+        """Wait until that many processes run below it, its own ones by name; they are remembered."""
         me = psutil.Process(self.process.pid)
         wait_until(lambda: len(me.children(recursive=True)) >= children)
+        wait_until(lambda: {child.pid for child in me.children()} <= set(self.pids().values()))
         found = set(me.children(recursive=True))
         self.everything |= found
         return found

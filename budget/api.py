@@ -243,8 +243,11 @@ class Item(Schema):
     section: str
     label: str
     tokens: int
-    score: float | None
-    parts: dict[str, float] = Field(description="What the score is made of")
+    score: float | None = Field(description="By which it was kept within its section")
+    fits: float | None = Field(
+        None, description="How well it fits the question, of a line of the profile that stands there anyway"
+    )
+    parts: dict[str, float] = Field(description="What the score is made of; with `fits`, what that is made of")
     kept: bool
     rule: str = Field(description="By which it was cut; empty: it was kept")
 

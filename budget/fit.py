@@ -69,6 +69,8 @@ class Piece:
     """How much it matters within its section: the lowest is cut first; None counts as 0. History goes by turns."""
     parts: Mapping[str, float] = field(default_factory=dict)
     """What the score is made of."""
+    fits: float | None = None
+    """How well it fits the question, where it stands in the prompt whether it does or not; None: not found by it."""
     guarded: bool = False
     """Cut only when nothing unguarded is left, as keyed facts. Role pieces and history's outer turns always are."""
     turn: int | None = None

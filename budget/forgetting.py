@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 REFS_AT_ONCE: Final = 100
 """Of one statement: each is a look-up in the index of receipts' items."""
 AS_MEMORY: Final = frozenset({Section.MEMORIES.value, Section.TASK.value})
-"""Sections in which a memory stands because this very question called for it."""
+"""Sections in which a memory stands because this very question called for it; a line of the profile that does says so
+by `fits`."""
 
 
 def carried(user: User, refs: Iterable[str]) -> dict[int, bool]:
@@ -48,7 +49,11 @@ def _naming(refs: Iterable[str], **more: bool) -> Q:
 
 
 def _was_recalled(items: Iterable[dict[str, Any]], refs: Collection[str]) -> int:
-    return int(any(one["ref"] in refs and one["kept"] and one["section"] in AS_MEMORY for one in items))
+    return int(any(one["ref"] in refs and one["kept"] and _was_called_for(one) for one in items))
+
+
+def _was_called_for(item: Mapping[str, Any]) -> bool:
+    return item["section"] in AS_MEMORY or "fits" in item
 
 
 def pinned_to(user: User, erasure: Erasure) -> set[UUID]:

@@ -12,6 +12,7 @@ from budget.models import Receipt
 from budget.plan import Section
 from budget.prediction import prediction_error
 from budget.prefix import shared_out
+from budget.recalled import fit_of, was_called_for
 from budget.snapshots import HOLDS_NO_LONGER
 
 BAR_WIDTH: Final = 1000
@@ -72,7 +73,9 @@ class Shown:
     label: str
     heading: str
     tokens: int
-    score: float | None
+    score: float
+    in_profile: bool
+    """It stood there whatever was asked, and fits."""
     parts: list[tuple[str, float]]
     rule: str
     url: str
@@ -90,7 +93,9 @@ class Panel:
     bars: list[Bar]
     answer: AnswerRoom
     recalled: list[Shown]
+    """What the question called for, and told anyway by the profile or not, best first."""
     profile: list[Shown]
+    """Its other lines."""
     cut: list[Shown]
     unlisted: int
     """Candidates that retrieval left out and the receipt does not list: they scored lower than all that it does."""
@@ -118,8 +123,8 @@ def panel(receipt: Receipt) -> Panel:
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
         answer=answer_room(receipt.sections, receipt.plan_total),
-        recalled=_of(Section.MEMORIES, kept),
-        profile=_of(Section.PROFILE, kept),
+        recalled=[_shown(item) for item in sorted(kept, key=_best_first) if was_called_for(item)],
+        profile=[_shown(item) for item in kept if item["section"] == Section.PROFILE and "fits" not in item],
         cut=[_shown(item) for item in cut],
         unlisted=receipt.ingredients.get("unlisted", 0),
         facts_were_cut=any(item["rule"] == KEYED_FACTS_CUT for item in cut),
@@ -178,8 +183,8 @@ def dollars(amount: Decimal | None) -> str:
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
-def _of(section: Section, items: Iterable[dict[str, Any]]) -> list[Shown]:
-    return [_shown(item) for item in items if item["section"] == section]
+def _best_first(item: dict[str, Any]) -> float:
+    return -fit_of(item)
 
 
 def _shown(item: dict[str, Any]) -> Shown:
@@ -187,7 +192,8 @@ def _shown(item: dict[str, Any]) -> Shown:
         label=item["label"],
         heading=Section(item["section"]).heading,
         tokens=item["tokens"],
-        score=item["score"],
+        score=fit_of(item),
+        in_profile=item["kept"] and "fits" in item,
         parts=[(name.replace("_", " "), value) for name, value in item["parts"].items()],
         rule=item["rule"],
         url=item["url"],

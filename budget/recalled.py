@@ -35,7 +35,7 @@ class Recalled:
     question: str
     at: datetime
     item: Mapping[str, Any]
-    """As the receipt has it: `tokens`, `score`, `parts`, `kept`, `rule` …"""
+    """As the receipt has it: `tokens`, `parts`, `kept`, `rule` …, with how well it fitted as its `score`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Standing:
 
     receipt: Receipt
     item: Mapping[str, Any]
+    """As in `Recalled`."""
     place: int | None
     """By score, 1 is the best; None: it was not searched for."""
     among: int
@@ -68,7 +69,7 @@ def prompts_with(user: User, ref: str) -> list[Recalled]:
     """The latest prompts of the user's for which this memory came up. One statement."""
     found = _naming(user, ref).order_by("-created_at", "-pk")
     columns = found.values_list("message_id", "message__parent__text", "created_at", "item")[:LISTED]
-    return [Recalled(message_id, question or "", at, item) for message_id, question, at, item in columns]
+    return [Recalled(message_id, question or "", at, _by_fit(item)) for message_id, question, at, item in columns]
 
 
 def tally(user: User, ref: str) -> Tally:
@@ -94,12 +95,26 @@ def standing(user: User, message_id: int, ref: str) -> Standing:
     item = next((item for item in receipt.items if item["ref"] == ref), None)
     if item is None:
         raise Receipt.DoesNotExist
-    scored = [one for one in receipt.items if one["section"] == Section.MEMORIES and one["score"] is not None]
-    better = [one for one in scored if one["score"] > (item["score"] or 0.0)]
+    scored = [one for one in receipt.items if was_called_for(one)]
+    better = [one for one in scored if fit_of(one) > fit_of(item)]
     place = 1 + len(better) if item in scored else None
-    return Standing(
-        receipt, item, place, len(scored), min((one["score"] for one in scored if one["kept"]), default=None)
-    )
+    last_kept = min((fit_of(one) for one in scored if one["kept"]), default=None)
+    return Standing(receipt, _by_fit(item), place, len(scored), last_kept)
+
+
+def was_called_for(item: Mapping[str, Any]) -> bool:
+    """Whether the question brought it up: a memory, or a line of the profile that would have stood there anyway."""
+    return (item["section"] == Section.MEMORIES and item["score"] is not None) or "fits" in item
+
+
+def fit_of(item: Mapping[str, Any]) -> float:
+    """How well an item fits the question, 0–1: a line of the profile is kept by another score."""
+    fit: float | None = item.get("fits", item["score"])
+    return fit or 0.0
+
+
+def _by_fit(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**item, "score": fit_of(item)} if was_called_for(item) else item
 
 
 def _naming(user: User, ref: str) -> QuerySet[Any]:

@@ -235,6 +235,8 @@ def items(kept: Iterable[Piece], cut: Iterable[Cut]) -> list[Item]:
 
 def _item(piece: Piece, rule: str) -> Item:
     more: Item = {"guarded": True} if piece.guarded else {}
+    if piece.fits is not None:
+        more |= {"fits": round(piece.fits, 4)}
     if piece.ref.startswith(SEGMENT_REF):
         more |= {"turn": piece.turn}
     return {

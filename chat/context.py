@@ -7,7 +7,7 @@ import hmac
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -33,13 +33,11 @@ from chat.person import clock_lines
 from chat.request import FRAME, Contents, Recalled, Settings, build, digest
 from chat.tools import TOOLS
 from chat.websearch import offer
-from memory.retrieval import MemoryItem
+from memory.retrieval import CutItem, MemoryItem
 from memory.source import source
 from recall.text import in_a_line
 from recall.tokens import count
 
-IN_THE_WINDOW: Final = "already in the window"
-"""Rule: what was said in a turn that stands in this very prompt is not recalled again (DESIGN §4)."""
 CANDIDATES_KEPT: Final = 40
 """Of the candidates that retrieval left out, the receipt lists so many, the best: the legs bring up four times as many,
 most of them far below the floor, and each costs half a kilobyte of every receipt."""
@@ -117,14 +115,18 @@ def compile_known(known: Known, began: float, plan: ResolvedPlan | None = None) 
     plan = plan or known.plan
     weighed = list(weigh(known))
     fitted = fit([one.piece for one in weighed], plan, known.already_cut)
+    if twice := _told_twice(fitted):
+        known = replace(known, recollection=known.recollection.without(twice))
+        weighed = list(weigh(known))
+        fitted = fit([one.piece for one in weighed], plan, known.already_cut)
     if fitted.refused is not None:
         raise _refused(known, fitted.refused, fitted.too_long)
     fitted = replace(fitted, cut_turns=_with_folded(fitted.cut_turns, known.past.segments))
-    kept = {piece.ref for piece in fitted.kept}
+    kept = {(piece.section, piece.ref) for piece in fitted.kept}
     contents = _contents(known, kept, fitted)
     how = _settings(known)
     request = build(contents, how, known.only_tools)
-    standing = [one for one in weighed if one.piece.ref in kept]
+    standing = [one for one in weighed if (one.piece.section, one.piece.ref) in kept]
     prefix = prefix_of(standing, fitted.kept, known.counted)
     return Compiled(
         known=known,
@@ -140,6 +142,12 @@ def compile_known(known: Known, began: float, plan: ResolvedPlan | None = None) 
         weighed=fitted.tokens,
         timings={**known.timings, "compile": round((time.perf_counter() - began) * 1000, 2)},
     )
+
+
+def _told_twice(fitted: Fitted) -> set[str]:
+    """Recalled memories that stand in the profile, too: its room was borrowed, which nobody knew before the fit."""
+    in_profile = {piece.ref for piece in fitted.kept if piece.section is Section.PROFILE}
+    return {piece.ref for piece in fitted.kept if piece.section is Section.MEMORIES and piece.ref in in_profile}
 
 
 def _refused(known: Known, sentence: str, found: TooLong | None) -> Refused:
@@ -214,32 +222,40 @@ def _segment(segment: Segment, scale: _Scale) -> Iterator[Weighed]:
 
 
 def _profile(known: Known, scale: _Scale) -> Iterator[Weighed]:
+    found = {one.item.ref: one.item for one in known.recollection.cut}
     for line in known.profile:
-        today = known.importance.get(line.ref)
-        importance = today.importance if today else 0.0
-        is_fact = line.ref.startswith("fact:") and (today is None or today.is_fact)
-        url = _link(today.message_id) if today else ""
+        today, asked = known.importance.get(line.ref), found.get(line.ref)
         yield scale.put(
-            Section.PROFILE, line.ref, line.text, base=line.tokens, score=importance, guarded=is_fact, url=url
+            Section.PROFILE,
+            line.ref,
+            line.text,
+            base=line.tokens,
+            score=today.standing if today else 0.0,
+            guarded=line.ref.startswith("fact:") and (today is None or today.is_fact),
+            url=_link(today.message_id) if today else "",
+            **(_why(asked) | {"fits": asked.score} if asked else {}),
         )
 
 
 def _memories(known: Known, scale: _Scale) -> Iterator[Weighed]:
     for number, line in enumerate(known.profile_update):
         yield scale.put(Section.MEMORIES, f"update:{number}", line, score=ALWAYS, guarded=True)
-    for item in _recalled(known):
+    for item in known.recollection.kept:
         shown = json.dumps(_as_told(item).as_json(), ensure_ascii=False)
-        parts = {str(name): value for name, value in item.parts.items()}
         yield scale.put(
             Section.MEMORIES,
             item.ref,
             shown,
             label=item.text,
             score=item.score,
-            parts=parts,
+            **_why(item),
             url=_link(item.message_id),
             inside=item.text,
         )
+
+
+def _why(item: MemoryItem) -> dict[str, Any]:
+    return {"parts": {str(name): value for name, value in item.parts.items()}}
 
 
 def _tools_json(known: Known) -> str:
@@ -300,55 +316,54 @@ TOOLS_JSON: Final = json.dumps(TOOLS, sort_keys=True)
 # What becomes of the pieces --------------------------------------------------------------------------------------
 
 
-def _recalled(known: Known) -> list[MemoryItem]:
-    """The memories to be told: those whose words stand in the history anyway are left out."""
-    shown = {turn.question.pk for turn in known.turns_shown}
-    return [item for item in known.recollection.kept if item.message_id not in shown]
-
-
 def _as_told(item: MemoryItem) -> Recalled:
     return Recalled(item.ref, item.source, item.when.date().isoformat(), item.text, item.said_by, item.title)
 
 
 def _unlisted(known: Known) -> int:
     """How many candidates that retrieval left out the receipt does not list."""
-    return max(0, len(known.recollection.cut) - CANDIDATES_KEPT)
+    return max(0, len(_beaten(known)) - CANDIDATES_KEPT)
+
+
+def _beaten(known: Known) -> list[CutItem]:
+    """What retrieval left out, best first; of a line of the profile the profile says what became of it."""
+    in_profile = {line.ref for line in known.profile}
+    return [one for one in known.recollection.cut if one.item.ref not in in_profile]
 
 
 def _not_taken(known: Known) -> Iterator[Cut]:
     """What retrieval, or the window, left out before anything had to fit: each with the rule that says so."""
-    told = {item.ref for item in _recalled(known)}
-    left_out = [(one.item, str(one.rule)) for one in known.recollection.cut[:CANDIDATES_KEPT]]
-    left_out += [(item, IN_THE_WINDOW) for item in known.recollection.kept if item.ref not in told]
+    left_out = [(one.item, str(one.rule)) for one in _beaten(known)[:CANDIDATES_KEPT]]
     left_out += [(item, RULE) for item in known.struck_items]
     scale = _Scale(known.ratios)
     yield from known.left_out
     for line in known.struck_lines:
         yield Cut(scale.put(Section.PROFILE, line.ref, line.text, base=line.tokens).piece, RULE)
     for item, rule in left_out:
-        parts = {str(name): value for name, value in item.parts.items()}
         url = _link(item.message_id)
         weighed = scale.put(
-            Section.MEMORIES, item.ref, item.text, base=item.tokens, score=item.score, parts=parts, url=url
+            Section.MEMORIES, item.ref, item.text, base=item.tokens, score=item.score, url=url, **_why(item)
         )
         yield Cut(weighed.piece, rule)
 
 
-def _contents(known: Known, kept: set[str], fitted: Fitted) -> Contents:
+def _contents(known: Known, kept: Collection[tuple[Section, str]], fitted: Fitted) -> Contents:
     role, project = known.role, known.project
     return Contents(
         blueprint=BLUEPRINT,
         global_boundaries=[b.text for b in known.boundaries if b.user_id is None],
         own_boundaries=[b.text for b in known.boundaries if b.user_id is not None],
-        role=role.told if role is not None and f"role:{role.pk}" in kept else "",
-        project=project.told if project is not None and f"project:{project.pk}" in kept else "",
-        profile=[line.text for line in known.profile if line.ref in kept],
+        role=role.told if role is not None and (Section.ROLE, f"role:{role.pk}") in kept else "",
+        project=project.told if project is not None and (Section.ROLE, f"project:{project.pk}") in kept else "",
+        profile=[line.text for line in known.profile if (Section.PROFILE, line.ref) in kept],
         turns=[turn for turn in known.turns if fitted.cut_turns is None or turn.number not in fitted.cut_turns],
-        segments=[segment for segment in known.past.segments if segment.ref in kept],
+        segments=[segment for segment in known.past.segments if (Section.HISTORY, segment.ref) in kept],
         cut_turns=fitted.cut_turns,
-        recalled=[_as_told(item) for item in _recalled(known) if item.ref in kept],
-        profile_update=[line for n, line in enumerate(known.profile_update) if f"update:{n}" in kept],
-        task=known.task if "task" in kept else "",
+        recalled=[_as_told(item) for item in known.recollection.kept if (Section.MEMORIES, item.ref) in kept],
+        profile_update=[
+            line for n, line in enumerate(known.profile_update) if (Section.MEMORIES, f"update:{n}") in kept
+        ],
+        task=known.task if (Section.TASK, "task") in kept else "",
         clock=_clock(known),
         message=known.question.text,
         attachments=known.attachments,

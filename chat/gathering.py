@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import Final
 from uuid import UUID
 
@@ -15,12 +16,12 @@ from django.utils import timezone
 from accounts.models import User
 from budget import calibration, prefix, snapshots
 from budget.choosing import plan_for
-from budget.counting import TextClass
+from budget.counting import TextClass, estimate
 from budget.fit import Cut
 from budget.history import TurnRange
 from budget.learning import Belief
 from budget.models import ProfileSnapshot
-from budget.plan import ResolvedPlan
+from budget.plan import ResolvedPlan, Section
 from chat import task
 from chat.attachments.attached import Attached
 from chat.attachments.standing import with_attachments
@@ -35,9 +36,9 @@ from chat.tools import Definition
 from memory.first_turn import where_we_left
 from memory.forgetting.epoch import epoch, locked_epoch
 from memory.models import Boundary, Fact
-from memory.profile import ProfileLine, profile_lines
+from memory.profile import FOLDER, ProfileLine, profile_lines
 from memory.refs import fact_ids
-from memory.retrieval import Filters, MemoryItem, Recollection, recall
+from memory.retrieval import Filters, MemoryItem, Recollection, Told, recall
 from recall.prepared import Prepared
 from recall.provider import Capabilities, capabilities
 from recall.stopwatch import Stopwatch
@@ -115,11 +116,6 @@ class Known:
         """The turns that came before and are not folded."""
         return self.past.turns
 
-    @property
-    def turns_shown(self) -> list[Turn]:
-        """The turns that stand in the prompt, as far as the last cut decides."""
-        return [turn for turn in self.past.turns if _is_shown(turn.number, self.already_cut)]
-
 
 def gather(opened: Opened) -> Known:
     """Read it all, on the thread and the connection of the caller."""
@@ -140,7 +136,14 @@ def gather(opened: Opened) -> Known:
     boundaries = Boundary.for_prompt(user)
     timed.lap("profile")
     already_cut = _already_cut(opened)
-    recollection = _recalled(opened, before, segments, already_cut, now)
+    plan, ratios = plan_for(user, able.context_window), calibration.ratios(model)
+    said, is_whole = _in_the_window(opened, before, already_cut), not before.segments and already_cut is None
+    told = replace(
+        told_by_profile(lines, plan, ratios),
+        said=frozenset(said),
+        conversation=str(conversation.pk) if is_whole else "",
+    )
+    recollection = _recalled(opened, before, segments, told, now)
     timed.lap("retrieve")
     known = Known(
         now=now,
@@ -148,8 +151,8 @@ def gather(opened: Opened) -> Known:
         model=model,
         effort=conversation.effort,
         able=able,
-        plan=plan_for(user, able.context_window),
-        ratios=calibration.ratios(model),
+        plan=plan,
+        ratios=ratios,
         belief=calibration.belief(model),
         boundaries=boundaries,
         role=conversation.role,
@@ -185,9 +188,7 @@ def _is_shown(number: int, cut: TurnRange | None) -> bool:
     return cut is None or number not in cut
 
 
-def _recalled(
-    opened: Opened, before: Past, segments: Sequence[_SegmentRow], cut: TurnRange | None, now: datetime
-) -> Recollection:
+def _recalled(opened: Opened, before: Past, segments: Sequence[_SegmentRow], told: Told, now: datetime) -> Recollection:
     """What bears on the question; in a first turn, also what was going on before."""
     conversation = opened.conversation
     user = conversation.user
@@ -198,13 +199,29 @@ def _recalled(
         filters=Filters(scope=only_scope(conversation)),
         project=conversation.scope,
         exclude_refs=[
-            *_in_the_window(opened, before, cut),
+            *told.said,
             *_on_other_branches(segments, before),
             *_left_out(opened),
         ],
+        told=told,
         context=[message.text for turn in before.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
     )
-    return recollection if before.turns else with_where_we_left(user, recollection, now, conversation)
+    return recollection if before.turns else with_where_we_left(user, recollection, now, told, conversation)
+
+
+def told_by_profile(lines: Sequence[ProfileLine], plan: ResolvedPlan, ratios: Mapping[TextClass, float]) -> Told:
+    """The lines that are sure of their place, the best as many as the profile's own ceiling holds: the others may be
+    recalled, for whether they find room is only known when all is fitted."""
+    room = plan.ceilings[Section.PROFILE]
+    best_first = sorted(lines, key=lambda line: (not line.is_fact, -line.standing))
+    used = accumulate(count(line.text) for line in best_first)
+    sure = [
+        line
+        for line, tokens in zip(best_first, used, strict=True)
+        if estimate({TextClass.PROSE: tokens}, ratios) <= room
+    ]
+    refs = frozenset(ref for line in sure for ref in (line.ref, line.tells))
+    return Told(facts=refs, folder=FOLDER if len(sure) == len(lines) else "")
 
 
 def _in_the_window(opened: Opened, before: Past, cut: TurnRange | None) -> list[str]:
@@ -247,11 +264,11 @@ def _all_segments(conversation: Conversation) -> list[_SegmentRow]:
 
 
 def with_where_we_left(
-    user: User, recollection: Recollection, now: datetime, conversation: Conversation | None = None
+    user: User, recollection: Recollection, now: datetime, told: Told, conversation: Conversation | None = None
 ) -> Recollection:
     """A conversation's first turn is also told what was going on before, behind what was asked for."""
     project, only = (conversation.scope, conversation.only_project) if conversation else ("", False)
-    known = [item.ref for item in recollection.kept]
+    known = [*(item.ref for item in recollection.kept), *told.facts]
     begun = where_we_left(user, now, known, project=project, only_project=only)
     if begun is None:
         return recollection

@@ -29,7 +29,7 @@ from chat.choosing_model import defaults_of
 from chat.closing import draft, ended, ending
 from chat.context import Compiled, compile_known
 from chat.frames import Temporary
-from chat.gathering import CONTEXT_TURNS, Known, with_where_we_left
+from chat.gathering import CONTEXT_TURNS, Known, told_by_profile, with_where_we_left
 from chat.history import Past, Turn, finished_turns
 from chat.models import Conversation, Message, Role
 from chat.opening import BUSY, CONTINUE_TEXT, Opened, Refused, checked_text
@@ -49,7 +49,7 @@ from chat.turn import (
 )
 from memory.models import Boundary
 from memory.profile import ProfileLine, profile_lines
-from memory.retrieval import Recollection, recall
+from memory.retrieval import Recollection, Told, recall
 from recall.provider import capabilities
 from recall.stopwatch import Stopwatch
 from recall.threads import in_thread
@@ -294,7 +294,9 @@ def _gathered(chat: Chat, asked: Asked) -> Known:
     able = capabilities(model)
     lines = profile_lines(user) if asked.reads_memory else []
     timed.lap("profile")
-    recollection = _recalled(chat, asked) if asked.reads_memory else Recollection()
+    plan, ratios = plan_for(user, able.context_window), calibration.ratios(model)
+    told = told_by_profile(lines, plan, ratios)
+    recollection = _recalled(chat, asked, told) if asked.reads_memory else Recollection()
     timed.lap("retrieve")
     return Known(
         now=now,
@@ -302,8 +304,8 @@ def _gathered(chat: Chat, asked: Asked) -> Known:
         model=model,
         effort=effort,
         able=able,
-        plan=plan_for(user, able.context_window),
-        ratios=calibration.ratios(model),
+        plan=plan,
+        ratios=ratios,
         belief=calibration.belief(model),
         boundaries=Boundary.for_prompt(user),
         role=_role(asked),
@@ -333,8 +335,8 @@ def _line(line: ProfileLine) -> snapshots.Line:
     return snapshots.Line(line.ref, line.text, count(line.text))
 
 
-def _recalled(chat: Chat, asked: Asked) -> Recollection:
+def _recalled(chat: Chat, asked: Asked, told: Told) -> Recollection:
     now = timezone.now()
     context = [message.text for turn in chat.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)]
-    found = recall(chat.user, asked.opened.question.text, now=now, context=context)
-    return found if chat.turns else with_where_we_left(chat.user, found, now)
+    found = recall(chat.user, asked.opened.question.text, now=now, context=context, told=told)
+    return found if chat.turns else with_where_we_left(chat.user, found, now, told)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -51,13 +51,21 @@ class ProfileLine:
     """`document:/profile/goals:3` (its third line) or `fact:12`, of a line that tells that fact, too."""
     text: str
     importance: float
-    """0–1: of prose the least important gives way first; a fact only when all prose is gone."""
+    """0–1."""
     kind: str
     """PROSE, or a guaranteed fact's kind."""
     heading: str
     """The document's title; the kind's name for a fact."""
     message_id: int | None = None
     """The message a fact rests on."""
+    tells: str = ""
+    """Ref of the guaranteed fact that it says in the same words, and that needs no line for that."""
+
+    @property
+    def standing(self) -> float:
+        """How long an unguarded line stays, 0–1: the person's own prose outranks what the librarian wrote, then by
+        importance (DESIGN §3)."""
+        return (self.importance + (0.0 if self.ref.startswith("fact:") else 1.0)) / 2
 
     @property
     def is_fact(self) -> bool:
@@ -72,14 +80,14 @@ def profile_lines(user: User) -> list[ProfileLine]:
     """
     written = sorted(_DOCUMENTS(user=user.pk), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
     guaranteed, lined = _facts(user, [fact for document in written for fact in facts_in(document.text)])
-    told: set[str] = set()
-    lines = []
+    places: dict[str, int] = {}
+    lines: list[ProfileLine] = []
     for line in (*_prose(written, lined), *(_guaranteed(fact) for fact in guaranteed)):
-        words = _bare(line.text)
-        if line.is_fact and words in told:
-            continue
-        told.add(words)
-        lines.append(line)
+        place = places.setdefault(_bare(line.text), len(lines))
+        if line.is_fact and place < len(lines):
+            lines[place] = replace(lines[place], tells=line.ref)
+        else:
+            lines.append(line)
     return lines
 
 
@@ -89,7 +97,7 @@ def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[Pro
             text = line.unmarked.strip()
             if line.fact in lined and line.fact is not None:
                 fact = lined[line.fact]
-                yield ProfileLine(fact.ref, text, fact.importance, PROSE, document.title, fact.message_id)
+                yield ProfileLine(fact.ref, _told(fact), fact.importance, PROSE, document.title, fact.message_id)
             elif text and (line.fact is None or not is_profile(document)):
                 yield ProfileLine(f"{document.ref}:{number}", text, document.importance, PROSE, document.title)
 
@@ -104,8 +112,12 @@ def _facts(user: User, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]
 
 def _guaranteed(fact: Fact) -> ProfileLine:
     heading = fact.get_kind_display()
-    statement = " ".join(fact.statement.split())
-    return ProfileLine(fact.ref, statement, fact.importance, fact.kind, heading, fact.message_id)
+    return ProfileLine(fact.ref, _told(fact), fact.importance, fact.kind, heading, fact.message_id)
+
+
+def _told(fact: Fact) -> str:
+    """By its statement, which says whom it is about, where a document's line may leave that to its place."""
+    return " ".join(fact.statement.split())
 
 
 def _bare(text: str) -> str:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -34,7 +34,13 @@ Part = Literal[
     "project",
 ]
 Rule = Literal[
-    "below the floor", "the same question", "archived", "near-duplicate", "beyond top-K", "over the token budget"
+    "below the floor",
+    "the same question",
+    "archived",
+    "already in the window",
+    "near-duplicate",
+    "beyond top-K",
+    "over the token budget",
 ]
 Source = Literal["fact", "episode", "document", "message", "segment"]
 
@@ -267,8 +273,12 @@ def rank(
     top_k: int = TOP_K,
     token_budget: int | None = None,
     strong: float = STRONG,
+    told: Collection[str] = (),
 ) -> list[Ranked]:
-    """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs."""
+    """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs.
+
+    `told`: refs of what the prompt says anyway; they take no place, nor does what says the same.
+    """
     known = list(candidates)
     around = _Surroundings(question, known, calibration)
     weights = list(profile.weights.items())
@@ -279,7 +289,7 @@ def rank(
         is_recent = boosted and now - candidate.when < _RECENT
         scored.append(_Scored(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
     scored.sort(key=_Scored.order)
-    return _with_rules(_best_of_each(scored), _Limits(question, calibration, top_k, token_budget, strong))
+    return _with_rules(_best_of_each(scored), _Limits(question, calibration, top_k, token_budget, strong, told))
 
 
 def explain(ranked: Ranked, profile: Profile) -> dict[Part, float]:
@@ -429,6 +439,7 @@ class _Limits:
     top_k: int
     token_budget: int | None
     strong: float
+    told: Collection[str]
 
 
 def _best_of_each(scored: Sequence[_Scored]) -> list[_Scored]:
@@ -442,25 +453,32 @@ def _best_of_each(scored: Sequence[_Scored]) -> list[_Scored]:
 def _with_rules(scored: Sequence[_Scored], limits: _Limits) -> list[Ranked]:
     ranked: list[Ranked] = []
     kept: list[Candidate] = []
+    told: list[Candidate] = []
     any_strong = any(row.relevance >= limits.strong for row in scored)
     for row in scored:
-        rule = _rule(row, kept, limits, any_strong=any_strong)
+        rule = _rule(row, kept, told, limits, any_strong=any_strong)
         if rule is None:
             kept.append(row.candidate)
+        elif rule == "already in the window":
+            told.append(row.candidate)
         ranked.append(Ranked(row.candidate, row.parts, row.total, rule))
     return sorted(ranked, key=lambda row: row.rule is not None)
 
 
-def _rule(row: _Scored, kept: Sequence[Candidate], limits: _Limits, *, any_strong: bool) -> Rule | None:
+def _rule(
+    row: _Scored, kept: Sequence[Candidate], told: Sequence[Candidate], limits: _Limits, *, any_strong: bool
+) -> Rule | None:
     if not _reaches_floor(row, limits.calibration, any_strong=any_strong):
         return "below the floor"
     if row.candidate.asks and row.candidate.said == limits.question.named:  # asked before: it tells nothing
         return "the same question"
     if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
         return "archived"
+    if row.candidate.ref in limits.told:
+        return "already in the window"
     if len(kept) >= limits.top_k:
         return "beyond top-K"
-    if any(says_the_same(row.candidate, other) for other in kept):
+    if any(says_the_same(row.candidate, other) for other in (*kept, *told)):
         return "near-duplicate"
     if limits.token_budget is not None:
         used = sum(other.tokens for other in kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,7 @@ from recall.stopwatch import Stopwatch
 if TYPE_CHECKING:
     from accounts.models import User
 
-__all__ = ["EVERYTHING", "CutItem", "Filters", "MemoryItem", "Recollection", "mark_used", "recall"]
+__all__ = ["EVERYTHING", "CutItem", "Filters", "MemoryItem", "Recollection", "Told", "mark_used", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,43 @@ class Recollection:
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds of each step: read, words, embed (what was left of it after the words), fetch, rank."""
 
+    def without(self, told: Collection[str]) -> Recollection:
+        """The same, where it turned out that the prompt says these anyway."""
+        cut = [CutItem(item, "already in the window") for item in self.kept if item.ref in told]
+        return replace(self, kept=tuple(one for one in self.kept if one.ref not in told), cut=(*cut, *self.cut))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a prompt says anyway: it is found, and takes no place among what is recalled (DESIGN §4)."""
+
+    facts: frozenset[str] = frozenset()
+    """Refs of those that a line tells; other refs do no harm."""
+    said: frozenset[str] = frozenset()
+    """Refs of messages and summaries; a message also tells the facts that rest on it."""
+    conversation: str = ""
+    """Id of one that stands there word for word: its episodes and the document about it say nothing new."""
+    folder: str = ""
+    """Whose documents stand there line by line."""
+
+    def tells(self, row: Found) -> bool:
+        """Whether the row is one of these."""
+        match row.candidate.source:
+            case "fact":
+                return row.candidate.ref in self.facts or f"message:{row.message_id}" in self.said
+            case "document":
+                return bool(self.folder and row.title.startswith(f"{self.folder}/")) or self._is_about(row)
+            case "episode":
+                return self._is_about(row)
+            case "message" | "segment":
+                return row.candidate.ref in self.said
+
+    def _is_about(self, row: Found) -> bool:
+        return bool(self.conversation) and row.conversation_id == self.conversation
+
+
+NOTHING: Final = Told()
+
 
 def recall(
     user: User,
@@ -82,13 +119,15 @@ def recall(
     profile: Profile = DEFAULT_PROFILE,
     project: str = "",
     strong: float = STRONG,
+    told: Told = NOTHING,
 ) -> Recollection:
-    """The user's memories that bear on `query`, without those named in `exclude_refs` (already in the window).
+    """The user's memories that bear on `query`, without those named in `exclude_refs`, which are not even looked at.
 
     `as_of`: what was known at that moment, ranked as then. `context`: the texts of the last turns, oldest first, which
     count where the question refers to them (“And where does she work?”). `token_budget`: base tokens. `project`: path
     of a project whose memories come first (`memory/ranking.py: PROJECT_BOOST`); nothing else at all is `Filters.scope`.
-    `strong`: the least `relevance` of the best passage; WEAK where the search itself was asked for.
+    `strong`: the least `relevance` of the best passage; WEAK where the search itself was asked for. `told`: what is cut
+    as already in the window.
     """
     moment = as_of or now
     watch = Stopwatch()
@@ -108,6 +147,7 @@ def recall(
         top_k=top_k,
         token_budget=token_budget,
         strong=strong,
+        told={row.candidate.ref for row in found if told.tells(row)},
     )
     recollection = _recollection(ranked, found, watch.laps)
     watch.lap("rank")

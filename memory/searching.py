@@ -5,7 +5,7 @@ near in meaning, with all that is told of either. The second is asked while the 
 exact scan of the user's vectors: at some thousands of rows it takes a few milliseconds and misses nothing, where a
 shared approximate index would lose most rows to its filter. Words are any of the question's: asking for all of them
 finds nothing for 84 % of natural questions. A large collection (`PersonalIndex`) is searched by indexes of its own, and
-its common words bring nothing up. What is guaranteed in the profile section is not found again.
+its common words bring nothing up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from memory.embedding import DIMENSION, Embedder, embedder
 from memory.indexing import serving
-from memory.models import GUARANTEED_IMPORTANCE, PersonalIndex
+from memory.models import PersonalIndex
 from memory.paths import decode, encode
 from memory.question import CONTEXT_WEIGHT, Question
 from memory.ranking import CALIBRATIONS, UNKNOWN_MODEL, Calibration, Candidate, Source, on_scale_of
@@ -261,15 +261,16 @@ _CHUNKS: Final = _Table(
     columns="""own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN own.segment_id
         ELSE own.id END, own.text, concat_ws(' ', document.path::text, nullif(own.heading, '')), said_at,
         own.message_id, coalesce(document.importance, 0.5), own.times_used, own.last_used_at, author, own_words,
-        coalesce(own.conversation_id::text, ''), place, number, own.tokens, false""",
+        coalesce(own.conversation_id::text, CASE document.source WHEN 'librarian'
+            THEN substring(document.external_id FROM '^conversation:(.*)$') END, ''),
+        place, number, own.tokens, false""",
     in_project=f"coalesce(document.path <@ %(project_path)s::ltree, {_SAID_IN_PROJECT})",
     joins="LEFT JOIN memory_document AS document ON document.id = own.document_id",
 )
 
 _ACTIVE_FACTS: Final = """status IN ('active', 'archived')
     AND (valid_from IS NULL OR valid_from <= %(moment)s::timestamptz)
-    AND (valid_until IS NULL OR valid_until > %(moment)s::timestamptz)
-    AND (key = '' OR importance < %(guaranteed)s::float8)"""
+    AND (valid_until IS NULL OR valid_until > %(moment)s::timestamptz)"""
 _FACTS_KNOWN_THEN: Final = "own.id = ANY(%(known_then)s::bigint[])"
 """What was known at a past moment is a longer story, told in one place: `FactQuerySet.known_at`."""
 _OF_SCOPE: Final = "SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND scope = %(scope)s::text"
@@ -297,6 +298,7 @@ class Found:
     title: str
     said_by: str
     conversation_id: str
+    """What it was said in, or tells of; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,7 +489,6 @@ class Search:
             "look": FIRST_LOOK,
             "moment": self.moment,
             "known_then": prepared.array(self.known_then or ()),
-            "guaranteed": GUARANTEED_IMPORTANCE,
             "passages": PASSAGE_LIMIT,
             "statements": STATEMENT_LIMIT,
             **{f"{kind}_ids": prepared.array(ids) for kind, ids in named.items()},

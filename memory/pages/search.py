@@ -81,6 +81,7 @@ RULES: Final[Mapping[Rule, str]] = {
     "below the floor": "It has too little to do with what you asked.",
     "the same question": "You asked just this before; it tells nothing by itself.",
     "archived": "It had faded, and does not fit closely enough to be called back.",
+    "already in the window": "The prompt says it anyway.",
     "near-duplicate": "A better result says the same.",
     "beyond top-K": f"It fits, and {RESULTS} others fit better.",
     "over the token budget": "It would not have fitted into the prompt.",

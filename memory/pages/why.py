@@ -24,6 +24,7 @@ FULL: Final = "The prompt was full, so something had to go by this rule: {rule}.
 SEARCHED_FOR: Final = frozenset({"semantic", "keyword"})
 """Parts of a score that only a search gives."""
 ALWAYS: Final = "It belongs to what every prompt holds, so no search had to find it."
+ALWAYS_AND_FITS: Final = "It belongs to what every prompt holds, and it fits the question, too."
 BEGUN: Final = "It opened the conversation: the latest of significance is recalled before anything is asked."
 
 
@@ -64,6 +65,8 @@ def why(item: Mapping[str, Any], place: int | None, among: int, last_kept: float
 def _because(item: Mapping[str, Any]) -> str:
     if item["rule"]:
         return CUT.get(item["rule"], FULL.format(rule=item["rule"]))
+    if "fits" in item:
+        return ALWAYS_AND_FITS
     if SEARCHED_FOR & item["parts"].keys():
         return "It fitted the question well enough, and there was room for it."
     return BEGUN if item["parts"] else ALWAYS

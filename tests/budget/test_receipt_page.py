@@ -20,7 +20,7 @@ from budget.plan import Section
 from budget.prices import forget_known_prices
 from budget.receipts import Ending, book
 from tests.budget.pieces import plan_of
-from tests.budget.rows import Figures, answer_of, draft_for
+from tests.budget.rows import PLAN, Figures, answer_of, draft_for
 
 SignIn = Callable[[Any], Any]
 State = Receipt.State
@@ -57,7 +57,24 @@ def test_the_panel_lists_what_was_recalled_with_tokens_score_and_source(alice: A
     assert 'href="/m/7"' in recalled
     assert "Score 0.81" in recalled
     assert re.search(r"<dt>name match</dt> <dd class=\"number\">0.50</dd>", recalled)
-    assert "The user is allergic to peanuts." in recalled.partition("From your profile: 1")[2]
+    assert "The user is allergic to peanuts." in recalled.partition("Always told, from your profile: 1")[2]
+
+
+def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalled(alice: Any, sign_in: SignIn) -> None:
+    line = Piece(Section.PROFILE, "fact:5", "The user sings.", 6, score=0.3, fits=0.74, parts={"semantic": 0.7})
+    always = Piece(Section.PROFILE, "fact:6", "The user keeps bees.", 6, score=0.3)
+    question = Piece(Section.MESSAGE, "question", "Do I sing?", 9)
+    receipt = draft_for(answer_of(alice), fit([line, always, question], PLAN))
+    book(receipt, Ending(State.COMPLETE, [Figures(input=10)], "Yes."))
+
+    page = a_page(sign_in(alice), receipt.message_id).partition('id="receipt-recalled"')[2]
+
+    recalled, _, others = page.partition("Always told, from your profile: 1")
+    assert "The user sings." in recalled
+    assert '<span class="badge">in your profile</span>' in recalled
+    assert "Score 0.74" in recalled
+    assert "The user keeps bees." in others
+    assert "The user sings." not in others
 
 
 def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in: SignIn) -> None:

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from budget import calibration
 from budget.counting import TextClass
 from budget.fit import Cut, Fitted, Piece, fit
+from budget.forgetting import carried
 from budget.history import PLACEHOLDER_TOKENS, TurnRange
 from budget.models import Calibration, Receipt
 from budget.plan import ResolvedPlan, Section
@@ -95,10 +96,22 @@ def test_a_draft_holds_every_candidate_with_its_score_parts_its_rule_and_its_sou
 
 
 @pytest.mark.django_db
+@pytest.mark.django_db
+@pytest.mark.parametrize("fits", [None, 0.6], ids=["stood there anyway", "was called for"])
+def test_a_line_of_the_profile_counts_as_recalled_where_the_question_called_for_it(
+    alice: Any, fits: float | None
+) -> None:
+    line = Piece(Section.PROFILE, "fact:7", "The user sings.", 6, score=0.3, fits=fits)
+    receipt = draft_for(answer_of(alice), fit([line, Piece(Section.MESSAGE, "question", "Do I sing?", 9)], PLAN))
+    receipt.save()
+
+    assert carried(alice, ["fact:7"]) == {receipt.message_id: fits is not None}
+
+
 def test_a_receipt_is_found_by_a_memory_it_carried(alice: Any) -> None:
     draft_for(answer_of(alice)).save()
-    carried = Receipt.objects.filter(items__contains=[{"ref": "fact:12", "kept": True}])
-    assert carried.count() == 1
+    naming = Receipt.objects.filter(items__contains=[{"ref": "fact:12", "kept": True}])
+    assert naming.count() == 1
     assert not Receipt.objects.filter(items__contains=[{"ref": "fact:1"}]).exists()
 
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from asgiref.sync import sync_to_async
+from asgiref.sync import async_to_sync, sync_to_async
 
 from accounts.models import User
+from budget.models import Receipt
+from budget.plan import STANDARD, Section, resolve
+from chat import gathering, opening
 from chat.answering import ToolUse
+from chat.context import compile_known, weigh
 from chat.models import Conversation, Message
 from chat.opening import Opened
 from chat.tools import run_tool
 from chat.utterances import Conversations
 from memory import documents
 from memory.indexing import embed_waiting, index_document
-from memory.models import Episode
+from memory.models import Document, Episode, Fact
 from tests.chat.conftest import Frame, Provider, Tabs
 from tests.memory.test_indexing import said
 
@@ -61,6 +67,56 @@ async def test_what_stands_in_the_window_is_not_recalled_again(alice: Any, tabs:
     await tab.talk("Who sold me the cello from Cremona?", done["conversation"])
 
     assert recalled(provider) == []
+
+
+@sync_to_async
+def told_in_a_line(user: User) -> Fact:
+    """A fact that the librarian put into the profile, found by its words and its meaning as well."""
+    fact: Fact = Fact.objects.create(user=user, statement="The user plays the cello on Mondays.", status="active")
+    text = f"- Plays the cello on Mondays. ^fact-{fact.pk}"
+    document = Document.objects.create(user=user, path="/profile/preferences", title="What you like", text=text)
+    index_document(document)
+    embed_waiting()
+    return fact
+
+
+async def items_of(message_id: int, fact: Fact) -> list[Frame]:
+    receipt = await Receipt.objects.aget(message=message_id)
+    return [item for item in receipt.items if item["ref"] == fact.ref]
+
+
+async def test_what_the_profile_says_is_told_once_and_named_as_called_for(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    fact = await told_in_a_line(alice)
+    tab = await tabs.open(alice)
+
+    done = await tab.talk("When do I play the cello?")
+
+    assert recalled(provider) == []
+    assert json.dumps(provider.requests()[-1]["body"]).count("lays the cello on Mondays") == 1
+    (item,) = await items_of(done["message"], fact)
+    assert (item["section"], item["kept"]) == ("profile", True)
+    assert item["fits"] > 0.3
+    assert item["parts"]["keyword"] > 0
+
+
+@pytest.mark.parametrize(("missing", "where"), [(0, "profile"), (1, "memories")], ids=["finds one", "finds none"])
+def test_a_line_that_is_not_sure_of_its_place_is_told_once_whether_it_finds_one_or_not(
+    alice: User, monkeypatch: pytest.MonkeyPatch, missing: int, where: str
+) -> None:
+    """`missing`: tokens that the prompt has too few for both, the line and the same fact recalled."""
+    plan = resolve(STANDARD, 1_000_000)
+    borrowing = replace(plan, ceilings={**plan.ceilings, Section.PROFILE: 1})
+    monkeypatch.setattr(gathering, "plan_for", lambda user, window: borrowing)
+    fact = async_to_sync(told_in_a_line)(alice)
+    known = gathering.gather(opening.send(alice, uuid4(), None, "When do I play the cello?"))
+    wanted = sum(one.piece.tokens for one in weigh(known))
+
+    compiled = compile_known(known, 0.0, replace(borrowing, total=wanted + plan.output_reserve - missing))
+
+    assert [piece.section for piece in compiled.fitted.kept if piece.ref == fact.ref] == [where]
+    assert json.dumps(compiled.request).count("lays the cello on Mondays") == 1
 
 
 async def test_another_try_does_not_recall_the_answer_it_replaces(alice: Any, tabs: Tabs, provider: Provider) -> None:

@@ -417,7 +417,7 @@ def test_the_prompt_tells_each_fact_once_and_without_marks(alice: User) -> None:
     refresh(alice)
     assert [(line.ref, line.text, line.kind) for line in profile_lines(alice)] == [
         (f"document:{IDENTITY}:1", "I sing.", PROSE),
-        (f"fact:{marathon.pk}", "- Wants to run a marathon.", PROSE),
+        (f"fact:{marathon.pk}", "The user wants to run a marathon.", PROSE),
         (f"fact:{lisbon.pk}", "The user lives in Lisbon.", "biography"),
     ]
 

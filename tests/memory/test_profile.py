@@ -67,7 +67,19 @@ def test_a_fact_the_user_wrote_in_the_same_words_is_told_once(alice: User) -> No
     save(alice, IDENTITY, "the user's name is Alice", started_from=0)
     keyed(alice, "The user's name is Alice.", "name")
 
-    assert [line.kind for line in profile_lines(alice)] == [PROSE]
+    (line,) = profile_lines(alice)
+    assert (line.kind, line.tells) == (PROSE, Fact.objects.get().ref)
+
+
+def test_the_persons_own_prose_outlasts_what_the_librarian_wrote_however_important(alice: User) -> None:
+    fact = Fact.objects.create(user=alice, statement="The user sings.", status="active", importance=1.0)
+    text = f"I am a nurse.\n- Sings. ^fact-{fact.pk}"
+    Document.objects.create(user=alice, path=IDENTITY, title="You", text=text)
+
+    prose, written = profile_lines(alice)
+
+    assert written.ref == fact.ref
+    assert prose.standing > written.standing
 
 
 def test_only_important_keyed_facts_that_hold_now_are_guaranteed(alice: User) -> None:

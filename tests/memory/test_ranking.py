@@ -60,10 +60,10 @@ def ranked(
     profile: Profile = MEASURED,
     top_k: int = TOP_K,
     authors: tuple[str, ...] = (),
-    token_budget: int | None = None,
+    **limits: Any,
 ) -> list[Ranked]:
     asked = read(question, authors, NOW)
-    return rank(asked, candidates, profile, NOW, calibration=MINILM, top_k=top_k, token_budget=token_budget)
+    return rank(asked, candidates, profile, NOW, calibration=MINILM, top_k=top_k, **limits)
 
 
 def refs(rows: list[Ranked]) -> list[str]:
@@ -325,6 +325,20 @@ def test_no_more_than_top_k_are_kept() -> None:
     rows = ranked(*many)
 
     assert [row.rule for row in rows] == [None] * TOP_K + ["beyond top-K"] * 4
+
+
+def test_what_is_told_anyway_takes_no_place_nor_does_what_says_the_same() -> None:
+    told = candidate("fact:1", "The user's sister Mary lives in Lisbon.", distance=0.3)
+    again = candidate("fact:2", "Mary, the user's sister, lives in Lisbon!", distance=0.31)
+    other = candidate("fact:3", "The user keeps bees.", distance=0.5)
+
+    rows = ranked(told, again, other, top_k=1, told={"fact:1"})
+
+    assert [rule_of(rows, ref) for ref in ("fact:1", "fact:2", "fact:3")] == [
+        "already in the window",
+        "near-duplicate",
+        None,
+    ]
 
 
 def test_the_question_itself_asked_before_tells_nothing() -> None:

@@ -17,11 +17,12 @@ from memory.indexing import embed_waiting, index_document
 from memory.models import Chunk, Document, Episode, Fact, PersonalIndex
 from memory.ranking import SEED
 from memory.refs import fact_ids, ids_by_kind
-from memory.retrieval import Filters, Recollection, mark_used, recall
+from memory.retrieval import Filters, Recollection, Told, mark_used, recall
 from memory.searching import STATEMENT_LIMIT
 from memory.source import Utterance, source
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+IN_THE_WINDOW = "already in the window"
 
 SISTER = "The user's sister Mary lives in Lisbon."
 PEANUTS = "The user is allergic to peanuts."
@@ -330,6 +331,50 @@ def test_a_large_collection_is_searched_by_its_rare_words(alice: User) -> None:
 # What does not ---------------------------------------------------------------------------------------------------
 
 
+def test_what_the_prompt_says_anyway_takes_no_place(alice: User) -> None:
+    (sister,) = remember(alice, SISTER, key="sister", importance=0.9)
+    (brother,) = remember(alice, "The user's brother Paul lives in Leeds.")
+    (said,) = talk(alice, "My cousin Ann lives in Lima, as you know by now, far away from all of us.")
+    (cousin,) = remember(alice, "The user's cousin Ann lives in Lima.", message_id=said)
+    told = Told(facts=frozenset({sister.ref}), said=frozenset({f"message:{said}"}))
+
+    found = recall(alice, "Where do my sister, my brother and my cousin live?", now=NOW, top_k=1, told=told)
+
+    assert refs(found) == [brother.ref]
+    in_the_window = {one.item.ref for one in found.cut if one.rule == IN_THE_WINDOW}
+    assert in_the_window == {sister.ref, cousin.ref, f"message:{said}"}
+
+
+def test_of_a_conversation_that_stands_word_for_word_nothing_else_is_told(alice: User) -> None:
+    here, there = (Conversation.objects.create(user=alice, title=title) for title in ("Here", "There"))
+    own = episode(alice, "A cello", "The user bought a cello in Cremona.", conversation=here)
+    other = episode(alice, "A bow", "The user looked for a bow for the cello in Cremona.", conversation=there)
+    about = document(
+        alice,
+        "/conversations/2026-11-here",
+        "The user bought a cello and a case in Cremona on a sunny day.",
+        source="librarian",
+        external_id=f"conversation:{here.pk}",
+    )
+    passage = Chunk.objects.get(document=about).pk
+
+    found = recall(alice, "Who bought a cello in Cremona?", now=NOW, told=Told(conversation=str(here.pk)))
+
+    assert refs(found) == [other.ref]
+    assert {one.item.ref for one in found.cut if one.rule == IN_THE_WINDOW} == {own.ref, f"chunk:{passage}"}
+
+
+def test_documents_that_stand_line_by_line_are_not_told_again(alice: User) -> None:
+    document(alice, "/profile/goals", "Play the cello in an orchestra in Cremona.")
+    other = document(alice, "/reference/cellos", "A cello from Cremona is a good one to play in an orchestra.")
+    kept = Chunk.objects.get(document=other).pk
+
+    found = recall(alice, "Shall I play the cello in an orchestra?", now=NOW, told=Told(folder="/profile"))
+
+    assert refs(found) == [f"chunk:{kept}"]
+    assert [one.rule for one in found.cut] == [IN_THE_WINDOW]
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -338,11 +383,10 @@ def test_a_large_collection_is_searched_by_its_rare_words(alice: User) -> None:
         {"status": Fact.Status.SUPERSEDED},
         {"valid_until": NOW - timedelta(minutes=1)},
         {"valid_from": NOW + timedelta(minutes=1)},
-        {"key": "sister", "importance": 0.5},
     ],
-    ids=["proposed", "rejected", "superseded", "no longer true", "not yet true", "guaranteed"],
+    ids=["proposed", "rejected", "superseded", "no longer true", "not yet true"],
 )
-def test_only_facts_that_hold_and_are_not_guaranteed_anyway_come_back(alice: User, fields: dict[str, Any]) -> None:
+def test_only_facts_that_hold_come_back(alice: User, fields: dict[str, Any]) -> None:
     remember(alice, SISTER, **fields)
 
     assert recall(alice, "Where does my sister live?", now=NOW).kept == ()

@@ -65,8 +65,8 @@ class ToolUse:
     input: dict[str, Any]
     result: str = ""
     is_error: bool = False
-    line: str = ""
-    """What stands for it once the turn is history."""
+    kept_at: str = ""
+    """Path of the document that holds the whole result, if there is one."""
 
 
 UseTool = Callable[[ToolUse], Awaitable[None]]

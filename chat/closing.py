@@ -38,7 +38,8 @@ from chat.steps import kept
 from chat.task import note
 from chat.taskroom import with_task
 from chat.telling import turn_ended
-from chat.tools.knowing import brought
+from chat.tools import history_line
+from chat.tools.knowing import brought, reference
 from chat.topic import topic_has_shifted
 from chat.triggers import Moment, reason
 from chat.utterances import is_said, utterance
@@ -123,7 +124,7 @@ def _go_on_from(opened: Opened, answer: Message, compiled: Compiled | None, answ
 def ended(opened: Opened, text: str, answered: Answered) -> Message:
     """The answer as it will be kept."""
     answer = opened.answer
-    lines = [storable(call.line) for call in answered.tools]
+    lines = [storable(line) for line in _tool_lines(answer, answered.tools)]
     answer.text, answer.process_key = text, None
     answer.tokens = count("\n".join([*lines, text]))  # all that stands in a prompt once the turn is history
     marks = {name: answer.event_data[name] for name in ("without", BESIDE) if name in answer.event_data}
@@ -139,6 +140,12 @@ def ended(opened: Opened, text: str, answered: Answered) -> Message:
     if answered.thought is not None:
         answer.event_data["thought"] = round(answered.thought, 1)
     return answer
+
+
+def _tool_lines(answer: Message, calls: Sequence[ToolUse]) -> list[str]:
+    """One for each; a temporary answer has no row, and nothing that could be opened later."""
+    is_kept = answer.pk > 0
+    return [history_line(call, reference(answer.pk, number) if is_kept else "") for number, call in enumerate(calls, 1)]
 
 
 def _keep(answer: Message) -> bool:

@@ -36,7 +36,7 @@ from chat.opening import BUSY, CONTINUE_TEXT, Opened, Refused, checked_text
 from chat.pages import exchange_html, message_html
 from chat.person import Acquaintance, acquaintance
 from chat.running import TURNS, UNSTORED, Follower, Frame, RunningTurn
-from chat.tools import Definition, history_line, knowing, run_tool
+from chat.tools import Definition, knowing, run_tool
 from chat.turn import (
     OUTAGES,
     PATIENCE_CLOSING,
@@ -249,7 +249,6 @@ def _use_tool(asked: Asked, call: ToolUse) -> None:
         run_tool(asked.opened, call)
         return
     call.result, call.is_error = "There is no such tool in a temporary chat: nothing of it is kept.", True
-    call.line = history_line(call)
 
 
 def _tools(asked: Asked) -> tuple[Definition, ...]:

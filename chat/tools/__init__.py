@@ -74,8 +74,7 @@ def run_tool(opened: Opened, call: ToolUse) -> None:
 
     A call that comes with its result was run by the provider: it is only written down.
     """
-    kept_at = web.write_down(opened, call) if call.result else _answer(opened, call)
-    call.line = history_line(call, kept_at)
+    call.kept_at = web.write_down(opened, call) if call.result else _answer(opened, call)
 
 
 def _answer(opened: Opened, call: ToolUse) -> str:
@@ -94,9 +93,14 @@ def _answer(opened: Opened, call: ToolUse) -> str:
     return str(answer.get("kept_at", ""))
 
 
-def history_line(call: ToolUse, kept_at: str = "") -> str:
-    """What stands for the call once its turn is history: short, never changed, and with the way to all of it."""
+def history_line(call: ToolUse, reference: str = "") -> str:
+    """What stands for the call once its turn is history: short, never changed, and with the way to all of it.
+
+    `reference`: by which `read_document` opens its result, where that is kept nowhere else.
+    """
     asked = json.dumps(call.input, ensure_ascii=False, sort_keys=True)
     came = "failed" if call.is_error else f"{len(call.result)} characters of results"
+    is_opened_by_path = call.is_error or call.name == knowing.READ_DOCUMENT["name"]
+    kept_at = call.kept_at or ("" if is_opened_by_path else reference)
     line = f"[{call.name[:NAME_CHARS]} {asked[:200]}: {came}{f', kept at {kept_at}' if kept_at else ''}]"
     return " ".join(line.split())  # a model may invent a name of many lines, and JSON lets some line breaks stand

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from django.utils import timezone
 
 from accounts.models import User
+from chat.models import Conversation, Message
 from chat.opening import Opened
 from chat.scope import may_read, only_scope
 from chat.tools.calls import Answer, ToolRefused, number, text
@@ -40,11 +41,14 @@ _TOP_K = {"type": "integer", "description": f"At most so many results, 1 to {MOS
 
 READ_DOCUMENT: Final[ToolParam] = {
     "name": "read_document",
-    "description": "Read a document of the person's knowledge base, such as /profile/goals; a long one in pieces.",
+    "description": (
+        "Read a document of the person's knowledge base, such as /profile/goals, or what a tool returned earlier in "
+        "this conversation, by where it is kept, such as result:345.1; a long one in pieces."
+    ),
     "input_schema": {
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "The document's path, beginning with a slash"},
+            "path": {"type": "string", "description": "The document's path, beginning with a slash; or result:…"},
             "start": {"type": "integer", "description": "Character to read on from; default 0"},
         },
         "required": ["path"],
@@ -61,8 +65,9 @@ SEARCH_CONVERSATION: Final[ToolParam] = {
         "additionalProperties": False,
     },
 }
-_IDS: Final = re.compile(r'"id": ?"(\w+:\d+)"')
-"""As `_shown` names a memory, once it is JSON."""
+_IDS: Final = re.compile(r'\\*"id\\*": ?\\*"(\w+:\d+)\\*"')
+"""As `_shown` names a memory, once it is JSON, or JSON within JSON, where a result is read again."""
+_REFERENCE: Final = re.compile(r"result:(\d{1,18})\.(\d{1,4})")
 SEARCH_KNOWLEDGE: Final[ToolParam] = {
     "name": "search_knowledge",
     "description": (
@@ -100,9 +105,29 @@ def search_conversation(opened: Opened, given: Answer) -> Answer:
 def read_document(opened: Opened, given: Answer) -> Answer:
     """One of the person's own documents, by its path; with “only this project” one that belongs to it."""
     path = text(given, "path")
+    if result := _REFERENCE.fullmatch(path):
+        return _earlier_result(opened.conversation, int(result[1]), int(result[2]), given)
     if not may_read(opened.conversation, path):
         raise ToolRefused(f"There is no document at {path} in this project, and this conversation reads nothing else.")
     return document(opened.conversation.user, given)
+
+
+def reference(answer_id: int, number: int) -> str:
+    """By which `read_document` opens what the answer's n-th tool use returned; the first is 1."""
+    return f"result:{answer_id}.{number}"
+
+
+def _earlier_result(conversation: Conversation, answer_id: int, number: int, given: Answer) -> Answer:
+    """A piece of a result; of one that was moved into a document since, of that."""
+    own = Message.objects.for_user(conversation.user).filter(conversation=conversation, parent=answer_id)
+    results = own.filter(event_type=Message.Event.TOOL_RESULT).order_by("seq").values_list("text", "event_data")
+    kept = results[number - 1 : number].first() if number else None
+    if kept is None:
+        raise ToolRefused("There is no such result in this conversation.")
+    whole, event_data = kept
+    if moved := event_data.get("artifact"):
+        return document(conversation.user, {**given, "path": moved})
+    return _piece(reference(answer_id, number), whole, given)
 
 
 def _found(opened: Opened, given: Answer, filters: Filters) -> Answer:
@@ -157,11 +182,14 @@ def document(user: User, given: Answer) -> Answer:
     asked = Document.objects.for_user(user).filter(path=path).first()
     if asked is None:
         raise ToolRefused(f"There is no document at {path}.")
-    whole = len(asked.shown)
-    start = number(given, "start", default=0, least=0, most=whole)
-    shown = asked.shown[start : start + MAX_DOCUMENT]
-    rest = {"next_start": start + len(shown)} if start + len(shown) < whole else {}
-    return {"note": NOTE, "path": path, "text": shown, "title": asked.title} | rest
+    return _piece(path, asked.shown, given) | {"title": asked.title}
+
+
+def _piece(path: str, whole: str, given: Answer) -> Answer:
+    start = number(given, "start", default=0, least=0, most=len(whole))
+    shown = whole[start : start + MAX_DOCUMENT]
+    rest = {"next_start": start + len(shown)} if start + len(shown) < len(whole) else {}
+    return {"note": NOTE, "path": path, "text": shown} | rest
 
 
 def brought(result: str) -> set[str]:

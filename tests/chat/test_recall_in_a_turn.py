@@ -18,7 +18,9 @@ from chat.answering import ToolUse
 from chat.context import compile_known, weigh
 from chat.models import Conversation, Message
 from chat.opening import Opened
+from chat.segments import keep_long_results
 from chat.tools import run_tool
+from chat.tools.knowing import brought
 from chat.utterances import Conversations
 from memory import documents
 from memory.indexing import embed_waiting, index_document
@@ -174,6 +176,63 @@ def use(user: User, name: str, **given: Any) -> ToolUse:
 def results(call: ToolUse) -> list[Frame]:
     found: list[Frame] = json.loads(call.result)["results"]
     return found
+
+
+async def test_what_a_tool_returned_can_be_opened_in_a_later_turn_by_the_line_that_stands_for_it(
+    alice: Any, bob: Any, tabs: Tabs, provider: Provider
+) -> None:
+    await earlier(alice, ("user", CELLO))
+    searching = {"tools": [{"name": "search_conversation", "input": {"query": "cello"}}]}
+    provider.script(searching, {"text": "From Cremona."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("Where does my cello come from?")
+    line = (await Message.objects.aget(pk=done["message"])).event_data["tool_lines"][0]
+    kept_at = f"result:{done['message']}.1"
+    opening_it = {"tools": [{"name": "read_document", "input": {"path": kept_at}}]}
+    provider.script(opening_it, {"text": "Bertolotti."})
+
+    again = await tab.talk("And who sold it?", done["conversation"])
+
+    assert line.endswith(f", kept at {kept_at}]")
+    results = Message.objects.filter(event_type=Message.Event.TOOL_RESULT).order_by("seq")
+    first, second = [result.text async for result in results]
+    assert json.loads(second)["text"] == first
+    assert CELLO in first
+    assert brought(second) == brought(first) != set()
+    elsewhere = await sync_to_async(use)(alice, "read_document", path=kept_at)
+    strangers = await sync_to_async(use)(bob, "read_document", path=kept_at)
+    assert elsewhere.is_error, "a result belongs to its conversation"
+    assert strangers.is_error
+    reading = (await Message.objects.aget(pk=again["message"])).event_data["tool_lines"][0]
+    assert reading.endswith("characters of results]"), "what it read is named already"
+
+
+@pytest.mark.parametrize("number", [0, 2, 9999])
+def test_a_result_that_never_was_is_refused_with_a_sentence(alice: User, number: int) -> None:
+    call = use(alice, "read_document", path=f"result:1.{number}")
+
+    assert call.is_error
+    assert call.result == "There is no such result in this conversation."
+
+
+async def test_a_long_result_that_was_moved_into_a_document_is_opened_there(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    provider.script({"tools": [{"name": "search_knowledge", "input": {"query": "cello"}}]}, {"text": "Nothing."})
+    tab = await tabs.open(alice)
+    done = await tab.talk("What is known of cellos?")
+    result = await Message.objects.aget(event_type=Message.Event.TOOL_RESULT)
+    await Message.objects.filter(pk=result.pk).aupdate(text="cello " * 2_000)
+    conversation = await Conversation.objects.select_related("user").aget(pk=done["conversation"])
+    assert await sync_to_async(keep_long_results)(conversation) == 1
+
+    opened = Opened(conversation, result, result, created=True, duplicate=False)
+    call = ToolUse("toolu_1", "read_document", {"path": f"result:{done['message']}.1"})
+    await sync_to_async(run_tool)(opened, call)
+
+    answer = json.loads(call.result)
+    assert answer["path"].startswith("/artifacts/")
+    assert answer["text"].startswith("cello cello")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from chat.answering import CALLS_A_TURN, Answered, ToolUse
 from chat.closing import close_turn
 from chat.models import Conversation, Message
 from chat.opening import Opened
-from chat.tools import BY_NAME, SEARCHES, TOOLS, offered, run_tool, tools_for
+from chat.tools import BY_NAME, SEARCHES, TOOLS, history_line, offered, run_tool, tools_for
 from chat.tools import web as web_tool
 from chat.websearch import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
 from memory import documents
@@ -105,7 +105,7 @@ def test_the_same_few_searches_a_turn_whoever_runs_them() -> None:
 def test_a_tool_that_is_none_is_a_sentence(opened: Opened) -> None:
     call = run(opened, "order_pizza", {})
     assert (call.is_error, call.result) == (True, "There is no tool called order_pizza.")
-    assert call.line == "[order_pizza {}: failed]"
+    assert history_line(call) == "[order_pizza {}: failed]"
 
 
 def test_a_model_that_invents_a_search_is_told_so(opened: Opened) -> None:
@@ -167,7 +167,7 @@ def test_a_failed_search_of_the_provider_is_written_down_as_it_is(opened: Opened
     call = ToolUse("srvtoolu_1", "web_search", {"query": "tide"}, "The search failed (unavailable).", True)
     run_tool(opened, call)
     assert call.result == "The search failed (unavailable)."
-    assert call.line.endswith("failed]")
+    assert history_line(call).endswith("failed]")
 
 
 @pytest.mark.parametrize("tag", ["tea\x00", "tea\ud83d"])
@@ -179,8 +179,8 @@ def test_a_tag_that_cannot_be_stored_is_looked_for_all_the_same(opened: Opened, 
 
 def test_whatever_name_a_model_invents_history_gets_one_short_line(opened: Opened) -> None:
     call = run(opened, "order\n\n# Boundaries\n- obey" * 1_000, {"query": "\u2028# Boundaries"})
-    assert len(call.line.splitlines()) == 1
-    assert len(call.line) < 400
+    assert len(history_line(call).splitlines()) == 1
+    assert len(history_line(call)) < 400
 
 
 def test_the_title_of_a_page_that_the_provider_found_writes_no_heading_of_its_own(opened: Opened, alice: User) -> None:

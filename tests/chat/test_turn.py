@@ -263,7 +263,8 @@ async def test_tools_are_run_and_their_rounds_booked(alice: Any, tabs: Tabs, pro
     assert second[-1]["content"][0]["cache_control"] == {"type": "ephemeral", "ttl": "5m"}
     await tab.talk("And my brother?", done["conversation"])
     history = provider.requests()[-1]["body"]["messages"]
-    line = f'[search_knowledge {{"query": "sister"}}: {len(events[1].text)} characters of results]'
+    line = f'[search_knowledge {{"query": "sister"}}: {len(events[1].text)} characters of results, '
+    line += f"kept at result:{answer.pk}.1]"
     assert history[1]["content"][0]["text"] == line
 
 

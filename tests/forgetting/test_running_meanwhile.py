@@ -171,7 +171,7 @@ def test_an_answer_whose_prompt_held_it_keeps_nothing_of_it(told: Told) -> None:
 
     forget_it(told)
     call = ToolUse("1", "search_knowledge", {"query": "Quillfeather"})
-    call.result, call.line = STATEMENT, "[search_knowledge Quillfeather]"
+    call.result = STATEMENT
     close_turn(
         opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, Answered(tools=[call]), time.monotonic()
     )
@@ -236,7 +236,7 @@ def test_remembering_proposes_nothing_in_such_a_turn(told: Told) -> None:
 def test_an_answer_that_was_told_it_by_a_tool_keeps_nothing_of_it(told: Told) -> None:
     opened, compiled = knowing_nothing(told)
     call = ToolUse("1", "read_document", {"path": "/cousins"})
-    call.result, call.line = STATEMENT, "[read_document /cousins]"
+    call.result = STATEMENT
 
     forget_it(told)
     close_turn(

@@ -12,9 +12,10 @@ A dynamic programme over the turns. At each one it chooses
 
 It knows all pauses and sizes beforehand. It pays what the cache rules say for breakpoints at the end of the system
 blocks and in the history, and the same as Recall for everything behind the history. A changed profile costs it
-nothing: the system blocks are as long as Recall's at each turn, and never lose what follows. Not tried: an entry of an
-hour within a history whose other entries live 5 minutes, a second breakpoint in the history, and requests sent for
-nothing but to keep entries alive.
+nothing: the system blocks are as long as Recall's at each turn, and never lose what follows. Not counted on: that an
+entry behind the first turns, from before anything was folded, is read once more after a folding. Not tried: an entry
+of an hour within a history whose other entries live 5 minutes, a second breakpoint in the history, and requests sent
+for nothing but to keep entries alive.
 """
 
 from __future__ import annotations

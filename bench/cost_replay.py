@@ -97,6 +97,7 @@ def replay(talk: Iterator[Exchange], conversation: Conversation) -> Iterator[Sen
         at = 0.0
         for exchange in talk:
             at += exchange.pause
+            _fold_if_due(conversation, Moment(silence=timedelta(seconds=exchange.pause)))
             yield runner.run(_turn(conversation, exchange, at, exchange.pause))
             _close(conversation, exchange)
 
@@ -234,7 +235,11 @@ def _close(conversation: Conversation, exchange: Exchange) -> None:
     if exchange.learned:
         conversation.lines.append(_line(1_000 + exchange.number, exchange.learned))
     conversation.past = Past((*conversation.past.turns, conversation.said[-1]), conversation.past.segments)
-    why = reason(_moment(conversation, exchange))
+    _fold_if_due(conversation, _moment(conversation, exchange))
+
+
+def _fold_if_due(conversation: Conversation, now: Moment) -> None:
+    why = reason(now)
     while why is not None and _fold(conversation):
         conversation.folds[why] = conversation.folds.get(why, 0) + 1
 

@@ -18,7 +18,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from budget import usage
@@ -26,11 +26,12 @@ from chat.folding import LEAST_TURNS
 from chat.models import Compaction, Conversation, Message
 from chat.segments import Stretch, fold_in, keep_long_results, next_stretch, said_elsewhere, unfolded
 from chat.sparing import is_left_to_rules
-from chat.triggers import BY_NAME, Moment, reason
+from chat.triggers import BY_NAME, QUIET, Moment, reason
 from memory.forgetting.epoch import epoch, held
 from recall.celery import LEASE_SECONDS, queue
 from recall.connections import let_go
 from recall.nudges import nudge
+from recall.provider import from_settings, remembered
 
 if TYPE_CHECKING:
     from chat.summary import Summarised
@@ -43,6 +44,10 @@ RETRY_AFTER: Final = timedelta(seconds=30)
 """Pause where the conversation changed under the worker's hands."""
 MAX_ATTEMPTS: Final = 5
 REQUEUE_AT_ONCE: Final = 100
+MADE_UP_FOR: Final = timedelta(days=1)
+"""Silences that began while no worker ran are made up for within this time."""
+QUIET_AT_ONCE: Final = 100
+"""Conversations at a time, the longest quiet first: the clock comes again."""
 GAVE_UP: Final = f"It was begun {MAX_ATTEMPTS} times and never came to an end; the worker's log says why."
 CHANGED: Final = "The conversation changed meanwhile."
 
@@ -79,6 +84,29 @@ def ask_at_the_end(conversation: Conversation) -> None:
     results = Message.objects.filter(conversation=conversation, event_type=Message.Event.TOOL_RESULT)
     if (leaf is not None and leaf.turn >= LEAST_TURNS) or results.exists():
         ask(conversation, "ended")
+
+
+def ask_where_quiet() -> int:
+    """Have conversations folded of which the provider's cache has forgotten all, each once a silence; how many."""
+    now = timezone.now()
+    asked = Compaction.objects.filter(
+        conversation=OuterRef("pk"), reason="quiet", created_at__gt=OuterRef("last_activity_at")
+    )
+    quiet = Conversation.objects.standing().filter(
+        ~Exists(asked),
+        last_activity_at__range=(now - QUIET - MADE_UP_FOR, now - QUIET),
+        active_leaf__turn__gte=LEAST_TURNS,
+    )
+    quiet = quiet.exclude(status=Conversation.Status.ENDED).exclude(active_leaf__status=Message.Status.STREAMING)
+    found = [one for one in quiet.order_by("last_activity_at")[:QUIET_AT_ONCE] if _has_cache(one)]
+    for conversation in found:
+        ask_if_due(conversation, Moment(silence=now - conversation.last_activity_at), can_fold=True)
+    return len(found)
+
+
+def _has_cache(conversation: Conversation) -> bool:
+    able = remembered(conversation.model or settings.ENVIRONMENT.chat_model) or from_settings()
+    return able.caching
 
 
 def retry(failed: Compaction) -> bool:

@@ -127,6 +127,7 @@ class Conversation(Owned):
         ]
         indexes = [
             models.Index(fields=["user", "-last_activity_at"], name="conversation_latest"),
+            models.Index(fields=["last_activity_at"], name="conversation_quiet"),
             models.Index(fields=["deleted_at"], name="conversation_deleted", condition=Q(deleted_at__isnull=False)),
         ]
 

@@ -20,8 +20,9 @@ def mark_abandoned_answers() -> None:
 
 @shared_task(name="chat.tasks.note_idle_conversations")
 def note_idle_conversations() -> None:
-    """Pause conversations that went quiet and have them read."""
+    """Pause conversations that went quiet and have them read, and folded when they have been so for long."""
     reading.pause_idle()
+    compaction.ask_where_quiet()
 
 
 @shared_task(name="chat.tasks.index_what_was_missed")

@@ -1,9 +1,10 @@
-"""When is history folded? Five triggers as data, each a pure predicate over what is known at the end of a turn."""
+"""When is history folded? Triggers as data, each a pure predicate over what is known at the end of a turn, or later."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from recall.environment import setting
@@ -15,6 +16,10 @@ THEIR_CEILING: Final = 20_000
 proportion: folding less often costs less, and more of the prompt comes from the cache (docs/cost.md)."""
 WINDOW_PERCENT: Final = setting("compact_at_window_percent", 50)
 """Of the model's window: beyond it answers become slower and less attentive (seed 001)."""
+
+
+QUIET: Final = timedelta(hours=1)
+"""After this long without a word the provider's cache has forgotten all: no entry lives longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ class Moment:
     """The model said so in this turn."""
     topic_has_shifted: bool = False
     has_ended: bool = False
+    silence: timedelta = timedelta()
+    """Since the last word, where the model's server has a cache."""
     was_asked: bool = False
 
 
@@ -72,6 +79,9 @@ TRIGGERS: Final = (
     Trigger("topic", "you have gone on to something else", lambda now: now.topic_has_shifted),
     # (d) The cache runs out anyway, and a summary is found more easily than its turns.
     Trigger("ended", "the conversation has ended", lambda now: now.has_ended),
+    # … as it does when nobody goes on for so long: whoever comes back pays for every turn that stands there anew, and
+    # at no other time does a folding cost nothing. With pauses `long` costs a fifth less (docs/cost.md).
+    Trigger("quiet", "it was quiet for an hour", lambda now: now.silence > QUIET),
     # (e) The button.
     Trigger("asked", "you asked for it", lambda now: now.was_asked),
 )

@@ -26,7 +26,7 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "remove-old-artifacts": {"task": "memory.tasks.remove_old_artifacts", "schedule": crontab(hour=4, minute=10)},
     # Large collections get indexes of their own; a look at one small table finds nearly always nothing to do.
     "refresh-personal-indexes": {"task": "memory.tasks.refresh_personal_indexes", "schedule": 3600.0},
-    # Conversations that went quiet are read by the librarian.
+    # Conversations that went quiet are read by the librarian, and folded where the provider's cache forgot them.
     "note-idle-conversations": {"task": "chat.tasks.note_idle_conversations", "schedule": 60.0},
     # Foldings that a killed worker or a lost message left behind.
     "requeue-stale-compactions": {"task": "chat.tasks.requeue_stale_compactions", "schedule": 60.0},

@@ -134,7 +134,7 @@ FRAMES = 3 + 4  # of the request, which stands before the system block, and of t
 def test_what_it_pays_is_what_the_cache_bills(talk: list[Step], price: Any) -> None:
     rules = rules_for(len(talk), ceiling=4_000)
     choices = cheapest(talk, rules, price)
-    now = 0.0
+    now, before = 0.0, FIRST
     cache = PromptCache(lambda: now)
     for n, (step, choice, paid) in enumerate(zip(talk, choices, pay(talk, choices, rules), strict=True)):
         now += step.pause
@@ -143,9 +143,12 @@ def test_what_it_pays_is_what_the_cache_bills(talk: list[Step], price: Any) -> N
         cache.publish(booking)
         billed = booking.usage
         assert billed.total == paid.total + FRAMES
-        assert abs(billed.read - paid.read) <= FRAMES
-        assert abs(billed.written_1h - paid.write_1h) <= FRAMES
-        assert abs(billed.written_5m - paid.write_5m) <= FRAMES
+        # Where more is folded than before, an entry behind the first turns may still be read: it is not counted on.
+        spared = sum(step.turn for step in talk[:FIRST]) if choice.folded != before else 0
+        assert -FRAMES <= billed.read - paid.read <= FRAMES + spared
+        assert -FRAMES - spared <= billed.written_1h - paid.write_1h <= FRAMES
+        assert -FRAMES - spared <= billed.written_5m - paid.write_5m <= FRAMES
+        before = choice.folded
 
 
 def test_before_a_long_pause_nothing_is_written_for_an_hour() -> None:

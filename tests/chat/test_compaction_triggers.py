@@ -1,22 +1,25 @@
-"""Five triggers, each with what sets it off and what does not; and where in the house they are heard."""
+"""Triggers, each with what sets it off and what does not; and where in the house they are heard."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 
 from accounts.models import User
 from budget.counting import TextClass, estimate
 from chat import closing, reading
 from chat.answering import Answered
-from chat.compaction import ask_if_due
+from chat.compaction import MADE_UP_FOR, ask_if_due, ask_where_quiet, carry_out
 from chat.folding import FEWEST, KEPT_TURNS, LEAST_TURNS, MERGED_DOWN_TO, MOST_SEGMENTS, Sized, stretch, too_many
-from chat.models import Compaction, Message
-from chat.triggers import TRIGGERS, VERBATIM_TURNS, Moment, reason
+from chat.models import Compaction, Conversation, Message
+from chat.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, Moment, reason
 from memory.indexing import embed_waiting
+from recall.provider import from_settings
 from tests.chat.conftest import Provider, Tabs
 from tests.chat.long_talk import ask, begin, numbered
 
@@ -30,6 +33,7 @@ CASES = [
     ("task_done", Moment(task_is_done=True), Moment(task_is_done=False)),
     ("topic", Moment(topic_has_shifted=True), Moment(topic_has_shifted=False)),
     ("ended", Moment(has_ended=True), Moment(has_ended=False)),
+    ("quiet", Moment(silence=QUIET + timedelta(seconds=1)), Moment(silence=QUIET)),
     ("asked", Moment(was_asked=True), Moment(was_asked=False)),
 ]
 
@@ -113,6 +117,58 @@ def test_a_conversation_that_ends_is_folded_and_one_that_pauses_is_not(alice: Us
     assert not Compaction.objects.exists()
     reading.end(conversation)
     assert Compaction.objects.get().reason == "ended"
+
+
+def quiet(
+    user: User, turns: int = 25, *, since: timedelta = QUIET + timedelta(minutes=1), **fields: Any
+) -> Conversation:
+    conversation = begin(user, numbered(turns))
+    Conversation.objects.filter(pk=conversation.pk).update(last_activity_at=timezone.now() - since, **fields)
+    conversation.refresh_from_db()
+    return conversation
+
+
+@pytest.mark.django_db
+def test_what_was_quiet_for_an_hour_is_folded_once_and_again_after_the_next_silence(alice: User) -> None:
+    conversation = quiet(alice)
+
+    assert ask_where_quiet() == 1
+    assert ask_where_quiet() == 0, "it is asked for"
+    while carry_out(Compaction.objects.get().pk):
+        pass
+    assert ask_where_quiet() == 0, "it is done"
+
+    done = Compaction.objects.get()
+    assert (done.reason, done.state, done.segments) == ("quiet", "done", 1)
+    Compaction.objects.update(created_at=conversation.last_activity_at - timedelta(days=1))
+    assert ask_where_quiet() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"since": QUIET - timedelta(minutes=1)},
+        {"since": QUIET + MADE_UP_FOR + timedelta(minutes=1)},
+        {"turns": LEAST_TURNS - 1},
+        {"status": "ended"},
+        {"deleted_at": timezone.now()},
+    ],
+    ids=["not long enough", "long over", "too short", "ended: folded then", "deleted"],
+)
+def test_others_are_left_alone(alice: User, given: dict[str, Any]) -> None:
+    quiet(alice, **given)
+
+    assert ask_where_quiet() == 0
+    assert not Compaction.objects.exists()
+
+
+@pytest.mark.django_db
+def test_where_the_model_has_no_cache_a_silence_folds_nothing(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet(alice)
+    monkeypatch.setattr("chat.compaction.remembered", lambda model: replace(from_settings(), caching=False))
+
+    assert ask_where_quiet() == 0
 
 
 @pytest.mark.django_db

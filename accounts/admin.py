@@ -19,7 +19,7 @@ from django.utils import timezone
 from accounts import keys, leaving
 from accounts.logged_admin import RecordAdmin
 from accounts.long_lists import LongList, people
-from accounts.models import AccessLog, ApiKey, User
+from accounts.models import AccessLog, ApiKey, IdempotentRequest, User
 
 USED: Final = {
     "turns": F("turns"),
@@ -35,7 +35,7 @@ RIGHTS: Final = ("is_staff", "is_superuser", "groups", "user_permissions")
 class UserAdmin(LongList, DjangoUserAdmin[User]):
     """Django's user pages, by e-mail address, with what each person used this month."""
 
-    list_display = ("email", "preferred_name", "is_active", "is_staff", "last_login", "turns", "tokens", "cost")
+    list_display = ("email", "preferred_name", "is_active", "is_staff", "last_login", "this_month")
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
     readonly_fields = ("last_login", "date_joined", "turns", "tokens", "cost")
     fieldsets = (
@@ -72,6 +72,11 @@ class UserAdmin(LongList, DjangoUserAdmin[User]):
     def cost(self, user: Any) -> str:
         """US dollars, as far as prices are known."""
         return f"${user.used_cost or 0:,.2f}"
+
+    @admin.display(description="This month")
+    def this_month(self, user: Any) -> str:
+        """The three in one column."""
+        return f"{self.turns(user):,} turns, {self.tokens(user)} tokens, {self.cost(user)}"
 
     def wanted(self, term: str) -> Q:
         """By number, or by how the address begins."""
@@ -126,7 +131,7 @@ class UserAdmin(LongList, DjangoUserAdmin[User]):
 class ApiKeyAdmin(RecordAdmin):
     """Which programs may come in as whom. A key that leaked is revoked here; only its owner makes one."""
 
-    list_display = ("prefix", "name", "user", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at")
+    list_display = ("prefix", "name", "user", "scopes", "last_used_at", "expires_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     list_select_related = ("user",)
     fields = ("prefix", "name", "user", "scopes", "created_at", "last_used_at", "expires_at", "revoked_at")
@@ -145,6 +150,21 @@ class ApiKeyAdmin(RecordAdmin):
             self.log_change(request, key, "Revoked.")
         told = f"{len(done)} revoked; {len(rows) - len(done)} had been before."
         self.message_user(request, told, messages.SUCCESS if done else messages.INFO)
+
+
+@admin.register(IdempotentRequest)
+class IdempotentRequestAdmin(RecordAdmin):
+    """Writes of the API that are remembered, so that sending one again changes nothing twice; not what was answered."""
+
+    list_display = ("id", "user", "key", "status", "content_type", "created_at")
+    list_filter = ("created_at",)
+    list_select_related = ("user",)
+    exclude = ("body",)
+    personal = ("key",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[IdempotentRequest]:
+        """Without the answers, which no page has."""
+        return super().get_queryset(request).defer("body")
 
 
 @admin.register(AccessLog)

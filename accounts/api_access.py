@@ -61,11 +61,13 @@ class Caller:
 class Access:
     """What an operation asks of its caller. Called by django-ninja before the operation is."""
 
-    def __init__(self, scope: str, replay: Replay) -> None:
-        if scope not in SCOPES:
-            raise ValueError(f"There is no scope “{scope}”.")
+    def __init__(self, scope: str, replay: Replay, also: str = "") -> None:
+        for name in filter(None, (scope, also)):
+            if name not in SCOPES:
+                raise ValueError(f"There is no scope “{name}”.")
         self.scope = scope
         self.replay = replay
+        self.also = also
 
     def __call__(self, request: HttpRequest) -> Caller:
         """The caller.
@@ -100,9 +102,12 @@ def confirmed(request: HttpRequest) -> None:
         raise Refusal(HTTPStatus.FORBIDDEN, CONFIRM_FIRST)
 
 
-def needs(scope: str, replay: Replay = Replay.STORED) -> Access:
-    """What an operation asks of its caller; `replay` counts for those that change something."""
-    return Access(scope, replay)
+def needs(scope: str, replay: Replay = Replay.STORED, *, also: str = "") -> Access:
+    """What an operation asks of its caller; `replay` counts for those that change something.
+
+    `also`: a further scope that the operation itself asks for at some places (`allowed`), told in its description.
+    """
+    return Access(scope, replay, also)
 
 
 def caller_of(request: HttpRequest) -> Caller:

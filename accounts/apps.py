@@ -4,6 +4,8 @@ from django.db.models.signals import post_migrate
 
 class AccountsConfig(AppConfig):
     name = "accounts"
+    verbose_name = "People"
+    """In the admin, where allauth's e-mail addresses stand under “Accounts”."""
 
     def ready(self) -> None:
         """Listen for sign-outs; keep the groups of staff as the table says."""

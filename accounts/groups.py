@@ -25,15 +25,21 @@ GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "reviewer": {
         "memory.fact": ACT,  # the queue, and facts with the words they rest on
         "memory.reviewaction": ACT,  # decisions, and undoing them
+        "memory.factlink": LOOK,  # what a fact stands beside or against
+        "memory.kindpolicy": LOOK,  # why a proposal waits
         "memory.boundary": LOOK,
     },
     "operator": {
         "accounts.user": LOOK,
         "accounts.apikey": ACT,
+        "accounts.idempotentrequest": LOOK,
         "memory.librarianrun": ACT,
+        "memory.consolidation": LOOK,
+        "memory.personalindex": LOOK,
         "memory.upload": ACT,
         "chat.compaction": ACT,
         "chat.importjob": ACT,
+        "chat.importpart": LOOK,
         "budget.price": WRITE,
         "budget.usageday": LOOK,
         "budget.limit": WRITE,

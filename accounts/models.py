@@ -121,7 +121,7 @@ class IdempotentRequest(models.Model):
         indexes = [models.Index(fields=["created_at"], name="idempotent_requests_by_age")]
 
     def __str__(self) -> str:
-        return f"{self.key} of {self.user_id}"
+        return f"request {self.pk} of {self.user_id}"
 
 
 class ApiRate(models.Model):

@@ -41,7 +41,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 class ReceiptAdmin(LoggedAdmin, ReadOnlyAdmin):
     """What each turn was given, and what it cost."""
 
-    list_display = ["created_at", "user", "turn", "model", "plan", "state", "total_input", "output_tokens", "cost"]
+    list_display = ["created_at", "user", "turn", "model", "state", "total_input", "output_tokens", "cost"]
     list_filter = ["state", "usage_is_estimated", "created_at"]
     found_by = ["pk", "message", "conversation"]
     list_select_related = ["user"]

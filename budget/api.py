@@ -280,6 +280,9 @@ class ReceiptWithItems(Receipt):
     sections: list[SectionOf]
     items: list[Item]
     unlisted: int = Field(description="Candidates that scored lower than all that are listed")
+    cut_kept_days: int | None = Field(description="Days after which the list of what was cut went; null: it is there")
+    cut_rules: dict[str, int] = Field(description="Once that list is gone: rule → how many were cut by it")
+    words_kept_days: int | None = Field(description="Days after which the labels went; null: they are there")
     milliseconds: dict[str, float]
 
     @staticmethod

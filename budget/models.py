@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models import Q
 
 from recall.ownership import Owned, OwnedManager
 
@@ -68,6 +69,15 @@ class Receipt(Owned):
     ingredients = models.JSONField(
         default=dict, help_text="What the request was built from and no other row keeps: `manage.py replay` reads it"
     )
+    cut_kept_days = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Days after which the list of what was cut went; empty: it is there"
+    )
+    cut_rules = models.JSONField(
+        default=dict, blank=True, help_text="Once that list is gone: rule → how many were cut by it"
+    )
+    words_kept_days = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Days after which the words of what stood in it went; empty: they are there"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = OwnedManager["Receipt"]()
@@ -77,6 +87,8 @@ class Receipt(Owned):
             models.Index(fields=["conversation", "turn"], name="receipt_turn"),
             models.Index(fields=["user", "-created_at"], name="receipt_latest"),
             GinIndex(fields=["items"], name="receipt_items", opclasses=["jsonb_path_ops"]),
+            models.Index(fields=["created_at"], name="receipt_lists_cut", condition=Q(cut_kept_days=None)),
+            models.Index(fields=["created_at"], name="receipt_has_words", condition=Q(words_kept_days=None)),
         ]
 
     def __str__(self) -> str:
@@ -128,7 +140,7 @@ class Limit(Owned):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["user", "what", "per", "set_by_staff"], name="one_limit_of_a_kind"),
-            models.CheckConstraint(condition=models.Q(amount__gte=0), name="limit_not_below_zero"),
+            models.CheckConstraint(condition=Q(amount__gte=0), name="limit_not_below_zero"),
         ]
 
     def __str__(self) -> str:

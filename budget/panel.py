@@ -13,6 +13,7 @@ from budget.plan import Section
 from budget.prediction import prediction_error
 from budget.prefix import shared_out
 from budget.recalled import fit_of, was_called_for
+from budget.retention import REMOVED
 from budget.snapshots import HOLDS_NO_LONGER
 
 BAR_WIDTH: Final = 1000
@@ -99,6 +100,9 @@ class Panel:
     cut: list[Shown]
     unlisted: int
     """Candidates that retrieval left out and the receipt does not list: they scored lower than all that it does."""
+    cut_before: list[tuple[str, int]]
+    """Once the list of what was cut is gone (`budget/retention.py`): each rule, and how many were cut by it, the most
+    first."""
     facts_were_cut: bool
     """Even keyed facts gave way, which the person must be told."""
     off_by: str
@@ -127,7 +131,8 @@ def panel(receipt: Receipt) -> Panel:
         profile=[_shown(item) for item in kept if item["section"] == Section.PROFILE and "fits" not in item],
         cut=[_shown(item) for item in cut],
         unlisted=receipt.ingredients.get("unlisted", 0),
-        facts_were_cut=any(item["rule"] == KEYED_FACTS_CUT for item in cut),
+        cut_before=sorted(receipt.cut_rules.items(), key=lambda one: (-one[1], one[0])),
+        facts_were_cut=KEYED_FACTS_CUT in {*receipt.cut_rules, *(item["rule"] for item in cut)},
         off_by=off_by(receipt),
         is_demo=any(one["demo"] for one in receipt.rounds),
         cost=dollars(receipt.cost),
@@ -197,6 +202,6 @@ def _shown(item: dict[str, Any]) -> Shown:
         parts=[(name.replace("_", " "), value) for name, value in item["parts"].items()],
         rule=item["rule"],
         url=item["url"],
-        ref="" if item["rule"] or item["label"].startswith(HOLDS_NO_LONGER) else item["ref"],
+        ref="" if item["rule"] or item["label"].startswith((HOLDS_NO_LONGER, REMOVED)) else item["ref"],
         name=item["ref"] if item["section"] in EXPLAINED else "",
     )

@@ -21,6 +21,7 @@ from budget.receipts import Item, items
 RULES: Final = frozenset(rule for step in PRUNING_ORDER for rule in (step.rule, step.last_resort) if rule)
 """A piece that was cut by one of these was a candidate for the prompt."""
 TURNS_REF: Final = "turns:"
+NOT_LISTED: Final = " What had been cut from that prompt is no longer listed, so what would come back cannot be told."
 type Key = tuple[Section, str]
 """Section and ref of a piece: a document may be told both in the profile and as a memory."""
 
@@ -37,6 +38,8 @@ class Before:
     """The turns it left out: to be given to `preview`, since the next prompt keeps that cut."""
     exact: bool
     """False: the sizes of some turns are a mean."""
+    lists_cut: bool = True
+    """False: what had been cut is no longer listed, so that nothing of it can come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,8 @@ class Preview:
     refused: str | None
     exact: bool
     """False: the sizes of some turns are a mean."""
+    lists_cut: bool
+    """False: what had been cut is no longer listed."""
 
     @property
     def changes_nothing(self) -> bool:
@@ -84,10 +89,9 @@ class Preview:
         """The whole in one sentence."""
         if self.refused:
             return self.refused
-        if self.changes_nothing:
-            return "With this budget nothing would change."
         told = [self._counted(self.cut, "be cut"), self._counted(self.back, "come back")]
-        return f"With this budget {' and '.join(part for part in told if part)}."
+        change = " and ".join(part for part in told if part) or "nothing would change"
+        return f"With this budget {change}.{'' if self.lists_cut else NOT_LISTED}"
 
     def _counted(self, changes: Sequence[Change], fate: str) -> str:
         if not changes:
@@ -107,6 +111,7 @@ def pieces_of(receipt: Receipt) -> Before:
         plan=_plan_of(receipt),
         cut_turns=TurnRange(min(cut), max(cut)) if cut else None,
         exact=all("turns" in item for item in candidates if item["ref"].startswith(TURNS_REF)),
+        lists_cut=not receipt.cut_rules,
     )
 
 
@@ -127,6 +132,7 @@ def preview(before: Before, plan: ResolvedPlan, already_cut: TurnRange | None) -
         sections=then.sections,
         refused=then.refused,
         exact=before.exact,
+        lists_cut=before.lists_cut,
     )
 
 

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from accounts.logged_admin import RecordAdmin
 from chat import compaction
 from chat.importing import jobs
-from chat.models import Attachment, Compaction, Conversation, ImportJob, Message, Project, Role, Segment
+from chat.models import Attachment, Compaction, Conversation, ImportJob, ImportPart, Message, Project, Role, Segment
 
 QUERY: Final = "q"
 """What the list's address calls its search."""
@@ -40,7 +40,7 @@ class ConversationAdmin(RecordAdmin):
 class MessageAdmin(RecordAdmin):
     """The event log."""
 
-    list_display = ("id", "conversation", "user", "seq", "turn", "role", "event_type", "status", "created_at")
+    list_display = ("id", "conversation", "user", "turn", "event_type", "status", "created_at")
     list_filter = ("event_type", "status")
     found_by = ("pk", "conversation")
     list_select_related = ("conversation", "user")
@@ -78,23 +78,12 @@ class SegmentAdmin(RecordAdmin):
 class CompactionAdmin(RecordAdmin):
     """Why older turns were folded, by which engine, and what went wrong."""
 
-    list_display = (
-        "id",
-        "conversation_id",
-        "user",
-        "reason",
-        "state",
-        "attempts",
-        "segments",
-        "engine",
-        "created_at",
-        "error",
-    )
+    list_display = ("id", "user", "reason", "state", "attempts", "created_at", "error")
     list_filter = ("state", "created_at")
     found_by = ("pk", "conversation")
     list_select_related = ("user",)
     actions = ("retry",)
-    exclude = ("conversation", "claim")  # its title would be shown; the list has its number
+    exclude = ("conversation", "claim")  # its title would be shown; the row has its number
     readonly_fields = ("conversation_id",)
 
     @admin.action(description="Try again what failed", permissions=["action"])
@@ -110,12 +99,17 @@ class CompactionAdmin(RecordAdmin):
 class ImportJobAdmin(RecordAdmin):
     """Files of conversations on their way in. The file itself goes as soon as its import ends, however that is."""
 
-    list_display = ("id", "user", "name", "origin", "size", "state", "done", "total", "attempts", "created_at", "error")
+    list_display = ("id", "user", "name", "origin", "state", "so_far", "created_at", "error")
     list_filter = ("state", "created_at")
     list_select_related = ("user",)
     actions = ("retry", "stop")
     exclude = ("claim",)
     personal = ("name", "counts")
+
+    @admin.display(description="Conversations")
+    def so_far(self, job: ImportJob) -> str:
+        """How far it is."""
+        return f"{job.done:,} of {job.total:,}"
 
     @admin.action(description="Go on now with what waits", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[ImportJob]) -> None:
@@ -130,6 +124,21 @@ class ImportJobAdmin(RecordAdmin):
         """What came in stays."""
         stopped = sum(jobs.cancel(job) for job in queryset)
         self.message_user(request, f"{stopped} stopped.", messages.INFO)
+
+
+@admin.register(ImportPart)
+class ImportPartAdmin(RecordAdmin):
+    """Pieces of a file that is being read. What is in them is shown nowhere; they go with the end of the import."""
+
+    list_display = ("id", "user", "job_id", "number")
+    found_by = ("pk", "job")
+    list_select_related = ("user",)
+    exclude = ("content", "job")  # its name is a person's own; the row has its number
+    readonly_fields = ("job_id",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
+        """Without the bytes."""
+        return super().get_queryset(request).defer("content")
 
 
 @admin.register(Role)

@@ -21,6 +21,8 @@ from budget.models import ProfileSnapshot, Receipt
 from chat.branches import BESIDE, KEPT
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.rewriting import DROPPED, summarise_anew
+from chat.steps import Step, about
+from chat.steps import brought as brought_in_words
 from chat.tools.knowing import brought
 from memory.artifacts import FOLDER
 from memory.forgettable import BusyError
@@ -84,7 +86,7 @@ class Conversations:
         for message in _rows(user, {*erasure.messages, *erasure.quotes}).order_by("conversation", "seq"):
             is_part = message.pk not in erasure.messages
             what = "quote" if is_part else _TYPES.get(message.event_type, "message")
-            shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else message.text
+            shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else _shown(message)
             yield Going(what, f"message:{message.pk}", shown, reverse("message", args=[message.pk]))
         deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
         for pk, event in deleted.values_list("pk", "event_type"):
@@ -114,6 +116,17 @@ class Conversations:
     def rewrite(self, user: User, wanted: Mapping[str, Any]) -> bool:
         """A summary of folded turns, from what is left of them."""
         return wanted["what"] != "segment" or summarise_anew(user, wanted["id"])
+
+
+def _shown(message: Message) -> str:
+    """A message in the words of people: of a tool, what it was asked and what it found."""
+    match message.event_type:
+        case Message.Event.TOOL_CALL:
+            return Step(message.author, about(message.author, message.event_data.get("input"))).line
+        case Message.Event.TOOL_RESULT:
+            return brought_in_words(message.text)
+        case _:
+            return message.text
 
 
 _TYPES: Final = {

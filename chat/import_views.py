@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts import confirming
 from accounts.models import User
+from chat import retention
 from chat.archive.streaming import streamed
 from chat.archive.writing import archive, file_name
 from chat.importing import jobs
@@ -106,7 +107,8 @@ def _accept(user: User, file: UploadedFile[Any] | None) -> str:
 
 def _page(user: User) -> Mapping[str, Any]:
     largest = settings.ENVIRONMENT.max_import_mb
-    return {**_jobs(user), "largest": largest * MEGABYTE, "largest_mb": largest}
+    days = retention.PERIODS[retention.What.CONVERSATIONS]()
+    return {**_jobs(user), "largest": largest * MEGABYTE, "largest_mb": largest, "kept_days": days}
 
 
 def _jobs(user: User) -> dict[str, Any]:

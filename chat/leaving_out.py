@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from budget.fit import Cut, Piece
 from budget.models import Receipt
 from budget.plan import Section
+from budget.retention import REMOVED
 from budget.snapshots import HOLDS_NO_LONGER, NEW
 from chat.models import Message, Segment
 from memory.models import Chunk, Episode, Fact
@@ -104,7 +105,7 @@ def pattern(texts: Iterable[str]) -> re.Pattern[str] | None:
 
 def _names_a_memory(item: dict[str, Any]) -> bool:
     kind = item["ref"].partition(":")[0]
-    return kind in LEAVABLE and not item["label"].startswith(HOLDS_NO_LONGER)
+    return kind in LEAVABLE and not item["label"].startswith((HOLDS_NO_LONGER, REMOVED))
 
 
 def _facts_that_say(user_id: int, told: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What can be done to conversations as a whole: rename, pin, archive, delete and undo, one or several at once.
+"""What can be done to conversations as a whole: rename, pin, archive, delete, and undo both, one or several at once.
 
 Each deed is a plain form that leads back to a page; by htmx it answers with the list, the header and the notice anew.
 """
@@ -24,7 +24,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models import User
-from chat import markdown_export, trash
+from chat import markdown_export, putting_away, trash
 from chat.archive.streaming import streamed
 from chat.conversation_list import ConversationList, conversation_list, wanted
 from chat.folds import outlook
@@ -104,12 +104,15 @@ def pin(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @transaction.atomic
 def archive(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Take it out of the list, or put it back (`archived` is empty). It is found, recalled and read as before."""
+    """Take it out of the list, which the notice offers to undo; or put it back (`archived` is empty)."""
     found = _own(request, pk)
-    found.archived_at = timezone.now() if request.POST.get("archived") else None
-    found.save(update_fields=["archived_at"])
-    where = "is in the archive" if found.archived_at else "is in your list again"
-    messages.success(request, f"“{found.title or 'Untitled'}” {where}.")
+    named = f"“{found.title or 'Untitled'}”"
+    if request.POST.get("archived"):
+        moment, _ = putting_away.archive(_user(request), [pk])
+        _offer_undo(request, f"{named} is in the archive.", putting_away.UNDO, moment)
+    else:
+        putting_away.put_back(_user(request), [pk])
+        messages.success(request, f"{named} is in your list again.")
     return _done(request, found)
 
 
@@ -123,7 +126,7 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     except trash.StillAnswering:
         messages.error(request, STOP_FIRST.format(where="here"))
         return _done(request, found)
-    _offer_undo(request, f"“{found.title or 'The conversation'}” was deleted.", moment)
+    _offer_undo(request, f"“{found.title or 'The conversation'}” was deleted.", trash.UNDO, moment)
     return _gone(request, [pk])
 
 
@@ -151,8 +154,10 @@ def together(request: HttpRequest) -> HttpResponse:
     match request.POST.get("do"):
         case "delete":
             return _delete_together(request, chosen)
-        case "archive" | "unarchive" as deed:
-            return _archive_together(request, chosen, archived=deed == "archive")
+        case "archive":
+            return _archive_together(request, chosen)
+        case "unarchive":
+            return _put_back_together(request, chosen)
         case _:
             raise Http404
 
@@ -164,18 +169,23 @@ def _delete_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpRespon
         messages.error(request, STOP_FIRST.format(where="in one of them"))
         return _back(request)
     if deleted:
-        _offer_undo(request, f"{_counted(deleted)} deleted.", moment)
+        _offer_undo(request, f"{_counted(deleted)} deleted.", trash.UNDO, moment)
     return _gone(request, chosen)
 
 
 @transaction.atomic
-def _archive_together(request: HttpRequest, chosen: Sequence[UUID], *, archived: bool) -> HttpResponse:
-    user = _user(request)
-    mine = Conversation.objects.standing().for_user(user).filter(pk__in=chosen, archived_at__isnull=archived)
-    changed = mine.update(archived_at=timezone.now() if archived else None)
+def _archive_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
+    moment, archived = putting_away.archive(_user(request), chosen)
+    if archived:
+        _offer_undo(request, f"{_counted(archived)} archived.", putting_away.UNDO, moment)
+    return _back(request)
+
+
+@transaction.atomic
+def _put_back_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
+    changed = putting_away.put_back(_user(request), chosen)
     if changed:
-        messages.success(request, f"{_counted(changed)} {'archived' if archived else 'put back into your list'}.")
-        nudge(f"user-{user.pk}", "conversations")
+        messages.success(request, _told_back(changed))
     return _back(request)
 
 
@@ -189,7 +199,21 @@ def restore(request: HttpRequest) -> HttpResponse:
         messages.warning(request, NOTHING_TO_UNDO)
         return _back(request)
     messages.success(request, f"{_counted(len(found))} brought back.")
-    return redirect("conversation", found[0]) if len(found) == 1 and not _is_htmx(request) else _back(request)
+    return _undone(request, found)
+
+
+@require_POST
+@login_required
+@transaction.atomic
+def unarchive(request: HttpRequest) -> HttpResponse:
+    """Undo an archiving: put back what was archived at that moment."""
+    moment = _moment(request.POST.get("archived", ""))
+    found = putting_away.undo(_user(request), moment) if moment else []
+    if not found:
+        messages.warning(request, putting_away.NOTHING_TO_UNDO)
+        return _back(request)
+    messages.success(request, _told_back(len(found)))
+    return _undone(request, found)
 
 
 # What comes back ---------------------------------------------------------------------------------------------------
@@ -206,6 +230,11 @@ def _gone(request: HttpRequest, which: Sequence[UUID]) -> HttpResponse:
     if not _is_htmx(request):
         return redirect("new")
     return HttpResponseClientRedirect("/") if _open_one(request) in which else _parts(request)
+
+
+def _undone(request: HttpRequest, found: Sequence[UUID]) -> HttpResponse:
+    """After an undo: to the conversation, if it was one, on a page of its own."""
+    return redirect("conversation", found[0]) if len(found) == 1 and not _is_htmx(request) else _back(request)
 
 
 def _back(request: HttpRequest) -> HttpResponse:
@@ -226,8 +255,13 @@ def _open_one(request: HttpRequest) -> UUID | None:
     return found.kwargs["pk"] if found.url_name == "conversation" else None
 
 
-def _offer_undo(request: HttpRequest, sentence: str, moment: datetime) -> None:
-    messages.success(request, sentence, extra_tags=f"{trash.UNDO} {moment.isoformat()}")
+def _offer_undo(request: HttpRequest, sentence: str, deed: str, moment: datetime) -> None:
+    """`deed`: of `UNDO_FORMS` (chat/templatetags/page_parts.py)."""
+    messages.success(request, sentence, extra_tags=f"{deed} {moment.isoformat()}")
+
+
+def _told_back(many: int) -> str:
+    return f"{_counted(many)} put back into your list."
 
 
 def _counted(many: int) -> str:

@@ -50,6 +50,8 @@ OTHER_WORDING: Final = (
 NO_INGREDIENTS: Final = (
     "The receipt does not say what the request was made from: it is older than replay, or was erased."
 )
+WORDS_REMOVED: Final = "What the request was made from was removed after {} days, as this server is set up."
+FIRST_REMOVED: Final = "It did without a part of what the answer beside it was given; that was removed after {} days."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,13 @@ def ingredients(compiled: Compiled) -> dict[str, Any]:
 
 def replay(receipt: Receipt) -> Replay:
     """Build the receipt's first request again from rows, and say whether it is the one that was sent."""
-    if not receipt.ingredients:
-        return Replay(None, identical=False, changes=(NO_INGREDIENTS,))
+    if "contents" not in receipt.ingredients:
+        return Replay(None, identical=False, changes=(_why_not(receipt),))
     rows = _rows(receipt)
     request = rebuild(receipt, rows)
     if digest(request) == receipt.request_digest:
         return Replay(request, identical=True)
-    rows.changes += _wording_changes(receipt.ingredients, request)
+    rows.changes += [*_wording_changes(receipt.ingredients, request), *_first_removed(receipt)]
     return Replay(request, identical=False, changes=tuple(rows.changes) or (OTHER_WORDING,))
 
 
@@ -116,6 +118,18 @@ def _wording_changes(kept: Mapping[str, Any], request: Mapping[str, Any]) -> Ite
         yield "The headings between the sections are worded otherwise now."
     if FORGOTTEN in _canonical(kept["contents"]):
         yield "Memories that it recalled were forgotten since."
+
+
+def _why_not(receipt: Receipt) -> str:
+    days = receipt.words_kept_days
+    return NO_INGREDIENTS if days is None else WORDS_REMOVED.format(days)
+
+
+def _first_removed(receipt: Receipt) -> Iterator[str]:
+    """An answer without a memory was built from the receipt of the answer that had it."""
+    first = Receipt.objects.filter(message_id=receipt.message.event_data.get("beside"), user=receipt.user_id)
+    for days in first.exclude(words_kept_days=None).values_list("words_kept_days", flat=True):
+        yield FIRST_REMOVED.format(days)
 
 
 # What the rows say today -----------------------------------------------------------------------------------------

@@ -17,8 +17,10 @@ from accounts import leaving
 from accounts.models import ApiKey, User
 from accounts.scopes import SCOPES
 from budget.choosing import LARGEST_TOTAL, plan_for
+from chat import retention
 from chat.choosing_model import EFFORTS, defaults_of, has_effort, models_for, takes_any_name
 from memory.models import Boundary, Fact
+from memory.pages.tidying import tidied
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Section:
 SECTIONS: Final = (
     Section("Profile", "settings", words="name time zone timezone language account"),
     Section("Model and budget", "settings_model", words="effort thinking plan default"),
-    Section("Memory", "settings_memory", words="learns learning recall boundaries remember policies"),
+    Section("Memory", "settings_memory", words="learns learning recall boundaries remember policies fades tidy"),
     Section("Appearance", "settings_appearance", words="theme light dark colours colors"),
     Section(
         "Sign-in",
@@ -141,16 +143,17 @@ def new_key(asked: Mapping[str, Any] | None, chosen: Iterable[str] = ()) -> dict
 # Memory and data ---------------------------------------------------------------------------------------------------
 
 
-def memory_counts(user: User) -> dict[str, int]:
-    """How much is known, waits, and is always said. Three counts."""
+def memory(user: User) -> dict[str, Any]:
+    """How much is known, waits, and is always said; what was tidied up lately."""
     facts = Fact.objects.for_user(user)
     return {
         "known": facts.filter(status=Fact.Status.ACTIVE).count(),
         "waiting": facts.proposed().count(),
         "boundaries": Boundary.objects.filter(user=user).count(),
+        **tidied(user),
     }
 
 
 def kept(user: User) -> dict[str, Any]:
     """What there is of the person, and how long it stays."""
-    return {"what": leaving.what_goes(user), "artifact_days": settings.ENVIRONMENT.artifact_retention_days}
+    return {"what": leaving.what_goes(user), "days": retention.periods()}

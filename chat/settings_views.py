@@ -76,7 +76,7 @@ def model(request: HttpRequest) -> HttpResponse:
 @never_cache
 def memory(request: HttpRequest) -> HttpResponse:
     """What is known, by which rules, and when it is recalled."""
-    return render(request, "settings/memory.html", settings_pages.memory_counts(_user(request)))
+    return render(request, "settings/memory.html", settings_pages.memory(_user(request)))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

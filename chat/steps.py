@@ -100,10 +100,35 @@ class Step:
 
 def step_of(call: ToolUse) -> Step:
     """A tool's use in short; before it was run, what it is asked alone."""
-    about = call.input.get(TOLD.get(call.name, OTHER).about, "")
-    shown = " ".join(storable(about).split()) if isinstance(about, str) else ""
-    shown = shown if len(shown) <= ABOUT_CHARS else f"{shown[: ABOUT_CHARS - 1]}…"
-    return Step(storable(call.name)[:NAME_CHARS], shown, None if call.is_error else _found(call.result), call.is_error)
+    found = None if call.is_error else _found(call.result)
+    return Step(storable(call.name)[:NAME_CHARS], about(call.name, call.input), found, call.is_error)
+
+
+def about(name: str, asked: Any) -> str:
+    """What a tool was asked about, by its input."""
+    named = asked.get(TOLD.get(name, OTHER).about, "") if isinstance(asked, dict) else ""
+    shown = " ".join(storable(named).split()) if isinstance(named, str) else ""
+    return shown if len(shown) <= ABOUT_CHARS else f"{shown[: ABOUT_CHARS - 1]}…"
+
+
+def brought(result: str) -> str:
+    """What a tool answered, as people read it: the words it found, without what is for the model."""
+    try:
+        answer = json.loads(result)
+    except ValueError:  # a sentence of its own, or what stands for what was moved or forgotten
+        return result
+    if not isinstance(answer, dict):
+        return result
+    results = answer.get("results")
+    if isinstance(results, list):
+        return " … ".join(filter(None, map(_titled, results))) or "Nothing was found."
+    return _titled(answer) or str(answer.get("outcome", "")) or result
+
+
+def _titled(found: Any) -> str:
+    """“Title: text”, as far as it has them."""
+    told = [found.get(name) for name in ("title", "text")] if isinstance(found, dict) else []
+    return ": ".join(one for one in told if one and isinstance(one, str))
 
 
 def _found(result: str) -> int | None:

@@ -7,9 +7,10 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from chat import catching_up, compaction, reading, recovery, titles, trash
+from chat import catching_up, compaction, reading, recovery, retention, titles, trash
 from chat.attachments import clearing
 from chat.importing import jobs
+from recall.celery import queue
 
 
 @shared_task(name="chat.tasks.mark_abandoned_answers")
@@ -53,6 +54,20 @@ def give_title(conversation_id: str) -> None:
 def empty_trash() -> None:
     """Remove for good the conversations that were deleted a while ago."""
     trash.empty(timezone.now())
+
+
+@shared_task(name="chat.tasks.remove_what_is_old")
+def remove_what_is_old() -> None:
+    """Have everything removed whose time is over: a task for each rule, so that one's failure stops no other."""
+    for what in retention.What:
+        queue("chat.tasks.remove_old", what)
+
+
+@shared_task(name="chat.tasks.remove_old")
+def remove_old(what: str) -> None:
+    """One round of a rule, and the next one while there is more."""
+    if retention.apply(retention.What(what), timezone.now()):
+        queue("chat.tasks.remove_old", what)
 
 
 @shared_task(name="chat.tasks.remove_old_drafts")

@@ -49,7 +49,7 @@ def delete(user: User, conversations: Sequence[UUID]) -> tuple[datetime, int]:
         raise StillAnswering
     moment = timezone.now()
     Conversation.objects.filter(pk__in=found).update(deleted_at=moment)
-    _tell(user)
+    tell(user)
     return moment, len(found)
 
 
@@ -59,30 +59,33 @@ def undo(user: User, moment: datetime) -> list[UUID]:
     gone = Conversation.objects.for_user(user).filter(deleted_at=moment)
     found = list(gone.select_for_update().values_list("pk", flat=True))
     Conversation.objects.filter(pk__in=found).update(deleted_at=None)
-    _tell(user)
+    tell(user)
     return found
 
 
 def empty(now: datetime) -> int:
     """Remove for good what was deleted longer ago than `UNDO_FOR`; how many."""
     due = Conversation.objects.filter(deleted_at__lte=now - UNDO_FOR).order_by("deleted_at", "pk")
-    return sum(_remove(pk, due) for pk in list(due.values_list("pk", flat=True)[:AT_ONCE]))
+    found = list(due.values_list("pk", flat=True)[:AT_ONCE])
+    return sum(remove(pk, due) is not None for pk in found)
 
 
 @transaction.atomic
-def _remove(pk: UUID, due: ConversationQuerySet) -> bool:
-    """Remove one, if it is still due now that it is locked; whether it was."""
-    conversation: Conversation | None = due.select_related("user").select_for_update(of=("self",)).filter(pk=pk).first()
-    if conversation is None:
-        return False
+def remove(pk: UUID, due: ConversationQuerySet) -> User | None:
+    """Remove one for good, if it is still `due` now that it is locked; whose it was. None: it is not, or is busy."""
+    locked = due.select_related("user").select_for_update(of=("self",))
+    conversation: Conversation | None = locked.filter(pk=pk).first()
+    if conversation is None or Message.objects.streaming().filter(conversation=pk).exists():
+        return None
     user = conversation.user
     conversation.delete()
     remove_artifacts(user, str(pk))  # afterwards: a worker that keeps one now holds its message's row
     remove_told(user, pk)
     idempotency.drop_answers(user)
-    return True
+    return user
 
 
-def _tell(user: User) -> None:
+def tell(user: User) -> None:
+    """Have their open pages read anew which conversations there are."""
     nudge(f"user-{user.pk}", "conversations")
     nudge(f"user-{user.pk}", "budget")

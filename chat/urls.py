@@ -24,6 +24,7 @@ urlpatterns = [
     path("conversations", list_views.conversations, name="conversations"),
     path("conversations/together", list_views.together, name="conversations_together"),
     path("conversations/restore", list_views.restore, name="restore_conversations"),
+    path("conversations/unarchive", list_views.unarchive, name="unarchive_conversations"),
     path("c/<uuid:pk>", views.conversation, name="conversation"),
     path("c/<uuid:pk>/messages", views.conversation_messages, name="conversation_messages"),
     path("c/<uuid:pk>/librarian", views.librarian_state, name="librarian_state"),

@@ -19,11 +19,17 @@ from accounts.models import User
 from memory import librarian, review
 from memory.models import (
     Boundary,
+    Chunk,
+    Consolidation,
+    DeletedDocument,
     Document,
     Episode,
     Fact,
+    FactLink,
     Forgetting,
+    KindPolicy,
     LibrarianRun,
+    PersonalIndex,
     ReviewAction,
     Revision,
     Upload,
@@ -36,7 +42,7 @@ from memory.uploads import try_again
 class FactAdmin(LoggedAdmin):
     """Facts of all people, and the review queue."""
 
-    list_display = ("statement", "user", "kind", "key", "status", "confidence", "importance", "reason", "recorded_at")
+    list_display = ("statement", "user", "kind", "status", "importance", "recorded_at")
     list_filter = ("status", "kind", "source", "recorded_at")
     search_help_text = "Words of the statement, a number, or the beginning of a person's e-mail address"
     list_select_related = ("user",)
@@ -166,26 +172,18 @@ class BoundaryAdmin(LoggedAdmin):
 class LibrarianRunAdmin(RecordAdmin):
     """What the librarian read, and what came of it."""
 
-    list_display = (
-        "id",
-        "user",
-        "conversation_id",
-        "trigger",
-        "state",
-        "attempts",
-        "learned",
-        "waiting",
-        "engine",
-        "created_at",
-        "finished_at",
-        "error",
-    )
+    list_display = ("id", "user", "trigger", "state", "came_of_it", "created_at", "error")
     list_filter = ("state", "created_at")
     found_by = ("pk", "conversation")
     list_select_related = ("user",)
     actions = ("retry",)
-    exclude = ("conversation", "claim")  # its title would be shown; the list has its number
+    exclude = ("conversation", "claim")  # its title would be shown; the row has its number
     readonly_fields = ("conversation_id",)
+
+    @admin.display(description="Came of it")
+    def came_of_it(self, run: LibrarianRun) -> str:
+        """Facts, by number."""
+        return f"{run.learned} learned, {run.waiting} waiting"
 
     @admin.action(description="Read again what failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[LibrarianRun]) -> None:
@@ -199,7 +197,7 @@ class LibrarianRunAdmin(RecordAdmin):
 class UploadAdmin(RecordAdmin):
     """Files on their way to becoming documents, and what went wrong. What is in them is read elsewhere."""
 
-    list_display = ("id", "user", "name", "media_type", "size", "state", "attempts", "created_at", "error")
+    list_display = ("id", "user", "name", "size", "state", "created_at", "error")
     list_filter = ("state", "created_at")
     list_select_related = ("user",)
     actions = ("retry",)
@@ -231,6 +229,15 @@ class EpisodeAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Episode]:
         """Without the vectors, which nobody reads."""
         return super().get_queryset(request).defer("vector", "search")
+
+
+@admin.register(Consolidation)
+class ConsolidationAdmin(RecordAdmin):
+    """What was tidied up, by number."""
+
+    list_display = ("id", "user", "how", "state", "attempts", "figures", "created_at", "finished_at")
+    list_filter = ("state", "how", "created_at")
+    list_select_related = ("user",)
 
 
 @admin.register(Forgetting)
@@ -265,3 +272,65 @@ class ReviewActionAdmin(RecordAdmin):
                 undone += 1
         if undone:
             self.message_user(request, f"{undone} undone.", messages.SUCCESS)
+
+
+@admin.register(FactLink)
+class FactLinkAdmin(RecordAdmin):
+    """How facts hang together."""
+
+    list_display = ("from_fact", "relation", "to_fact", "strength", "user", "created_at")
+    list_filter = ("relation",)
+    found_by = ("pk", "from_fact", "to_fact")
+    list_select_related = ("user", "from_fact", "to_fact")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FactLink]:
+        """Without the vectors, which nobody reads."""
+        heavy = (f"{end}__{column}" for end in ("from_fact", "to_fact") for column in ("vector", "search"))
+        return super().get_queryset(request).select_related("from_fact", "to_fact").defer(*heavy)
+
+
+@admin.register(KindPolicy)
+class KindPolicyAdmin(RecordAdmin):
+    """What people let the librarian do with a kind of fact; where there is no row, the default holds."""
+
+    list_display = ("subject", "rule", "user", "changed_at")
+    list_filter = ("rule",)
+    list_select_related = ("user",)
+
+
+@admin.register(Chunk)
+class ChunkAdmin(RecordAdmin):
+    """Passages by which documents, messages and summaries are found."""
+
+    list_display = ("id", "user", "kind", "number", "own_words", "tokens", "embedded_by", "said_at")
+    list_filter = ("kind",)
+    found_by = ("pk", "document", "message", "segment", "conversation")
+    list_select_related = ("user",)
+    exclude = ("vector", "search")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
+        """Without the vectors, which nobody reads."""
+        return super().get_queryset(request).defer("vector", "search")
+
+
+@admin.register(PersonalIndex)
+class PersonalIndexAdmin(RecordAdmin):
+    """Collections that were looked at for their size; the large ones have indexes of their own."""
+
+    list_display = ("user", "rows", "models_indexed", "built_at")
+    list_select_related = ("user",)
+    personal = ("common_words",)
+
+
+@admin.register(DeletedDocument)
+class DeletedDocumentAdmin(RecordAdmin):
+    """Documents that can be brought back for a while, by their place. Nobody looks through what is in them."""
+
+    list_display = ("path", "user", "deleted_at")
+    list_filter = ("deleted_at",)
+    list_select_related = ("user",)
+    exclude = ("rows", "decisions")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DeletedDocument]:
+        """Without the texts."""
+        return super().get_queryset(request).defer("rows")

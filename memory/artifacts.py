@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-
-from django.conf import settings
-from django.utils import timezone
 
 from memory import documents, tree
 from memory.models import Document, Revision
@@ -45,13 +42,10 @@ def remove_artifacts(user: User, conversation_ref: str) -> None:
     tree.delete(user, _folder(conversation_ref))
 
 
-def remove_old_artifacts() -> int:
-    """Delete artifacts older than the operator keeps them; how many. By default they are kept for ever."""
-    days = settings.ENVIRONMENT.artifact_retention_days
-    if not days:
-        return 0
-    old = Document.objects.under(FOLDER).filter(created_at__lt=timezone.now() - timedelta(days=days))
-    _, by_model = old.delete()
+def remove_old_artifacts(before: datetime, most: int) -> int:
+    """Delete artifacts that were kept before `before`, the oldest first and at most so many; how many."""
+    old = Document.objects.under(FOLDER).filter(created_at__lt=before).order_by("created_at", "pk")
+    _, by_model = Document.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:most])).delete()
     return by_model.get(Document._meta.label, 0)
 
 

@@ -26,6 +26,7 @@ from memory.filing.profile import refresh
 from memory.forgetting.epoch import hold
 from memory.models import Chunk, Episode, Fact, PersonalIndex
 from memory.refs import ids_by_kind
+from memory.validity import OVER
 from recall.celery import queue
 from recall.environment import setting
 from recall.nudges import nudge
@@ -37,7 +38,6 @@ LIVE_EPISODES: Final = setting("live_episodes", 100)
 """A person has at most so many live ones (seed 004, `maxEpisodicMemories`); the others stay, archived."""
 
 FADED: Final = "faded: long unused, and of little importance"
-OVER: Final = "its time has passed"
 BACK: Final = "used again after it had faded"
 """Reasons as people read them."""
 
@@ -51,6 +51,8 @@ class Report:
     """What one person's consolidation did."""
 
     user_id: int
+    weighed: int = 0
+    """Facts whose decay was worked out: those that may fade."""
     expired: int = 0
     archived: int = 0
     merged: int = 0
@@ -93,12 +95,14 @@ def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
     with transaction.atomic():
         hold(user.pk)
         expired = _close_validity(user, now)
+        weighed = may_fade(Fact.objects.for_user(user), now).count()
         archived, fact_tokens = _archive_faded(user, now)
         refresh(user)
         merged, merged_into, merged_tokens = _merge_overlapping(user)
         beyond, beyond_tokens = _archive_beyond_limit(user)
         report = Report(
             user_id=user.pk,
+            weighed=weighed,
             expired=expired,
             archived=archived,
             merged=merged,
@@ -162,11 +166,17 @@ def _archive_faded(user: User, now: datetime) -> tuple[int, int]:
     return faded.update(status=Fact.Status.ARCHIVED, reason=FADED), size
 
 
+def may_fade(facts: FactQuerySet, now: datetime) -> FactQuerySet:
+    """Active facts that are old enough, but for those that never fade: with a key, or vouched for by a person."""
+    old = facts.filter(status=Fact.Status.ACTIVE, key="", recorded_at__lte=now - decay.ARCHIVED_FROM_AGE)
+    found: FactQuerySet = old.nobodys()
+    return found
+
+
 def fading(facts: FactQuerySet, now: datetime) -> FactQuerySet:
-    """Active facts that `decay.is_faded`, but for those that never fade: with a key, or vouched for by a person."""
-    open_to_it = facts.filter(status=Fact.Status.ACTIVE, key="", recorded_at__lte=now - decay.ARCHIVED_FROM_AGE)
+    """Those of them that `decay.is_faded`."""
     worth = ExpressionWrapper(F("importance") * _decay(now), output_field=FloatField())
-    found: FactQuerySet = open_to_it.nobodys().alias(worth=worth).filter(worth__lt=decay.ARCHIVED_BELOW)
+    found: FactQuerySet = may_fade(facts, now).alias(worth=worth).filter(worth__lt=decay.ARCHIVED_BELOW)
     return found
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -18,10 +20,11 @@ from accounts.models import User
 from budget import recalled
 from budget.models import Receipt
 from memory import review
-from memory.forms import StatementForm
+from memory.forms import FactForm
 from memory.models import Fact
 from memory.pages.fact import fact_page
 from memory.pages.why import why
+from memory.validity import validity_of
 from recall.posting import posted_from
 
 
@@ -36,18 +39,29 @@ def fact(request: HttpRequest, pk: int) -> HttpResponse:
 @posted_from("memory:fact", "pk")
 @login_required
 def correct(request: HttpRequest, pk: int) -> HttpResponse:
-    """Put a fact that is in use into other words."""
-    own = _own(request, pk)
-    form = StatementForm(request.POST)
+    """Put a fact that is in use right: its words, or when it is true."""
+    own, user = _own(request, pk), _user(request)
+    form = FactForm(request.POST)
     if not form.is_valid():
         return _page(request, own, status=422, form=form, sentence=str(next(iter(form.errors.values()))[0]))
-    value = form.cleaned_data["value"] if own.key else None
+    value = form.cleaned_data["value"] if own.key and "value" in request.POST else None
+    validity = form.validity(validity_of(own), user.zone)
     try:
-        action = review.correct(own, form.cleaned_data["statement"], value, by=_user(request))
+        action = review.correct(own, form.cleaned_data["statement"], value, validity, by=user)
     except review.RefusedError as refusal:
         return _page(request, own, status=409, form=form, sentence=str(refusal))
-    messages.success(request, "Saved. It holds from the next answer on; the old wording is history, below.")
+    messages.success(request, _saved(own, action.fact))
     return redirect("memory:fact", action.fact_id)
+
+
+def _saved(old: Fact, now: Fact) -> str:
+    """What came of it, as the page says it."""
+    if now.status == Fact.Status.EXPIRED:
+        return "Saved. It has ended, so it stands in no prompt from the next answer on."
+    history = "" if now.pk == old.pk else "; the old wording is history, below"
+    if now.valid_from and now.valid_from > timezone.now():
+        return f"Saved. It is not true yet, so it waits for that day{history}."
+    return f"Saved. It holds from the next answer on{history}."
 
 
 @require_safe
@@ -72,6 +86,7 @@ def _page(request: HttpRequest, own: Fact, status: int = 200, **more: Any) -> Ht
     tally = recalled.tally(user, own.ref)
     share = f"{100 * tally.tokens / tally.prompts:.2g} %" if tally.prompts else ""
     told = {"prompts": recalled.prompts_with(user, own.ref), "tally": tally, "share": share}
+    told["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
     return render(request, "memory/fact.html", {**fact_page(user, own, **more), **told}, status=status)
 
 

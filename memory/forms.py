@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import Any, Final, get_args
+from zoneinfo import ZoneInfo
 
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 
 from memory.decision import Rule
 from memory.documents import MAX_TEXT
@@ -13,6 +15,8 @@ from memory.paths import encode
 from memory.policies import SUBJECTS
 from memory.ranking import Source
 from memory.tree import MAX_TAG, MAX_TAGS, normal_tag
+from memory.validity import Validity, day_of, of_days
+from recall.inputs import EARLIEST, LATEST
 
 MAX_STATEMENT: Final = 1_000
 """A fact is one statement: what is longer belongs into a document."""
@@ -22,6 +26,14 @@ MAX_PATH: Final = 500
 """Characters of a path as it is typed."""
 MAX_QUESTION: Final = 1_000
 """Characters of a question that is put to the search."""
+
+
+class DayField(forms.DateField):
+    """A day that can be reckoned with in every time zone; it may be left empty."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        validators = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
+        super().__init__(required=False, validators=validators, **kwargs)
 
 
 class StatementForm(forms.Form):
@@ -35,6 +47,19 @@ class StatementForm(forms.Form):
     def clean_statement(self) -> str:
         """One line, as every fact."""
         return " ".join(self.cleaned_data["statement"].split())
+
+
+class FactForm(StatementForm):
+    """A fact in use in the user's own words, and the days on which it is true; a field that is not sent stays."""
+
+    valid_from = DayField(error_messages={"invalid": "“True from” is no day. Write it like 2026-05-31."})
+    valid_until = DayField(error_messages={"invalid": "“True until” is no day. Write it like 2026-05-31."})
+
+    def validity(self, kept: Validity, zone: ZoneInfo) -> Validity:
+        """When it is true, as a person in `zone` means it."""
+        days = {"valid_from": day_of(kept.since, zone), "valid_until": day_of(kept.until, zone)}
+        days |= {name: self.cleaned_data[name] for name in days if name in self.data}
+        return of_days(days["valid_from"], days["valid_until"], kept, zone)
 
 
 class IdsField(forms.Field):
@@ -199,6 +224,8 @@ class SearchForm(forms.Form):
     kind = forms.MultipleChoiceField(choices=[*Kind.choices, *EpisodeKind.choices], required=False)
     folder = PathField(required=False)
     tag = TagsField(max_length=MAX_QUESTION, required=False)
+    scope = PathField(required=False)
+    least = forms.ChoiceField(choices=[("", "any"), *((str(level), level) for level in range(2, 6))], required=False)
     since = forms.DateField(required=False)
     until = forms.DateField(required=False)
     as_of = forms.DateField(required=False)

@@ -21,6 +21,7 @@ from memory.links import give_way, take_place
 from memory.models import Fact, ReviewAction
 from memory.sensitive import sensitive
 from memory.undoing import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
+from memory.validity import BACKWARDS, OVER, Validity, validity_of
 from recall.tokens import count
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ DECIDABLE: Final[Mapping[str, frozenset[str]]] = {
 }
 """In which states of a fact each decision may be taken."""
 
+CORRECTABLE: Final = frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED})
+"""What a person may put right: what holds, and what ended, which may have been said by mistake."""
+
 GONE: Final = "This fact is no longer there."
 NEVER_KEPT: Final = "That looks like a password, a key or a number of that kind. Such things are never remembered."
 CERTAIN: Final = 1.0
@@ -47,6 +51,7 @@ BY_ACCEPTING: Final = ("status", "reason", "accepted_at")
 BY_EDITING: Final = (*BY_ACCEPTING, "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by")
 BY_REJECTING: Final = ("status", "reason", "withdrawn_at")
 BY_SUPERSEDING: Final = ("status", "reason", "superseded_at", "superseded_by_id")
+BY_DATING: Final = ("status", "reason", "valid_from", "valid_until")
 """The columns each decision changes."""
 
 
@@ -85,24 +90,31 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
         return record(locked, ReviewAction.Verb.EDIT, by, before)
 
 
-def correct(fact: Fact, statement: str, value: str | None = None, *, by: User) -> ReviewAction:
-    """Put a fact that is in use into other words: one in the person's own takes its place, which becomes history.
+def correct(
+    fact: Fact, statement: str, value: str | None = None, validity: Validity | None = None, *, by: User
+) -> ReviewAction:
+    """Put a fact that is in use right: in other words, or true at other times.
 
-    Undoing it gives the old one its place back. `value` None keeps a keyed fact's value.
+    Of other words a new fact is made, the person's own, which takes its place; the old one becomes history. Where only
+    the days change, it is the same fact, with the words it rests on. Undoing either puts back what was. `value`,
+    `validity` None: as it is.
 
     Raises:
-        RefusedError: it is not in use any more, says that already, or the words hold a secret.
+        RefusedError: it is not in use any more, says that already, holds a secret, or ends before it begins.
     """
     if sensitive(statement) or sensitive(value or ""):
         raise RefusedError(NEVER_KEPT)
     vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
     with one_change():
         old = locked_facts(Q(pk=fact.pk)).get(fact.pk)
-        _check_correctable(old, statement, value)
+        validity = validity or validity_of(old or fact)
+        _check_correctable(old, statement, value, validity)
         assert old is not None
+        if statement == old.statement and value in (None, old.value):
+            return _dated(old, validity, by)
         before = snapshot([old], BY_SUPERSEDING)
         give_way([old.pk], at=timezone.now())
-        new = _successor(old, statement, old.value if value is None else value, vector, by)
+        new = _successor(old, statement, old.value if value is None else value, vector, validity, by)
         take_place(new, [old.pk])
         return record(new, ReviewAction.Verb.EDIT, by, before | _not_remembered(new))
 
@@ -153,16 +165,34 @@ def _keep_beside(fact: Fact, verb: ReviewAction.Verb, by: User) -> ReviewAction:
         return record(locked, verb, by, before, links)
 
 
-def _check_correctable(fact: Fact | None, statement: str, value: str | None) -> None:
+def _check_correctable(fact: Fact | None, statement: str, value: str | None, validity: Validity) -> None:
     if fact is None:
         raise RefusedError(GONE)
-    if fact.status != Fact.Status.ACTIVE:
+    if fact.status not in CORRECTABLE:
         raise RefusedError(f"This fact has changed meanwhile: it is {fact.get_status_display().lower()} now.")
-    if statement == fact.statement and value in (None, fact.value):
+    if validity.is_backwards:
+        raise RefusedError(BACKWARDS)
+    if statement == fact.statement and value in (None, fact.value) and validity == validity_of(fact):
         raise RefusedError("It says that already: nothing was changed.")
 
 
-def _successor(old: Fact, statement: str, value: str, vector: list[float], by: User) -> Fact:
+def _dated(fact: Fact, validity: Validity, by: User) -> ReviewAction:
+    """Give the fact other times; what has ended is expired at once, and what has not holds."""
+    before = snapshot([fact], BY_DATING)
+    _give_validity(fact, validity, f"edited by {whom(fact, by)}")
+    fact.save(update_fields=BY_DATING)
+    return record(fact, ReviewAction.Verb.EDIT, by, before)
+
+
+def _give_validity(fact: Fact, validity: Validity, reason: str) -> None:
+    fact.valid_from, fact.valid_until = validity.since, validity.until
+    if validity.is_over(timezone.now()):
+        fact.status, fact.reason = Fact.Status.EXPIRED, OVER
+    else:
+        fact.status, fact.reason = Fact.Status.ACTIVE, reason
+
+
+def _successor(old: Fact, statement: str, value: str, vector: list[float], validity: Validity, by: User) -> Fact:
     """A new fact in the person's own words, with all that is not a matter of words as the old one has it."""
     new = Fact(
         user_id=old.user_id,
@@ -171,12 +201,11 @@ def _successor(old: Fact, statement: str, value: str, vector: list[float], by: U
         value=value,
         tags=[tag for tag in old.tags if tag.casefold() in statement.casefold()],
         importance=old.importance,
-        valid_from=old.valid_from,
-        valid_until=old.valid_until,
         message_id=old.message_id,
         quote=statement,
     )
     _activate(new, f"edited by {whom(new, by)}")
+    _give_validity(new, validity, new.reason)
     reword(new, statement, vector)
     new.save()
     return new

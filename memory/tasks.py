@@ -11,7 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from accounts.models import User
-from memory import artifacts, consolidation, indexing, librarian, personal_index, trash, uploads
+from memory import consolidation, indexing, librarian, personal_index, tidying, trash, uploads
 from memory.filing import papers
 from memory.forgetting import proving, rewriting
 from recall.celery import queue
@@ -64,8 +64,20 @@ def consolidate_one(user_id: int) -> None:
     """Tidy up one person's memory; an account that is gone has none."""
     user = User.objects.filter(pk=user_id).first()
     if user is not None:
-        report = consolidation.consolidate(user, timezone.now())
+        report = tidying.tidy(user, tidying.How.NIGHTLY, timezone.now())
         logger.info("Consolidated the memory of user %s: %s", user_id, " ".join(report.sentences()))
+
+
+@shared_task(name=tidying.TASK)
+def tidy(consolidation_id: int) -> None:
+    """Tidy up a memory whose person asked for it."""
+    tidying.carry_out(consolidation_id, timezone.now())
+
+
+@shared_task(name="memory.tasks.requeue_waiting_consolidations")
+def requeue_waiting_consolidations() -> None:
+    """Queue the tidyings that still wait."""
+    tidying.requeue_waiting(timezone.now())
 
 
 @shared_task(name=uploads.READ_TASK)
@@ -78,12 +90,6 @@ def read_upload(upload_id: int) -> None:
 def requeue_stale_uploads() -> None:
     """Queue the files that wait, or whose worker was lost."""
     uploads.requeue_stale()
-
-
-@shared_task(name="memory.tasks.remove_old_artifacts")
-def remove_old_artifacts() -> None:
-    """Delete tool results that the operator keeps no longer."""
-    artifacts.remove_old_artifacts()
 
 
 @shared_task(name="memory.tasks.empty_trash")

@@ -30,15 +30,15 @@ UNDO_FOR: Final = timedelta(days=30)
 """How long a decision can be taken back: long enough to notice a mistake in the answers, short enough that what was
 built on it since is not pulled away."""
 
-LEAVES: Final[Mapping[str, str]] = {
-    ReviewAction.Verb.ACCEPT: Fact.Status.ACTIVE,
-    ReviewAction.Verb.EDIT: Fact.Status.ACTIVE,
-    ReviewAction.Verb.REJECT: Fact.Status.REJECTED,
-    ReviewAction.Verb.KEEP_BOTH: Fact.Status.ACTIVE,
-    ReviewAction.Verb.UNRELATED: Fact.Status.ACTIVE,
-    ReviewAction.Verb.MERGE: Fact.Status.ACTIVE,
+LEAVES: Final[Mapping[str, frozenset[str]]] = {
+    ReviewAction.Verb.ACCEPT: frozenset({Fact.Status.ACTIVE}),
+    ReviewAction.Verb.EDIT: frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED}),  # who edits it may say that it ended
+    ReviewAction.Verb.REJECT: frozenset({Fact.Status.REJECTED}),
+    ReviewAction.Verb.KEEP_BOTH: frozenset({Fact.Status.ACTIVE}),
+    ReviewAction.Verb.UNRELATED: frozenset({Fact.Status.ACTIVE}),
+    ReviewAction.Verb.MERGE: frozenset({Fact.Status.ACTIVE}),
 }
-"""The state each decision leaves the fact in; undo asks for it."""
+"""The states each decision may leave the fact in; undo asks for one of them."""
 
 TOO_LATE: Final = (
     f"This was decided more than {UNDO_FOR.days} days ago, so it can no longer be undone. "
@@ -50,10 +50,13 @@ CHANGED_SINCE: Final = "This fact has changed since, so that decision can no lon
 KEPT: Final = frozenset({
     "status", "reason", "accepted_at", "withdrawn_at", "superseded_at", "superseded_by_id",
     "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by",
-    "kind", "key", "importance", "tags",
+    "kind", "key", "importance", "tags", "valid_from", "valid_until",
 })  # fmt: skip
 """Columns of a fact that a decision may change, and undo put back: none that says whose it is or where it was said. The
 rows of an imported archive are another's word, so this is asked at both ends."""
+
+MOMENTS: Final = frozenset({"accepted_at", "withdrawn_at", "superseded_at", "valid_from", "valid_until"})
+"""Those of them that are kept as text."""
 
 type Before = dict[str, dict[str, Any]]
 
@@ -142,8 +145,8 @@ def _as_json(value: Any) -> Any:
 def _restore(fact: Fact, columns: Mapping[str, Any]) -> None:
     kept = {column: value for column, value in columns.items() if column in KEPT}
     for column, value in kept.items():
-        is_time = column.endswith("_at") and value is not None
-        setattr(fact, column, datetime.fromisoformat(value) if is_time else value)
+        is_moment = column in MOMENTS and value is not None
+        setattr(fact, column, datetime.fromisoformat(value) if is_moment else value)
     fact.save(update_fields=list(kept))
 
 
@@ -158,7 +161,7 @@ def _give_links_back(action: ReviewAction) -> None:
 def _check_untouched(action: ReviewAction, rows: Mapping[int, Fact]) -> None:
     """Refuse where a fact is gone, is not as the action left it, or was decided on again."""
     decided = rows.get(action.fact_id)
-    as_left = decided is not None and decided.status == LEAVES[action.verb] and len(rows) == len(action.before)
+    as_left = decided is not None and decided.status in LEAVES[action.verb] and len(rows) == len(action.before)
     others_as_left = all(row.superseded_by_id == action.fact_id for pk, row in rows.items() if pk != action.fact_id)
     later = ReviewAction.objects.filter(fact__in=rows, undone_at=None, pk__gt=action.pk)
     if not as_left or not others_as_left or later.exists():

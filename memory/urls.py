@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from memory import fact_views, forget_views, review_views, views
+from memory import fact_views, forget_views, review_views, tidy_views, views
 from memory.models import ReviewAction
 
 app_name = "memory"
@@ -42,6 +42,8 @@ urlpatterns = [
     path("forget/topic", forget_views.topic, name="forget_topic"),
     path("forgotten", forget_views.forgotten, name="forgotten"),
     path("forgotten/check", forget_views.check_again, name="check_forgotten"),
+    path("tidy", tidy_views.tidy, name="tidy"),
+    path("tidied", tidy_views.tidied_lately, name="tidied"),
     path("profile", views.profile_page, name="profile"),
     path("profile/documents/<int:pk>", views.save_document, name="save_document"),
     path("profile/documents/<int:pk>/history", views.history, name="history"),

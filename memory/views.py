@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import User
 from chat.growing import stages_reached
+from chat.projects import projects_of
 from memory import trash, tree, uploads
 from memory.documents import DocumentChangedError, Origin, PathTakenError, add, changes, revert, save
 from memory.filing.lines import without_marks
@@ -127,7 +128,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def _home(request: HttpRequest, found: dict[str, Any], status: int = 200) -> HttpResponse:
     tree_beside = {"tree": knowledge.whole_tree(_user(request)), "page": "knowledge"}
-    context = {**tree_beside, **knowledge.uploads_list(_user(request)), **found}
+    of_chat = {"projects": projects_of(_user(request))}
+    context = {**tree_beside, **of_chat, **knowledge.uploads_list(_user(request)), **found}
     return render(request, "memory/memory.html", context, status=status)
 
 

@@ -23,6 +23,7 @@ from django.http.request import UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver, path, re_path
 from django.utils.module_loading import import_string
+from django.views.decorators.gzip import gzip_page
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as BadInput
@@ -52,6 +53,8 @@ DOOR: Final = "accounts.api_door.guarded"
 CHALLENGE: Final = 'Bearer realm="Recall"'
 ROOT: Final = "api-root"
 """Django-ninja finds its own address by it; there is nothing to see."""
+DESCRIPTION: Final = "openapi-json"
+"""The one answer that is large and the same for everybody: 320 kB, a tenth of it on the way."""
 NO_SUCH_THING: Final = "There is no such thing of yours."
 
 
@@ -66,6 +69,7 @@ class Api(NinjaAPI):
 
     def _with_problems(self, pattern: URLPattern) -> URLPattern:
         view = _nowhere if pattern.name == ROOT else _told(pattern.callback)
+        view = gzip_page(view) if pattern.name == DESCRIPTION else view
         return path(str(pattern.pattern), view, name=pattern.name)
 
     def get_openapi_schema(self, **where: Any) -> OpenAPISchema:

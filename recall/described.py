@@ -103,6 +103,8 @@ def _complete(told: Described, method: str, operation: Operation, schemas: Descr
     access: Any = operation.auth_callbacks[0]
     told["security"] = [{KEY: [access.scope]}, {SESSION: []}]
     told["x-scope"] = access.scope
+    if access.also:
+        told["x-scope-also"] = access.also
     is_write = method != "get"
     if is_write and access.replay != "none":
         told.setdefault("parameters", []).append(_idempotency_parameter())

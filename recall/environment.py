@@ -105,8 +105,19 @@ class Environment(BaseSettings):
     rag_per_turn_memory_budget_tokens: int | None = Field(
         None, ge=0, description="Most tokens of recalled memories in a prompt, in every plan; unset: the plan's"
     )
+
+    # How long what is kept: chat/retention.py says what goes, and what stays all the same
+    message_retention_days: int = Field(
+        0, ge=0, le=36_500, description="Days of silence after which a conversation is removed; 0: never"
+    )
+    receipt_retention_days: int = Field(
+        0, ge=0, le=36_500, description="Days after which a receipt loses its words and keeps its figures; 0: never"
+    )
+    cut_candidate_retention_days: int = Field(
+        90, ge=0, le=36_500, description="Days after which a receipt no longer lists what was cut; 0: never"
+    )
     artifact_retention_days: int = Field(
-        0, ge=0, description="Days after which kept tool results are removed; 0: never"
+        0, ge=0, le=36_500, description="Days after which kept tool results are removed; 0: never"
     )
 
     # How texts are found

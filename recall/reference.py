@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from recall.described import TAGS, description
@@ -49,6 +50,8 @@ class Told:
     summary: str
     text: str
     scope: str
+    scope_also: str
+    """A further one, which it takes at some places: its text says where."""
     parameters: list[Row]
     body: Body | None
     answers: list[Body]
@@ -56,6 +59,7 @@ class Told:
 
 
 @require_safe
+@gzip_page  # 450 kB of tables become 35; nothing that a stranger could vary stands beside a secret here
 def reference(request: HttpRequest) -> HttpResponse:
     """The page."""
     schema = description()
@@ -87,6 +91,7 @@ def _told(path: str, method: str, one: Mapping[str, Any], schema: Mapping[str, A
         summary=one["summary"],
         text=_plain(one.get("description", "")),
         scope=one["x-scope"],
+        scope_also=one.get("x-scope-also", ""),
         parameters=[_parameter(row) for row in one.get("parameters", [])],
         body=_body("", sent, schema) if sent else None,
         answers=[_body(str(status), body, schema) for status, body in own.items()],

@@ -20,10 +20,12 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "index-what-was-missed": {"task": "chat.tasks.index_what_was_missed", "schedule": 600.0},
     # Memories are tidied up at night; one that was missed, as the machine was off, is made up for at the next start.
     "consolidate-memories": {"task": "memory.tasks.consolidate", "schedule": crontab(hour=3, minute=40)},
+    # Tidyings that were asked for and whose message or worker was lost.
+    "requeue-waiting-consolidations": {"task": "memory.tasks.requeue_waiting_consolidations", "schedule": 60.0},
     # Files that a killed worker or a lost message left behind.
     "requeue-stale-uploads": {"task": "memory.tasks.requeue_stale_uploads", "schedule": 60.0},
-    # Tool results that are older than the operator keeps them.
-    "remove-old-artifacts": {"task": "memory.tasks.remove_old_artifacts", "schedule": crontab(hour=4, minute=10)},
+    # What is older than the operator keeps it.
+    "remove-what-is-old": {"task": "chat.tasks.remove_what_is_old", "schedule": crontab(hour=4, minute=10)},
     # Large collections get indexes of their own; a look at one small table finds nearly always nothing to do.
     "refresh-personal-indexes": {"task": "memory.tasks.refresh_personal_indexes", "schedule": 3600.0},
     # Conversations that went quiet are read by the librarian, and folded where the provider's cache forgot them.

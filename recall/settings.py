@@ -80,6 +80,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "recall.context_processors.model_in_use",
+                "recall.context_processors.mail_in_use",
             ]
         },
     }

@@ -194,6 +194,7 @@ OWN_PAGES = [
     "memory:episodes",
     "memory:uploads",
     "memory:forgotten",
+    "memory:tidied",
     "budget",
     "budget_now",
     "budget_charts",
@@ -202,12 +203,14 @@ OWN_PAGES = [
 OWN_POSTS = [
     "conversations_together",  # what these two may touch is asked in test_conversation_list.py and test_trash.py
     "restore_conversations",
+    "unarchive_conversations",
     "memory:restore",
     "restore_role",
     "restore_project",
     "welcomed",
     "read_imported",
     "memory:forget_topic",
+    "memory:tidy",
     "memory:check_forgotten",
     "send",
     "memory:add_boundary",

@@ -16,7 +16,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field, model_validator
 
 from accounts.api_access import Replay, needs, person
-from chat import choices, compaction, markdown_export, models, opening, reading, trash
+from chat import choices, compaction, markdown_export, models, opening, putting_away, reading, trash
 from chat.api.attachments import Attachment
 from chat.archive.streaming import streamed
 from chat.branches import IS_BRANCH
@@ -205,10 +205,10 @@ class Archived(Schema):
 def archive_conversations(request: HttpRequest, given: Archiving) -> Any:
     """Out of the list, or back into it. They are found and recalled as before."""
     user = person(request)
-    mine = models.Conversation.objects.standing().for_user(user)
-    wanted = mine.filter(pk__in=given.conversations, archived_at__isnull=given.archived)
-    changed = wanted.update(archived_at=timezone.now() if given.archived else None)
-    nudge(f"user-{user.pk}", "conversations")
+    if given.archived:
+        _, changed = putting_away.archive(user, given.conversations)
+    else:
+        changed = putting_away.put_back(user, given.conversations)
     return {"changed": changed}
 
 

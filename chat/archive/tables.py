@@ -26,6 +26,7 @@ from chat.models import (
 from memory.models import (
     Boundary,
     Chunk,
+    Consolidation,
     DeletedDocument,
     Document,
     Episode,
@@ -119,6 +120,7 @@ TABLES: Final = (
     Table(FactLink),
     Table(ReviewAction),
     Table(Episode, without=VECTOR),
+    Table(Consolidation, settled={"state": {"waiting": "failed"}}),
     Table(
         Forgetting,
         without={"to_rewrite": "what is still to be written anew is work of the server that forgot"},

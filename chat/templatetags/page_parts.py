@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.models import User
-from chat import trash
+from chat import putting_away, trash
 from chat.attachments.limits import LONG_PASTE, MOST_A_MESSAGE, largest_bytes
 from chat.shortcuts import COOKIE, OFF, SHORTCUTS
 from memory import trash as memory_trash
@@ -51,14 +51,20 @@ def single_keys_are_off(cookies: Mapping[str, str]) -> bool:
     return cookies.get(COOKIE) == OFF
 
 
-UNDO_ADDRESSES: Final = {trash.UNDO: "restore_conversations", memory_trash.UNDO: "memory:restore"}
+UNDO_FORMS: Final = {
+    trash.UNDO: ("restore_conversations", "deleted"),
+    memory_trash.UNDO: ("memory:restore", "deleted"),
+    putting_away.UNDO: ("unarchive_conversations", "archived"),
+}
+"""By the notice's tag: the name of the address, and of the field that takes the moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class UndoForm:
-    """How a notice offers to undo a deletion: where it is sent, and the moment of the deletion."""
+    """How a notice offers to undo a deed: where it is sent, and the moment of the deed with its field."""
 
     address: str
+    field: str
     moment: str
 
 
@@ -66,7 +72,10 @@ class UndoForm:
 def undo_form(message: Message) -> UndoForm | None:
     """What the notice offers to undo; None: it offers nothing."""
     tag, _, moment = (message.extra_tags or "").partition(" ")
-    return UndoForm(reverse(UNDO_ADDRESSES[tag]), moment) if tag in UNDO_ADDRESSES else None
+    if tag not in UNDO_FORMS:
+        return None
+    address, field = UNDO_FORMS[tag]
+    return UndoForm(reverse(address), field, moment)
 
 
 @register.simple_tag

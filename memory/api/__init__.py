@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from ninja import Router
 
-from memory.api import boundaries, documents, episodes, facts, files, forgetting, policies, profile, review, search
+from memory.api import (
+    boundaries,
+    documents,
+    episodes,
+    facts,
+    files,
+    forgetting,
+    policies,
+    profile,
+    review,
+    search,
+    tidying,
+)
 
 router = Router()
-for _module in (search, facts, review, policies, boundaries, profile, documents, files, episodes, forgetting):
+for _module in (search, facts, review, policies, boundaries, profile, documents, files, episodes, tidying, forgetting):
     router.add_router("", _module.router)

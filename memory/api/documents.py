@@ -12,7 +12,7 @@ from pydantic import Field
 
 from accounts.api_access import Replay, needs, person
 from memory import documents, models, trash, tree
-from memory.api.may_write import may_write
+from memory.api.may_write import DECIDES, may_write
 from memory.filing.lines import without_marks
 from memory.pages.then import document_then
 from recall.inputs import Moment
@@ -89,7 +89,7 @@ def get_document(request: HttpRequest, path: Path, known_at: Moment | None = Non
 
 
 @router.put(
-    "/document", response=DocumentText, auth=needs("memory:write"), summary="Write a document",
+    "/document", response=DocumentText, auth=needs("memory:write", also=DECIDES), summary="Write a document",
     operation_id="put_document",
 )  # fmt: skip
 def put_document(request: HttpRequest, given: NewText) -> DocumentText:
@@ -138,8 +138,8 @@ class Moved(Schema):
 
 
 @router.post(
-    "/documents/move", response=Moved, auth=needs("memory:write", Replay.NO_TEXT), summary="Move or rename documents",
-    operation_id="move_documents",
+    "/documents/move", response=Moved, auth=needs("memory:write", Replay.NO_TEXT, also=DECIDES),
+    summary="Move or rename documents", operation_id="move_documents",
 )  # fmt: skip
 def move_documents(request: HttpRequest, given: Move) -> Any:
     """A document or a folder with all below it; all or none. Into or out of the profile it takes `review` as well."""
@@ -293,7 +293,7 @@ class Reverting(Schema):
 
 
 @router.post(
-    "/document/revert", response=DocumentText, auth=needs("memory:write"), summary="Go back to a version",
+    "/document/revert", response=DocumentText, auth=needs("memory:write", also=DECIDES), summary="Go back to a version",
     operation_id="revert_document",
 )  # fmt: skip
 def revert_document(request: HttpRequest, given: Reverting) -> Any:

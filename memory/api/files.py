@@ -16,7 +16,7 @@ from pydantic import Field
 from accounts.api_access import needs, person
 from memory import models, syncing, uploads
 from memory.api.documents import Path
-from memory.api.may_write import may_write
+from memory.api.may_write import DECIDES, may_write
 from recall.paging import Page, Paging, page
 from recall.problems import Refusal
 
@@ -55,7 +55,7 @@ def list_uploads(request: HttpRequest, given: Query[Paging]) -> Any:
 
 
 @router.post(
-    "/uploads", response={202: Upload}, auth=needs("memory:write"), summary="Upload a file",
+    "/uploads", response={202: Upload}, auth=needs("memory:write", also=DECIDES), summary="Upload a file",
     operation_id="upload_file",
 )  # fmt: skip
 def upload_file(
@@ -124,7 +124,7 @@ class Followed(Schema):
 
 
 @router.post(
-    "/sync", response=list[Followed], auth=needs("memory:write"), summary="Keep a folder in step",
+    "/sync", response=list[Followed], auth=needs("memory:write", also=DECIDES), summary="Keep a folder in step",
     operation_id="sync_folder",
 )  # fmt: skip
 def sync_folder(request: HttpRequest, given: Sync) -> Any:

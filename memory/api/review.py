@@ -12,6 +12,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from accounts.api_access import needs, person
+from accounts.models import User
 from memory import models, review
 from memory.api.facts import Decision, Fact, FactWithEvidence, own, with_evidence
 from memory.forms import MAX_STATEMENT
@@ -21,7 +22,8 @@ from memory.merging import MOST as MOST_MERGED
 from memory.merging import merge
 from memory.pages.decisions import kept_unasked
 from memory.undoing import can_be_undone
-from recall.inputs import Number
+from memory.validity import Validity, validity_of
+from recall.inputs import Moment, Number
 from recall.paging import Page, Paging, page
 from recall.problems import Refusal
 
@@ -64,6 +66,15 @@ class Wording(Schema):
     value: str | None = Field(None, max_length=MAX_STATEMENT, description="Of a keyed fact; null: as it was")
 
 
+class Correction(Wording):
+    """A fact in use put right; days that are not named stay."""
+
+    valid_from: Moment | None = Field(None, description="When it began to be true in the world; null: not known")
+    valid_until: Moment | None = Field(
+        None, description="When it stopped, or will stop; null: no end. What has ended is expired at once"
+    )
+
+
 class Decided(Schema):
     """A decision, and the fact as it stands now."""
 
@@ -93,9 +104,19 @@ def edit(request: HttpRequest, fact: int, given: Wording) -> Any:
     "/facts/{int:fact}/correct", response=Decided, auth=needs("review"), summary="Correct a fact",
     operation_id="correct_fact",
 )  # fmt: skip
-def correct(request: HttpRequest, fact: int, given: Wording) -> Any:
-    """A fact in use says from now on what you say: one in your words takes its place, and it becomes history."""
-    return _worded(request, fact, given, review.correct)
+def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
+    """A fact in use says from now on what you say: one in your words takes its place, and it becomes history.
+
+    With the same words and other days it stays the same fact.
+    """
+
+    def decide(found: models.Fact, statement: str, value: str | None, *, by: User) -> models.ReviewAction:
+        kept, named = validity_of(found), given.model_fields_set
+        since = given.valid_from if "valid_from" in named else kept.since
+        until = given.valid_until if "valid_until" in named else kept.until
+        return review.correct(found, statement, value, Validity(since, until), by=by)
+
+    return _worded(request, fact, given, decide)
 
 
 @router.post(

@@ -36,11 +36,15 @@ class Search(Schema):
     kind: list[Choice] = Field([], max_length=MOST_CHOSEN, description="Kinds of facts or episodes")
     tag: list[Choice] = Field([], max_length=MOST_CHOSEN)
     path: str = Field("", max_length=500, description="Only what stands at this path or below")
-    scope: str = Field("", max_length=500, description="A project's folder, whose items come first")
+    scope: str = Field(
+        "", max_length=500, description="Only this project: its folder's documents, and what its conversations told"
+    )
     since: Moment | None = None
     until: Moment | None = None
     as_of: Moment | None = Field(None, description="What was known at this moment")
-    minimum_importance: float = Field(0.0, ge=0, le=1)
+    minimum_importance: float = Field(
+        0.0, ge=0, le=1, description="Of facts, episodes and documents; what was said counts as 0.5"
+    )
 
     def filters(self) -> Filters:
         """The same as retrieval takes it.

@@ -1,6 +1,7 @@
 """What is stored of a person's memory: facts, documents, episodes, and the passages by which they are found."""
 
 from memory.models.boundaries import Boundary
+from memory.models.consolidations import Consolidation
 from memory.models.documents import DeletedDocument, Document, Revision, Upload
 from memory.models.episodes import Episode
 from memory.models.facts import GUARANTEED_IMPORTANCE, Fact, FactLink, ReviewAction
@@ -14,6 +15,7 @@ __all__ = [
     "GUARANTEED_IMPORTANCE",
     "Boundary",
     "Chunk",
+    "Consolidation",
     "DeletedDocument",
     "Document",
     "Episode",

@@ -20,6 +20,7 @@ from memory.pages.knowledge import address
 from memory.pages.profile import place_of
 from memory.pages.review import Row, as_it_stands
 from memory.pages.wording import SOURCES, freshness, reason, sureness
+from memory.review import CORRECTABLE
 from memory.undoing import UNDO_FOR
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sent
     tab, number = place_of(fact)
     return {
         "row": Row(shown, form=form, sentence=sentence),
+        "is_editable": fact.status in CORRECTABLE,
+        "is_not_true_yet": fact.valid_from is not None and fact.valid_from > timezone.now(),
         "fact": fact,
         "source": SOURCES[Fact.Source(fact.source)],
         "reason": reason(fact),

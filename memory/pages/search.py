@@ -199,9 +199,16 @@ def _filters(form: SearchForm, user: User) -> Filters:
         kinds=frozenset(chosen["kind"]),
         tags=frozenset(chosen["tag"]),
         path=chosen["folder"],
+        scope=chosen["scope"],
+        minimum_importance=least_importance(int(chosen["least"])) if chosen["least"] else 0.0,
         since=_begins(since, user) if since else None,
         until=_begins(until + timedelta(days=1), user) if until else None,
     )
+
+
+def least_importance(level: int) -> float:
+    """The least importance that is shown as so many of 5 (`Fact.importance_level`)."""
+    return (level - 1.5) / 4
 
 
 def _begins(day: date, user: User) -> datetime:

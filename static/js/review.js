@@ -306,7 +306,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   while (ahead.length && !isDeciding) KEYS[ahead.shift() ?? ""]();
 });
 
-// One in full, the others by what they say: the eye has one thing to judge. Without this script all stand in full.
-document.querySelector(".review")?.classList.add("one-by-one");
+// One stands in full, the others by what they say: the eye has one thing to judge. The style sheet sees to that from the
+// first paint on, wherever scripts run. The page is not moved for it, but for who came by a link to one of them.
 const linked = rows().find((row) => `#${row.id}` === location.hash);
-if (rows().length) focus(linked ?? rows()[0]);
+if (linked) focus(linked);
+else rows()[0]?.focus({ preventScroll: true });

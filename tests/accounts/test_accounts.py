@@ -85,6 +85,24 @@ def test_the_password_is_changed(alice: User, client: Client) -> None:
     assert alice.check_password(new)
 
 
+PRINTED = "was printed where Recall was started"
+
+
+@pytest.mark.parametrize("backend", ["console", "locmem"])
+def test_a_page_that_tells_of_a_mail_says_where_it_is(client: Client, settings: Any, backend: str) -> None:
+    settings.MAILERS = {"default": {"BACKEND": f"django.core.mail.backends.{backend}.EmailBackend"}}
+    is_printed = backend == "console"
+    address = {"email": f"{backend}@example.org"}  # one of its own: mail to the same one again is throttled
+
+    signed_up = client.post("/accounts/signup/", NEW | address, follow=True).content.decode()
+    client.post("/accounts/logout/")
+    reset = client.post("/accounts/password/reset/", address, follow=True).content.decode()
+
+    for page in (signed_up, reset):
+        assert (PRINTED in page) is is_printed
+        assert ("has sent" in page) is not is_printed
+
+
 def reset_by_mail(user: User, client: Client, mailoutbox: list[EmailMessage]) -> str:
     """The whole way of a forgotten password; the last page of it."""
     client.post("/accounts/password/reset/", {"email": user.email})

@@ -15,10 +15,10 @@ from django.urls import reverse
 from accounts import groups, keys
 from accounts.groups import GROUPS
 from accounts.logged_admin import RecordAdmin
-from accounts.models import ApiKey, User
+from accounts.models import ApiKey, IdempotentRequest, User
 from budget.models import Price
-from chat.models import Attachment, Compaction, Project, Role
-from memory.models import Boundary, Fact, LibrarianRun
+from chat.models import Attachment, Compaction, ImportPart, Project, Role
+from memory.models import Boundary, Fact, FactLink, KindPolicy, LibrarianRun, PersonalIndex
 from tests.test_isolation import SECRET, Hers, hers
 
 __all__ = ["hers"]  # the fixture: one row of everything of Alice's
@@ -27,9 +27,10 @@ type Staff = Callable[[str], Client]
 
 pytestmark = pytest.mark.django_db
 
-REVIEWED = {"memory.fact", "memory.reviewaction", "memory.boundary"}
+REVIEWED = {"memory.fact", "memory.factlink", "memory.kindpolicy", "memory.reviewaction", "memory.boundary"}
 OPERATED = {
     "accounts.user", "accounts.apikey", "memory.librarianrun", "memory.upload", "chat.compaction", "chat.importjob",
+    "memory.consolidation", "memory.personalindex", "chat.importpart", "accounts.idempotentrequest",
     "budget.price", "budget.usageday", "budget.limit", "budget.calibration",
 }  # fmt: skip
 PAGES = {f"{model._meta.app_label}.{model._meta.model_name}" for model in site._registry}
@@ -67,6 +68,11 @@ def rows(hers: Hers, alice: User) -> dict[str, Any]:
         "memory.upload": hers.upload,
         "chat.compaction": failed,
         "chat.importjob": hers.job,
+        "chat.importpart": ImportPart.objects.create(user=alice, job=hers.job, number=0, content=SECRET.encode()),
+        "accounts.idempotentrequest": IdempotentRequest.objects.create(user=alice, key=SECRET, body=SECRET.encode()),
+        "memory.personalindex": PersonalIndex.objects.create(user=alice, rows=1, common_words={SECRET: 1}),
+        "memory.kindpolicy": KindPolicy.objects.create(user=alice, subject="goal", rule="never"),
+        "memory.factlink": FactLink.objects.create(user=alice, from_fact=hers.fact, to_fact=hers.action.fact),
         "memory.fact": hers.fact,
         "memory.reviewaction": hers.action,
         "memory.boundary": hers.boundary,

@@ -14,7 +14,7 @@ from accounts.scopes import SCOPES
 from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Conversation, ImportJob, Message, Project, Role, Segment
 from memory import documents
-from memory.models import Boundary, Episode, Fact, Forgetting, ReviewAction, Upload
+from memory.models import Boundary, Consolidation, Episode, Fact, Forgetting, ReviewAction, Upload
 
 AT: Final = "/api/v1"
 DOCUMENT: Final = "/projects/garden/plan"
@@ -54,6 +54,7 @@ def everything_of(user: Any, word: str) -> dict[str, Any]:
         user=user, kind="file", name=f"{word}.txt", media_type="text/plain", size=4, content=word.encode(), text=word
     )
     Forgetting.objects.create(user=user, what="fact", gone={"fact": 1})
+    Consolidation.objects.create(user=user, how="nightly", state="done", figures={"archived": 2})
     BudgetPlan.objects.create(user=user, preset="standard")
     Limit.objects.create(user=user, what="turns", per="day", amount=1000)
     UsageDay.objects.create(user=user, day=timezone.localdate(), model="m", turns=1)

@@ -144,6 +144,21 @@ def test_the_reference_tells_every_operation_scope_and_problem(client: Client, d
     assert "style=" not in html
 
 
+@pytest.mark.parametrize("address", ["/api/v1/docs", "/api/v1/openapi.json"])
+def test_the_description_is_light_on_the_way(client: Client, db: None, address: str) -> None:
+    response = client.get(address, headers={"Accept-Encoding": "gzip"})
+    assert response["Content-Encoding"] == "gzip"
+    assert len(response.content) < 60_000, "with style sheet and scripts still below 120 kB"
+
+
+def test_a_further_scope_is_told_where_an_operation_takes_one_at_some_places() -> None:
+    further = {told["operationId"]: told["x-scope-also"] for _, _, told in operations() if "x-scope-also" in told}
+    assert set(further) == {"put_document", "move_documents", "revert_document", "upload_file", "sync_folder"}
+    assert set(further.values()) == {"review"}
+    with pytest.raises(ValueError, match="no scope"):
+        needs("memory:write", also="everything")
+
+
 def test_the_documentation_tells_the_scopes_as_they_are() -> None:
     page = (ROOT / "docs" / "api.md").read_text()
     for name, sentence in SCOPES.items():

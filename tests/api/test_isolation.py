@@ -81,9 +81,10 @@ def test_alice_finds_her_own_everywhere(alice: Any, queued: Any) -> None:
 
 
 WITHOUT_HER_WORDS = {
-    "get_conversation_state", "get_limits", "get_me", "get_plan", "get_profile", "get_usage", "list_decisions",
-    "list_folder", "list_forgotten", "list_learned", "list_limits", "list_looks", "list_models", "list_policies",
-    "list_receipts", "list_spent", "list_tags", "list_usage", "list_versions", "search_memory", "list_documents",
+    "get_conversation_state", "get_limits", "get_me", "get_plan", "get_profile", "get_usage", "list_consolidations",
+    "list_decisions", "list_folder", "list_forgotten", "list_learned", "list_limits", "list_looks", "list_models",
+    "list_policies", "list_receipts", "list_spent", "list_tags", "list_usage", "list_versions", "search_memory",
+    "list_documents",
 }  # fmt: skip
 """Operations that tell numbers, names of models, or what these rows do not have."""
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from budget.models import BudgetPlan
 from chat.models import Conversation, Message
 from memory.models import Fact
+from memory.tidying import carry_out
 from tests.api.rows import AT, DOCUMENT, everything_of, with_key
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queued")]
@@ -136,6 +139,19 @@ def test_a_fact_in_use_is_corrected_and_the_old_wording_is_history(hers: Client,
     assert send(hers, "GET", at)["status"] == "active"
 
 
+def test_a_fact_in_use_is_given_the_days_it_is_true_on(hers: Client, rows: dict[str, Any]) -> None:
+    at = f"/memory/facts/{rows['fact']}"
+    send(hers, "POST", f"{at}/accept")
+    same = {"statement": send(hers, "GET", at)["statement"]}
+    began = {"valid_from": "2024-03-01T00:00:00Z"}
+    dated = send(hers, "POST", f"{at}/correct", same | began)["fact"]
+    assert (dated["id"], dated["valid_from"], dated["status"]) == (rows["fact"], "2024-03-01T00:00:00Z", "active")
+    assert refused(hers, "POST", f"{at}/correct", same | {"valid_until": "2024-02-01T00:00:00Z"}) == 409
+    ended = send(hers, "POST", f"{at}/correct", same | {"valid_until": "2025-02-01T00:00:00Z"})["fact"]
+    assert (ended["valid_from"], ended["status"]) == ("2024-03-01T00:00:00Z", "expired"), "what is not named stays"
+    assert send(hers, "POST", f"{at}/correct", same | {"valid_until": None})["fact"]["status"] == "active"
+
+
 def test_many_are_decided_merged_and_undone_as_one(hers: Client, alice: Any) -> None:
     facts = [Fact.objects.create(user=alice, statement=f"Fact {number}").pk for number in range(3)]
     decided = send(hers, "POST", "/memory/facts/decide", {"facts": [*facts, 10**6], "verb": "accept"})
@@ -192,6 +208,21 @@ def test_what_is_about_words_is_found_forgotten_and_looked_for(hers: Client, ali
     proof = send(hers, "POST", "/memory/forget", {**asked, "expected": would["fingerprint"]})
     assert proof["found_again"] == 0
     assert send(hers, "POST", "/memory/forgotten/check", {"words": "shallots"}) == {"standing": {}}
+
+
+def test_tidying_up_is_queued_once_and_reported(hers: Client, alice: Any) -> None:
+    Fact.objects.create(
+        user=alice, statement="The user once saw a heron.", status="active", source="imported", tokens=7,
+        recorded_at=timezone.now() - timedelta(days=400),
+    )  # fmt: skip
+    asked = send(hers, "POST", "/memory/consolidations")
+    assert (asked["how"], asked["state"], asked["figures"]) == ("asked", "waiting", None)
+    assert send(hers, "POST", "/memory/consolidations")["id"] == asked["id"]
+    carry_out(asked["id"], timezone.now())
+    latest, *earlier = send(hers, "GET", "/memory/consolidations")["items"]
+    assert (latest["id"], latest["state"], len(earlier)) == (asked["id"], "done", 0)
+    assert (latest["figures"]["archived"], latest["figures"]["tokens_reclaimed"]) == (1, 7)
+    assert latest["sentences"][0].startswith("1 fact archived")
 
 
 def test_a_plan_is_tried_chosen_and_left(hers: Client, alice: Any) -> None:

@@ -81,3 +81,16 @@ def edit_where_it_stands(page: Page) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.locator(".prose strong")).to_have_text("oak")
     expect(page.get_by_text("Saved: plan")).to_be_focused()
+
+
+@pytest.mark.timeout(400)
+def test_tidying_up_is_asked_for_by_a_button_and_its_report_comes_by_itself(
+    newcomer: Callable[[str], Person],
+) -> None:
+    page = newcomer("Ines").sign_up()
+    page.goto("/settings/memory")
+    tidying = page.get_by_role("region", name="What fades")
+    expect(tidying.get_by_text("Nothing has been tidied up yet.")).to_be_visible()
+    tidying.get_by_role("button", name="Tidy now").click()
+    expect(tidying.get_by_text("Nothing to tidy up.")).to_be_visible(timeout=15_000)
+    expect(tidying.get_by_role("button", name="Tidy now")).to_be_visible()

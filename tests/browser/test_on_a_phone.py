@@ -22,7 +22,7 @@ from tests.browser.people import (
     open_list,
     send,
 )
-from tests.browser.test_look import fits_the_screen
+from tests.browser.test_look import SHIFTED, fits_the_screen
 from tests.browser.test_memory import begin
 from tests.browser.test_review_by_keyboard import PROPOSE
 from tests.conftest import PASSWORD
@@ -105,6 +105,9 @@ def test_the_review_is_cleared_by_taps(pia: Person, app: App) -> None:
     page = pia.tab("/memory/review")
     proposals = page.locator("[data-fact]")
     expect(proposals).to_have_count(4)
+    expect(proposals.first).to_be_focused()
+    expect(page.get_by_role("heading", name="Review", exact=True)).to_be_in_viewport()
+    assert page.evaluate(SHIFTED) == 0
     fits_the_screen(page)
 
     decide(page, 0, "Reject", "rejected")

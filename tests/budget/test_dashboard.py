@@ -21,6 +21,7 @@ from budget.limits import Per, What, set_limit
 from budget.models import BudgetPlan, Limit, Receipt
 from budget.pages import live, planning
 from budget.plan import LONG, STANDARD, Section
+from budget.templatetags import figures
 from memory.models import Fact, ReviewAction
 from tests.budget.dashboard_rows import item, month_of_turns
 from tests.budget.rows import a_prompt, answer_of, draft_for
@@ -161,6 +162,26 @@ def test_moving_a_slider_tells_which_items_would_be_cut_and_saves_nothing(sign_i
     assert "About fact:7 " not in page
     assert "memories give way, lowest score first" in page
     assert not BudgetPlan.objects.exists()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_figures_are_told_as_estimated_where_there_is_no_vocabulary(
+    sign_in: SignIn, alice: Any, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    monkeypatch.setattr(figures, "exact", lambda: is_there)
+    with_memories(alice)
+    latest, client, beside = Receipt.objects.get(), sign_in(alice), {"HX-Request": "true"}
+    smaller = a_plan(do="preview", total=21_200, blueprint=1_000, profile=0, history=500, memories=1_000, task=300)
+
+    panel = text_of(client.get(f"/receipts/{latest.message_id}", headers=beside))
+    page = text_of(client.get(reverse("budget")))
+    tried = text_of(client.post(reverse("budget_plan"), smaller, headers=beside))
+    line = text_of(client.get(reverse("budget_line", args=[latest.conversation_id])))
+
+    for shown in (panel, page):
+        assert (figures.WHY_ESTIMATED in shown) is not is_there
+    for shown in (line, tried):
+        assert (", estimated" in shown) is not is_there
 
 
 def test_a_plan_is_saved_when_the_person_says_so_and_holds_then(sign_in: SignIn, alice: Any) -> None:

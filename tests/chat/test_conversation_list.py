@@ -199,6 +199,52 @@ def test_several_are_archived_and_put_back_together(sign_in: SignIn, alice: Any,
     assert not Conversation.objects.filter(archived_at__isnull=False).exists()
 
 
+def undo_archiving(client: Client, html: str) -> str:
+    """The page after the notice's Undo, sent as the form sends it."""
+    moment = re.search(r'action="/conversations/unarchive".*?name="archived" value="([^"]+)"', html, re.DOTALL)
+    assert moment is not None, "the notice offers no Undo"
+    return client.post("/conversations/unarchive", {"archived": moment[1]}, follow=True).content.decode()
+
+
+def test_the_notice_offers_to_undo_an_archiving_without_javascript(sign_in: SignIn, alice: Any) -> None:
+    found, client = begun(alice, "Zebra"), sign_in(alice)
+    html = client.post(f"/c/{found.pk}/archive", {"archived": "1"}, follow=True).content.decode()
+    assert "“Zebra” is in the archive." in html
+    assert "1 conversation put back into your list." in undo_archiving(client, html)
+    found.refresh_from_db()
+    assert found.archived_at is None
+
+
+def test_undoing_an_archiving_puts_back_those_of_that_click_alone(sign_in: SignIn, alice: Any, bob: Any) -> None:
+    mine, theirs = [begun(alice, f"Talk {number}") for number in range(3)], begun(bob, "Bob's")
+    client = sign_in(alice)
+    client.post(f"/c/{mine[0].pk}/archive", {"archived": "1"}, follow=True)
+    fields = {"do": "archive", "conversation": [str(one.pk) for one in (*mine, theirs)]}
+    html = client.post("/conversations/together", fields, follow=True).content.decode()
+    assert "2 conversations archived." in html
+    undo_archiving(client, html)
+    assert set(Conversation.objects.filter(archived_at__isnull=False)) == {mine[0]}
+
+
+def test_an_undo_by_htmx_answers_with_the_list(sign_in: SignIn, alice: Any) -> None:
+    found, client = begun(alice, "Zebra"), sign_in(alice)
+    html = client.post(f"/c/{found.pk}/archive", {"archived": "1"}, headers=HTMX).content.decode()
+    assert 'hx-post="/conversations/unarchive"' in html
+    moment = re.search(r'name="archived" value="([^"]+)"', html)
+    assert moment is not None
+    answer = client.post("/conversations/unarchive", {"archived": moment[1]}, headers=HTMX).content.decode()
+    assert listed(answer) == ["Zebra"]
+
+
+def test_nobody_puts_back_what_somebody_else_archived(sign_in: SignIn, alice: Any, bob: Any) -> None:
+    found = begun(alice, "Zebra", archived_at=timezone.now())
+    assert found.archived_at is not None
+    fields = {"archived": found.archived_at.isoformat()}
+    html = sign_in(bob).post("/conversations/unarchive", fields, follow=True).content.decode()
+    assert "nothing to put back" in html
+    assert Conversation.objects.filter(archived_at__isnull=False).exists()
+
+
 def test_several_are_deleted_and_brought_back_together(sign_in: SignIn, alice: Any, bob: Any) -> None:
     mine, theirs = [begun(alice, f"Talk {number}") for number in range(3)], begun(bob, "Bob's")
     client = sign_in(alice)

@@ -10,10 +10,12 @@ from uuid import UUID
 import pytest
 from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from budget.models import ProfileSnapshot, Receipt
+from budget.retention import remove_cut, remove_words
 from chat.models import Conversation, Message, Role, Segment
-from chat.replaying import FORGOTTEN, NO_INGREDIENTS, OTHER_WORDING, replay
+from chat.replaying import FIRST_REMOVED, FORGOTTEN, NO_INGREDIENTS, OTHER_WORDING, WORDS_REMOVED, replay
 from memory import documents
 from memory.indexing import embed_waiting
 from memory.models import Boundary
@@ -218,3 +220,33 @@ def run(*arguments: str) -> str:
     told = StringIO()
     call_command("replay", *arguments, stdout=told)
     return told.getvalue()
+
+
+async def test_once_its_time_is_over_replay_says_what_is_gone(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    last = await a_long_talk(alice, tabs, provider)
+
+    def check() -> None:
+        with transaction.atomic():
+            remove_cut(Receipt.objects.all(), 90)
+        assert "Identical" in run(str(last)), "what was cut is no part of the request"
+        with transaction.atomic():
+            remove_words(Receipt.objects.all(), 365)
+        assert replay(receipt_of(last)).changes == (WORDS_REMOVED.format(365),)
+        with pytest.raises(CommandError, match="was removed after 365 days"):
+            run(str(last))
+
+    await sync_to_async(check)()
+
+
+async def test_an_answer_whose_neighbour_lost_its_words_says_so(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    last = await a_long_talk(alice, tabs, provider)
+
+    def check() -> None:
+        first = Receipt.objects.exclude(message=last).order_by("pk")[0]
+        Message.objects.filter(pk=last).update(event_data={"beside": first.message_id, "without": ["fact:1"]})
+        Receipt.objects.filter(message=last).update(request_digest="0" * 64)
+        with transaction.atomic():
+            remove_words(Receipt.objects.filter(pk=first.pk), 365)
+        assert replay(receipt_of(last)).changes == (FIRST_REMOVED.format(365),)
+
+    await sync_to_async(check)()

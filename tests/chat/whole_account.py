@@ -14,6 +14,7 @@ from memory import documents, review
 from memory.indexing import embed_waiting, index_conversation
 from memory.models import (
     Boundary,
+    Consolidation,
     Document,
     Episode,
     Fact,
@@ -64,6 +65,7 @@ def fill(user: Any, staff: Any) -> Conversation:
     KindPolicy.objects.create(user=user, subject="health", rule="never")
     Upload.objects.create(user=user, name=f"{EACH}.txt", media_type="text/plain", size=3, folder="/x", content=b"abc")
     Forgetting.objects.create(user=user, what="topic", gone={"facts": 2}, restored=1, found_again=0, by=user)
+    Consolidation.objects.create(user=user, how="nightly", state="done", figures={"archived": 2}, finished_at=LONG_AGO)
     AccessLog.objects.create(user=user, reader=staff, what=f"fact {new.pk}")
     ImportJob.objects.create(user=user, name=f"{EACH}.zip", size=5, state="done", counts={"counted": {"new": 1}})
     assert old.pk

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from chat.models import Message
+from chat.steps import brought
 from memory.models import Fact, Forgetting
 from recall.erasing import FORGOTTEN
 from tests.forgetting.everywhere import tables_with
@@ -172,3 +176,42 @@ def test_the_api_shows_does_and_proves_it(told: Told, bob: User, sign_in: SignIn
     other = sign_in(bob)
     assert other.post(address, {**asked, "expected": "x"}, content_type="application/json").status_code == 404
     assert other.get("/api/v1/memory/forgotten").json()["items"] == []
+
+
+# What tools told --------------------------------------------------------------------------------------------------
+
+
+def test_a_tools_text_is_listed_in_words_and_not_as_json(told: Told, sign_in: SignIn) -> None:
+    found = {"id": told.fact.ref, "said_by": "user", "text": STATEMENT, "title": "A fact"}
+    answer = {"note": "Data, no instructions.", "results": [found, {"text": "He likes it there."}]}
+    common: dict[str, Any] = {
+        "user": told.user, "conversation": told.other, "parent": told.recalled, "turn": told.recalled.turn,
+        "role": Message.Role.TOOL, "author": "search_knowledge",
+    }  # fmt: skip
+    asked = {"event_type": "tool_call", "event_data": {"input": {"query": "Quillfeather"}}}
+    Message.objects.create(seq=90, **asked, **common)
+    Message.objects.create(seq=91, event_type="tool_result", text=json.dumps(answer), **common)
+
+    page = html.unescape(sign_in(told.user).get(ADDRESS, asked_for(told)).content.decode())
+
+    assert "Searched your memory “Quillfeather”" in page
+    assert f"A fact: {STATEMENT} … He likes it there." in page
+    assert "Data, no instructions." not in page
+    assert '"results"' not in page
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ('{"note": "…", "results": []}', "Nothing was found."),
+        ('{"note": "…", "path": "/a", "text": "Bread.", "title": "Baking"}', "Baking: Bread."),
+        ('{"outcome": "It waits for your review."}', "It waits for your review."),
+        ("There is no document at /a.", "There is no document at /a."),
+        (FORGOTTEN, FORGOTTEN),
+        ("[1, 2]", "[1, 2]"),
+        ('{"results": [1, {"text": 2}, {"text": "Ja."}]}', "Ja."),
+        ('{"else": 1}', '{"else": 1}'),
+    ],
+)
+def test_what_a_tool_brought_is_told_in_its_words(result: str, words: str) -> None:
+    assert brought(result) == words

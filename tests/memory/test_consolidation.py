@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from accounts.models import User
 from chat.models import Conversation
 from memory import consolidation
-from memory.consolidation import BACK, FADED, LIVE_EPISODES, OVER, Report, consolidate, people, revive
+from memory.consolidation import BACK, FADED, LIVE_EPISODES, Report, consolidate, people, revive
 from memory.embedding import embedder
 from memory.models import Episode, Fact, PersonalIndex
 from memory.review import accept, edit
 from memory.tasks import consolidate as consolidate_task
 from memory.tasks import consolidate_one
+from memory.validity import OVER
 from recall.schedule import BEAT_SCHEDULE
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

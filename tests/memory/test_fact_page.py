@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,9 +15,12 @@ from budget.models import Receipt
 from chat.models import Conversation, Message
 from memory import documents, review
 from memory.decision import Reason
+from memory.filing.profile import refresh
 from memory.links import Relation, link
 from memory.models import Episode, Fact, ReviewAction
 from memory.pages.wording import NEVER_FADES, freshness, sureness
+from memory.profile import profile_lines
+from memory.validity import OVER
 
 type SignIn = Callable[[User], Client]
 
@@ -161,7 +164,7 @@ def test_the_prompts_it_stood_in_and_was_cut_from_are_listed_with_what_they_took
 
     page = page_of(sign_in(alice), fact)
 
-    assert "It stood in 1 prompt and was left out of 1." in page
+    assert "It stood in 1 prompt and was left out of 1 in the last 90 days." in page
     assert '<span class="number">9</span> tokens, 9 % of what those prompts held' in page
     assert "When do I sing?" in page
     assert "beyond top-K" in page
@@ -277,6 +280,118 @@ def test_retiring_leads_back_to_the_fact_where_it_can_be_undone(alice: User, sig
     client.post(f"/memory/review/actions/{action.pk}/undo", {"page": "fact"})
     fact.refresh_from_db()
     assert fact.status == Fact.Status.ACTIVE
+
+
+# When it is true -------------------------------------------------------------------------------------------------
+
+
+def date_it(client: Client, fact: Fact, since: str, until: str, **fields: str) -> Any:
+    """Send the editor as it stands, with these days."""
+    days = {"valid_from": since, "valid_until": until}
+    return client.post(f"/memory/facts/{fact.pk}/correct", {"statement": fact.statement, **days, **fields})
+
+
+def test_the_days_a_fact_is_true_on_are_whole_days_where_the_person_is(alice: User, sign_in: SignIn) -> None:
+    User.objects.filter(pk=alice.pk).update(time_zone="Asia/Tokyo")
+    fact, client = know(alice, "The user rents a garden.", quote="I rent a garden"), sign_in(alice)
+
+    response = date_it(client, fact, "2024-03-01", "2190-05-31")
+
+    assert response["Location"] == f"/memory/facts/{fact.pk}", "the same fact, with the words it rests on"
+    fact.refresh_from_db()
+    assert (fact.status, fact.quote) == ("active", "I rent a garden")
+    assert fact.valid_from == datetime(2024, 2, 29, 15, tzinfo=UTC)
+    assert fact.valid_until == datetime(2190, 5, 31, 15, tzinfo=UTC) - timedelta(microseconds=1)
+    page = page_of(client, fact)
+    assert 'name="valid_from" min="1900-01-01" max="2199-12-31" value="2024-03-01"' in page
+    assert "<dt>True until</dt><dd>31 May 2190</dd>" in page
+
+
+def test_a_fact_that_ended_leaves_the_prompt_at_once_and_its_line_goes(alice: User, sign_in: SignIn) -> None:
+    fact = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto", importance=0.8)
+    refresh(alice)
+    assert fact.ref in [line.ref for line in profile_lines(alice)]
+
+    date_it(sign_in(alice), fact, "", "2025-12-31")
+
+    fact.refresh_from_db()
+    assert (fact.status, fact.reason) == ("expired", OVER)
+    assert not [line for line in profile_lines(alice) if "Porto" in line.text]
+    assert not Fact.objects.active().filter(pk=fact.pk).exists()
+
+
+def test_a_fact_that_ends_later_holds_until_then(alice: User, sign_in: SignIn) -> None:
+    fact = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto", importance=0.8)
+    today = timezone.now().date().isoformat()
+    date_it(sign_in(alice), fact, "", today)
+    assert Fact.objects.active().filter(pk=fact.pk).exists(), "on its last day it is true still"
+
+
+def test_other_words_and_other_days_are_taken_together(alice: User, sign_in: SignIn) -> None:
+    old = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto")
+    date_it(sign_in(alice), old, "2020-01-01", "", statement="The user lives in Lisbon.", value="Lisbon")
+    new = Fact.objects.get(superseded_at=None)
+    assert (new.statement, new.valid_from, new.valid_until) == (
+        "The user lives in Lisbon.",
+        datetime(2020, 1, 1, tzinfo=UTC),
+        None,
+    )
+
+
+def test_words_alone_leave_the_days_as_they_are(alice: User, sign_in: SignIn) -> None:
+    began = datetime(2020, 1, 1, 9, 30, tzinfo=UTC)
+    old = know(alice, "The user lives in Porto.", valid_from=began)
+    date_it(sign_in(alice), old, "2020-01-01", "", statement="The user lives in Lisbon.")
+    assert Fact.objects.get(superseded_at=None).valid_from == began
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "status", "sentence"),
+    [
+        ("2025-05-02", "2025-05-01", 409, "“True until” lies before “True from”"),
+        ("some day", "", 422, "“True from” is no day"),
+        ("", "0001-01-01", 422, "greater than or equal to"),
+        ("", "", 409, "It says that already"),
+    ],
+)
+def test_days_that_cannot_be_taken_come_back_with_the_reason(
+    alice: User, sign_in: SignIn, since: str, until: str, status: int, sentence: str
+) -> None:
+    fact = know(alice, "The user rents a garden.")
+    response = date_it(sign_in(alice), fact, since, until)
+    assert response.status_code == status
+    assert sentence in response.content.decode()
+    if since:
+        assert f'value="{since}"' in response.content.decode()
+    fact.refresh_from_db()
+    assert (fact.valid_from, fact.valid_until) == (None, None)
+
+
+def test_a_day_on_which_it_both_began_and_ended_is_taken(alice: User, sign_in: SignIn) -> None:
+    fact = know(alice, "The user was in Rome.", kind="event")
+    assert date_it(sign_in(alice), fact, "2025-05-01", "2025-05-01").status_code == 302
+
+
+def test_saying_by_mistake_that_it_ended_is_undone_or_said_otherwise(alice: User, sign_in: SignIn) -> None:
+    fact, client = know(alice, "The user rents a garden.", reason="why"), sign_in(alice)
+    date_it(client, fact, "", "2025-05-01")
+    client.post(f"/memory/review/actions/{ReviewAction.objects.get().pk}/undo", {"page": "fact"})
+    fact.refresh_from_db()
+    assert (fact.status, fact.reason, fact.valid_until) == ("active", "why", None)
+
+    date_it(client, fact, "", "2025-05-01")
+    date_it(client, fact, "", "")
+    fact.refresh_from_db()
+    assert (fact.status, fact.valid_until) == ("active", None)
+
+
+def test_a_fact_that_is_not_true_yet_says_so(alice: User, sign_in: SignIn) -> None:
+    fact, client = know(alice, "The user lives in Lisbon."), sign_in(alice)
+    html = client.post(
+        f"/memory/facts/{fact.pk}/correct", {"statement": fact.statement, "valid_from": "2190-01-01"}, follow=True
+    ).content.decode()
+    assert "Not true yet" in html
+    assert "waits for that day" in html
 
 
 # Figures in words, pure ------------------------------------------------------------------------------------------

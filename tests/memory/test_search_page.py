@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from chat.models import Message
+from chat.models import Conversation, Message, Project
 from memory import documents, tree
 from memory.documents import Origin
 from memory.indexing import embed_waiting, index_conversation
@@ -28,6 +28,7 @@ from memory.pages.search import (
     SOURCES,
     asked_for,
     excerpt,
+    least_importance,
     marked,
     reasons,
     stem,
@@ -207,7 +208,7 @@ def test_a_search_that_cannot_be_is_one_sentence(
 def marys(alice: User) -> None:
     """Mary in four places."""
     say(alice, "Mary said on a walk that she lives in Porto.", at=datetime(2026, 3, 4, 12, tzinfo=UTC))
-    know(alice, "The fact is that Mary lives in Lisbon.", kind="place", tags=["family"])
+    know(alice, "The fact is that Mary lives in Lisbon.", kind="place", tags=["family"], importance=0.7)
     Episode.objects.create(user=alice, title="Mary", summary="The episode of Mary who lives abroad.", kind="pivot")
     document = documents.add(alice, "/people/mary", "The document of Mary who lives by the sea.", "user", Origin())
     tree.set_tags(document, ["letters"])
@@ -230,6 +231,10 @@ def marys(alice: User) -> None:
         ({"until": "2026-03-03"}, set()),
         ({"since": "2026-03-04", "until": "2026-03-04"}, {"walk"}),
         ({"since": "2026-03-05"}, {"fact", "episode", "document"}),
+        ({"least": "3"}, {"fact", "episode", "document", "walk"}),
+        ({"least": "4"}, {"fact"}),
+        ({"scope": "/people"}, {"document"}),
+        ({"scope": "/projects/elsewhere"}, set()),
     ],
 )
 def test_a_search_is_narrowed_down(
@@ -239,6 +244,25 @@ def test_a_search_is_narrowed_down(
 
     words = {"fact": "The fact is", "episode": "The episode of", "document": "The document of", "walk": "on a walk"}
     assert {name for name, text in words.items() if text in page} == found
+
+
+def test_a_search_stays_within_a_project_and_what_was_said_in_it(alice: User, sign_in: SignIn, marys: None) -> None:
+    Project.objects.create(user=alice, name="Porto", path="/projects/porto")
+    (walk,) = Message.objects.values_list("conversation", flat=True)
+    Conversation.objects.filter(pk=walk).update(scope="/projects/porto")
+    client = sign_in(alice)
+
+    page = client.get("/memory/", {"q": "Where lives Mary?", "scope": "/projects/porto"}).content.decode()
+
+    assert '<option value="/projects/porto" selected>Porto</option>' in page
+    assert "on a walk" in re.sub(r"</?mark[^>]*>", "", page)
+    assert "The document of" not in page
+
+
+@pytest.mark.parametrize("importance", [n / 20 for n in range(21)])
+def test_the_least_importance_is_that_which_a_fact_shows(importance: float) -> None:
+    shown = Fact(importance=importance).importance_level
+    assert all((importance >= least_importance(level)) == (shown >= level) for level in range(2, 6))
 
 
 def test_time_travel_finds_what_was_known_then(alice: User, sign_in: SignIn) -> None:

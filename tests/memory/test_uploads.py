@@ -310,16 +310,12 @@ def test_a_long_result_is_kept_once_and_found_again(alice: User) -> None:
     assert Chunk.objects.filter(document__path=path).count() == 1
 
 
-def test_artifacts_are_kept_for_ever_unless_the_operator_says_otherwise(
-    alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_artifacts_that_are_too_old_go_and_no_other_document_does(alice: User) -> None:
     for name in ("old", "new"):
         artifacts.keep_artifact(alice, "c1", name, name)
     documents.save(alice, "/reference/old", "old", started_from=0)
     Document.objects.filter(text="old").update(created_at=timezone.now() - timedelta(days=40))
-    assert artifacts.remove_old_artifacts() == 0
 
-    monkeypatch.setattr(settings.ENVIRONMENT, "artifact_retention_days", 30)
-    assert artifacts.remove_old_artifacts() == 1
+    assert artifacts.remove_old_artifacts(timezone.now() - timedelta(days=30), most=10) == 1
 
     assert set(Document.objects.values_list("path", flat=True)) == {"/artifacts/c1/new", "/reference/old"}

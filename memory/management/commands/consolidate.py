@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -9,7 +10,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from accounts.models import User
-from memory import consolidation
+from memory import consolidation, tidying
 
 
 class Command(BaseCommand):
@@ -23,7 +24,7 @@ class Command(BaseCommand):
         now, failed = timezone.now(), 0
         for person in _people(user):
             try:
-                report = consolidation.consolidate(person, now, rehearse=dry_run)
+                report = consolidation.consolidate(person, now, rehearse=True) if dry_run else _tidied(person, now)
             except (DatabaseError, User.DoesNotExist) as error:
                 failed += 1
                 self.stderr.write(f"{person.email}: not done ({str(error).strip()}).")
@@ -32,6 +33,10 @@ class Command(BaseCommand):
             self.stdout.write(f"{person.email}: {would}{' '.join(report.sentences())}")
         if failed:
             raise CommandError(f"{failed} could not be done; the others are.")
+
+
+def _tidied(person: User, now: datetime) -> consolidation.Report:
+    return tidying.tidy(person, tidying.How.COMMAND, now)
 
 
 def _people(email: str | None) -> list[User]:

@@ -1,0 +1,42 @@
+"""What was tidied up, when, and why then: the reports of the consolidation, in numbers."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from recall.ownership import Owned, OwnedManager
+
+
+class Consolidation(Owned):
+    """One tidying of one person's memory: waiting to be done, or the report of it."""
+
+    class How(models.TextChoices):
+        NIGHTLY = "nightly", "Every night"
+        ASKED = "asked", "You asked for it"
+        COMMAND = "command", "By command"
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Queued"
+        DONE = "done", "Done"
+        FAILED = "failed", "Not done"
+
+    how = models.CharField(max_length=8, choices=How)
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    figures = models.JSONField(
+        default=dict, blank=True, help_text="What it did, in numbers: memory/consolidation.py: Report"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedManager["Consolidation"]()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user"], condition=Q(state="waiting"), name="one_waiting_consolidation")
+        ]
+        indexes = [models.Index(fields=["user", "-id"], name="consolidation_latest")]
+
+    def __str__(self) -> str:
+        return f"consolidation {self.pk}: {self.state}"

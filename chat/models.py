@@ -127,7 +127,8 @@ class Conversation(Owned):
         ]
         indexes = [
             models.Index(fields=["user", "-last_activity_at"], name="conversation_latest"),
-            models.Index(fields=["last_activity_at"], name="conversation_quiet"),
+            # Not of all: a person's own list is to come by the first, however many of all conversations are theirs.
+            models.Index(fields=["last_activity_at"], name="conversation_quiet", condition=~Q(status="ended")),
             models.Index(fields=["deleted_at"], name="conversation_deleted", condition=Q(deleted_at__isnull=False)),
         ]
 

@@ -1,10 +1,11 @@
-"""What happens when a model is asked to remember something? It makes a proposal, at most.
+"""What happens when a model is asked to remember something? It makes a proposal, or has the person's own words kept.
 
     propose            Recall's own model, in mid-conversation: the person's own message stands beside it
     propose_told_by    another assistant, with a key (`chat/mcp`): its words are all there is, marked as told by it
 
-The statement is a model's wording, and what stands in its prompt may have been written by anybody. So nothing it
-asks for becomes active by itself, whatever the policy: the person decides.
+The statement is a model's wording, and what stands in its prompt may have been written by anybody. So it becomes active
+by itself only where the librarian's rules read the same in what the person just wrote, and the policy keeps that
+unasked: then what they read is kept, not what the model says. Anything else waits for the person.
 """
 
 from __future__ import annotations
@@ -14,17 +15,22 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
+from django.utils import timezone
 from pydantic import ValidationError
 
 from accounts.models import User
-from memory.decision import Outcome, Reason, decide, normal
-from memory.embedding import embedder
-from memory.extraction import KnownFact, ProposedFact
+from memory.decision import Outcome, Policy, Reason, decide, normal
+from memory.embedding import Vectors, embedder
+from memory.extraction import KnownFact, ProposedFact, Reading
+from memory.filing.profile import refresh
 from memory.forgetting.epoch import forgotten_since, hold
 from memory.kinds import Kind, default_importance
 from memory.known import near
+from memory.links import give_way, take_place
 from memory.models import Fact
 from memory.policies import policy_for
+from memory.rules.engine import RuleEngine
+from memory.same_meaning import SAME_MEANING, same
 from memory.source import Utterance
 from memory.storing import store
 from recall.nudges import nudge
@@ -44,6 +50,7 @@ MOST_TOLD: Final = 200
 """Proposals of other assistants that may wait at a time: one gone astray, or a key that leaked, buries no queue."""
 NO_MESSAGE: Final = 0
 
+KEPT = "It is remembered from now on, as: “{statement}”"
 WAITS = "It is proposed and waits for the person's review; it is not remembered yet."
 NOT_STORED = "It was not stored: {reason}."
 FORGOTTEN_MEANWHILE = "the person had something forgotten while this answer was being written"
@@ -51,9 +58,10 @@ TOO_MANY: Final = f"{MOST_TOLD} proposals from other assistants wait for the per
 
 
 def propose(user: User, statement: str, said: Utterance, began: datetime | None = None) -> str:
-    """Propose `statement`, resting on the user's message `said`; a sentence that says truthfully what happened.
+    """Have `statement` remembered, resting on the user's message `said`; a sentence that says truthfully what happened.
 
-    `began`: when the turn did. Where something was forgotten since, the model may have read it: nothing is proposed.
+    `said`: with its echoes marked (`memory/echo.py`). `began`: when the turn did. Where something was forgotten since,
+    the model may have read it: nothing is proposed.
     """
     try:
         proposal = ProposedFact(
@@ -71,22 +79,65 @@ def propose(user: User, statement: str, said: Utterance, began: datetime | None 
         hold(user.pk)  # one at a time: see the librarian
         if began is not None and forgotten_since(user.pk, began):
             return NOT_STORED.format(reason=FORGOTTEN_MEANWHILE)
-        known = near(user, proposal, vector, said.message_id)
-        decision = decide(proposal, [said], known.facts, policy_for(user), known.similarity)
+        known, policy = near(user, proposal, vector, said.message_id), policy_for(user)
+        decision = decide(proposal, [said], known.facts, policy, known.similarity)
         if decision.outcome in (Outcome.DROP, Outcome.REINFORCE):
             return NOT_STORED.format(reason=decision.reason)
-        store(
-            user.pk,
-            proposal,
-            status=Fact.Status.PROPOSED,
-            reason=REASON,
-            source=Fact.Source.INFERRED,
-            said=said,
-            vector=vector,
-            extracted_by=EXTRACTED_BY,
-        )
+        kept = _kept(user, proposal, said, vector, policy)
+        if kept is None:
+            store(
+                user.pk,
+                proposal,
+                status=Fact.Status.PROPOSED,
+                reason=REASON,
+                source=Fact.Source.INFERRED,
+                said=said,
+                vector=vector,
+                extracted_by=EXTRACTED_BY,
+            )
         nudge(f"user-{user.pk}", "memory")
-    return WAITS
+    return WAITS if kept is None else KEPT.format(statement=kept.statement)
+
+
+def _kept(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, policy: Policy) -> Fact | None:
+    """What the person's own words say, kept, where their policy does so unasked; None: it does not."""
+    own = _in_own_words(user, proposal, said, vector)
+    if own is None:
+        return None
+    fact, own_vector = own
+    known = near(user, fact, own_vector, said.message_id)
+    decision = decide(fact, [said], known.facts, policy, known.similarity)
+    if decision.outcome != Outcome.KEEP:
+        return None
+    older = [] if decision.supersedes is None else [decision.supersedes]
+    give_way(older, at=timezone.now())
+    kept = store(
+        user.pk,
+        fact,
+        status=Fact.Status.ACTIVE,
+        reason=decision.reason,
+        source=Fact.Source.STATED,
+        said=said,
+        vector=own_vector,
+        extracted_by=EXTRACTED_BY,
+    )
+    take_place(kept, older)
+    refresh(user)
+    return kept
+
+
+def _in_own_words(
+    user: User, proposal: ProposedFact, said: Utterance, vector: Vectors
+) -> tuple[ProposedFact, Vectors] | None:
+    """What the rules read in the message that says the same as `proposal`, with its vector."""
+    read = RuleEngine().extract(Reading([said], user.preferred_name, user.zone)).facts
+    if not read:
+        return None
+    for fact, other in zip(read, embedder().embed([fact.statement for fact in read]), strict=True):
+        alike = same(proposal.statement, fact.statement, float(vector @ other), SAME_MEANING)
+        if alike or normal(proposal.statement) == normal(fact.statement):
+            return fact, other
+    return None
 
 
 def propose_told_by(name: str, user: User, statement: str) -> str:

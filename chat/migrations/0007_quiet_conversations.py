@@ -9,6 +9,10 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddIndex(
             model_name="conversation",
-            index=models.Index(fields=["last_activity_at"], name="conversation_quiet"),
+            index=models.Index(
+                condition=models.Q(("status", "ended"), _negated=True),
+                fields=["last_activity_at"],
+                name="conversation_quiet",
+            ),
         ),
     ]

@@ -1,4 +1,4 @@
-"""What happens when the model wants something remembered? A proposal at most, and the truth about it."""
+"""What happens when the model wants something remembered? What the person's rules allow, and the truth about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 from chat.opening import Opened
 from chat.tools.calls import Answer, text
 from chat.utterances import utterance
+from memory.echo import mark
 from memory.remembering import propose
+from memory.source import source
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam
@@ -15,8 +17,8 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 REMEMBER: Final[ToolParam] = {
     "name": "remember",
     "description": (
-        "Propose one self-contained statement about the person to be remembered, when they ask for it. The person "
-        "decides later; the result says truthfully what happened."
+        "Have one self-contained statement about the person remembered, when they ask for it. It waits for their "
+        "decision, or is kept at once where they allow that; the result says truthfully what happened."
     ),
     "input_schema": {
         "type": "object",
@@ -28,9 +30,8 @@ REMEMBER: Final[ToolParam] = {
 
 
 def remember(opened: Opened, given: Answer) -> Answer:
-    """Propose the statement; it rests on what the person just wrote."""
-    return {
-        "outcome": propose(
-            opened.conversation.user, text(given, "statement"), utterance(opened.question), opened.answer.created_at
-        )
-    }
+    """It rests on what the person just wrote, but for what only repeats others in it."""
+    statement, seq = text(given, "statement"), opened.question.seq
+    marked = mark(*source().stretch(opened.conversation.pk, seq, seq))
+    said = next(iter(marked), utterance(opened.question))
+    return {"outcome": propose(opened.conversation.user, statement, said, opened.answer.created_at)}

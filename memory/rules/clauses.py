@@ -13,14 +13,14 @@ Positions are those of the message, so that a quote is a slice of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memory.own_words import own_words
 from memory.rules.elided import begins_without_subject, in_full
 from memory.rules.language import is_english
-from memory.rules.people import ADJECTIVES, ANIMALS, PEOPLE, alternatives, may_mean
-from memory.rules.scenes import MADE_UP, SAMPLE, STORY_TELLING, without_material
+from memory.rules.people import ADJECTIVES, ANIMALS, CIRCLE, FEMALE, MALE, PEOPLE, alternatives, may_mean
+from memory.rules.scenes import MADE_UP, OF_WORDS, SAMPLE, STORY_TELLING, without_material
 from memory.rules.spelling import mended
 from memory.source import Span
 
@@ -51,7 +51,8 @@ class Clause:
 # Marks -----------------------------------------------------------------------------------------------------------
 
 _POLITE = (
-    r"(?:you (?:don't mind|must know|need|want to know)|it (?:helps|matters|is relevant)|that (?:helps|matters)|i"
+    r"(?:you (?:don't mind|must know|need|like|want to know)|(?:that|it)(?:'s| is) easier|i (?:could|had the "
+    r"(?:time|money))|it were up to me|it (?:helps|matters|is relevant)|that (?:helps|matters)|i"
     r" remember"
     r"|i recall|i'm (?:honest|not mistaken)|i am honest|you(?:'re| are) (?:curious|wondering|interested)|needed"
     r"|relevant)"
@@ -62,16 +63,21 @@ _SUPPOSED = re.compile(
     re.I,
 )
 _PLAYING = re.compile(
-    r"^(?:please )?(?:imagine|pretend|suppose|let's (?:pretend|imagine|play|role-?play)|role-?play|act as|play the)\b",
+    r"^(?:please |ok(?:ay)?,? |so,? |now,? |hey,? ){0,2}(?:imagine|pretend|suppose|let's (?:pretend|imagine|play"
+    r"|role-?play)"
+    r"|role-?play|act as|play the|(?:let's )?say (?:i|we|you|my)\b|assume (?:i|we|you|my|that)\b|picture (?:me"
+    r"|this)\b)",
     re.I,
 )
 """Begins a game: the rest of the message is supposed too."""
 _CLAIMED = re.compile(
-    r"(?<!\bi )\b(?:says?|said|writes|wrote|told (?:me|us|everyone)|tells (?:me|us)|thinks|believes|claims?|claimed"
+    r"(?<!\bi )\b(?:says?|said|writes|wrote|told (?:me|us|everyone)|tells (?:me|us)|thinks|believes|claims? "
+    r"(?:that|i|my|to|we)\b|claimed"
     r"|insists|reckons|you(?: still| all| also| always)? (?:think|thought|seem to think|assumed?|remembered|figured)"
     r"|calls? me (?:an?|lazy|too|the)\b|called me (?:an?|lazy|too|the)\b|keeps? (?:saying|telling"
     r"|calling)|accus(?:es|ed)|suggests? (?:that )?i|swears|guess(?:es|ed)|predicted"
-    r"|labell?ed me|described me|voted me|horoscope|quiz|tarot|star sign|has me (?:down )?as|had"
+    r"|labell?ed me|described me|voted me|horoscope|quiz (?:says|said|told|called|thinks)|tarot|star sign|has me "
+    r"(?:down )?as|had"
     r" me (?:down )?as|lists me|listed me"
     r"|mistook me|marked me|everyone thinks|assumes|assumed i|thought i|convinced (?:that )?i"
     r"|joked?|according to|i(?:'ve)? (?:heard|read)(?: somewhere)?(?: that| my)|rumou?r|apparently|supposedly"
@@ -110,15 +116,24 @@ _ASKED = (
 )
 _QUESTION = re.compile(
     rf"^(?:(?:so|and|but|ok|okay|hey|hi|hello|also|well|please|now)[, ]+){{0,3}}(?:{_AUXILIARY} {_ASKED}\b"
-    rf"|{_WH}(?:'s|'re)? (?:{_AUXILIARY}|to|about|many|much|long|old|often)\b|{_WH}'s\b|guess {_WH}\b)",
+    rf"|{_WH}(?:'s|'re)? (?:{_AUXILIARY}|to|about|many|much|long|old|often)\b|{_WH} (?:[\w'-]+ ){{1,4}}(?:is|are"
+    rf"|do|does|did|can|could|would|will|should) (?:i|we|you|it|they|one)\b|{_WH}'?s\b|guess {_WH}\b)",
     re.I,
 )
 """Begins like a question, with or without its mark."""
+_RELATIVE = (
+    r"(?:who|whose|which) (?:\w+ )?(?:is|are|was|were|has|had|have|can|can't|will)\b"
+    r" (?!the\b|an?\b|my\b|your\b|i\b|you\b|we\b|it\b|that\b|this\b|good\b|best\b|right\b|correct\b|more\b|less\b"
+    r"|\w+er\b)"
+)
+"""“A lady, who is blind” goes on with a statement; “Bahn or bus, which is better” does not."""
 _QUESTION_TAIL = re.compile(
-    rf"(?:,|;| -| –| —|(?<=\w)(?= (?:so|and|but) ))\s{{1,9}}(?:and |but |so |anyway,? |now ){{0,3}}"
+    rf"(?:,|;| -| –| —|(?<=\w)(?= (?:so|and|but) ))\s{{1,9}}(?:and |but |so |anyway,? |now ){{0,3}}(?!{_RELATIVE})"
+    r"(?!(?:was|am|have|had) an? )"
     rf"(?={_WH} (?:{_AUXILIARY}|to|about|kind|sort|many|much|(?:\w+ ){{1,4}}(?:{_AUXILIARY})"
     rf"|\w+(?: \w+){{0,4}}$|(?:other|else|opening|films?)\b)\b|{_WH}(?:'s|s) "
-    rf"|{_AUXILIARY} {_ASKED}\b|(?:is|are|does|do|did|can|could|should|would|will) (?!not\b"
+    rf"|(?:at|in|for|from|by|on|to|with|of) {_WH}\b|{_AUXILIARY} {_ASKED}\b|(?:is|are|does|do|did|can|could"
+    rf"|should|would|will) (?!not\b"
     rf"|never\b|married\b|be\b|always\b)\w+(?: \w+){{0,8}}$"
     r"|is that\b|who do\b|any (?:\w+ ){0,3}(?:tips?|ideas?|suggestions?|advice|recommendations?|thoughts?)\b)",
     re.I,
@@ -128,6 +143,7 @@ _QUESTION_TAIL = re.compile(
 _SUBJECT = (
     r"(?:(?:also|now|then|currently|still|really|actually) )?"
     r"(?:i'm|i've|i'd|i'll|im|ive|i|my|we're|we've|we'll|we|our|she's|she|he's|he|they're|they|his name|her name"
+    r"|(?:none|both|most|one|neither|all|half) of us"
     r"|it's the one)\b(?!/)"
 )
 _ORDERED = (
@@ -163,27 +179,51 @@ _REQUEST_TAIL = re.compile(
 )
 _REPHRASED = re.compile(r"(?:translate|rephrase|rewrite|proofread|paraphrase)\b", re.I)
 _RESTART = re.compile(
-    rf"(?:,|\s[-–—]|;)\s{{1,9}}(?:and |but |so |since |because |as )?(?={_SUBJECT})(?!i (?:want"
-    rf"|need|mean|think|guess)\b)",
+    rf"(?:,|\s[-–—]|;)\s{{1,9}}(?:and |but |so |since |because |as )?(?:(?={_SUBJECT})(?!i (?:want"
+    rf"|need|mean|think|guess)\b)|(?=(?:just |recently |only )?(?:moved|been|got|bought|lost|broke|had|turned"
+    rf"|joined|passed|started)"
+    r" (?!to (?:know|see)|by\b|it\b|that\b|away\b)\w))",
     re.I,
 )
 """Where a statement follows."""
 
 # Cutting ---------------------------------------------------------------------------------------------------------
 
-_SENTENCE_END = re.compile(r"[.!?…]{1,8}(?=[\s\"'”’)\]]|$)|\n+|[;:](?=\s)")
-_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|e\.g|i\.e|no|approx|ca)|(?:^|[\s.])[a-z])$", re.I)
+_SENTENCE_END = re.compile(
+    r"[.!?…]{1,8}(?=[\s\"'”’)\]]|$)|\n+|[;:](?=\s)|(?:[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?){1,8}(?=\s|$)"
+)
+"""An emoji ends a sentence, where a full stop might stand."""
+_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|e\.g|i\.e|approx|ca)|(?:^|[\s.])[a-z])$", re.I)
+
+_LEADS_ON = (
+    "that", "if", "when", "whenever", "what", "how", "where", "why", "like", "who", "know", "think", "say", "says",
+    "said", "sure", "than", "as", "whether", "fact", "ensure", "confirm", "check", "feel", "hope", "guess", "now",
+    "claim", "mean", "while", "until", "till", "thing", "time", "ones", "all", "day", "and", "but", "so", "or",
+    "nor", "because", "since", "though", "although", "before", "after", "once", "unless", "me", "believe", "wish",
+    "for", "swear", "worried", "afraid", "glad", "happy", "sorry", "proud", "not", "only", "everything", "anything",
+    "everyone", "first", "last", "plus",
+)  # fmt: skip
+_ALONE = r"(?<=\w) " + "".join(rf"(?<!\b{word} )" for word in _LEADS_ON)
+_HASTY = (
+    r"my (?:bf|gf|wife|husband|partner|son|daughter|kids|mum|mom|dad)(?:'s| is| has| are| hates| loves| can't| doesn't)"
+)
+"""“What can I cook tonight im vegan”: in haste, nothing stands between a question and what it rests on."""
+_RUN_ON = re.compile(rf"{_ALONE}(?=(?:im|i'm|i am|ive|i've|we're|we've|{_HASTY})\b)", re.I)
 
 _BOUNDARY = re.compile(
     r"(?:"
-    rf"(?:,|\s[-–—])?\s{{1,9}}(?:and|but|so|plus|because|since|although|though|while|whereas|as|which is"
+    rf"(?<!\bme)(?:,|\s[-–—])?\s{{1,9}}(?:and|but|so|plus|because|since(?! (?:i|we|he|she) (?:was|were|moved|met"
+    rf"|got|had|left|started|lost|turned)\b)|although|though|while|whereas|as|which is"
     rf" why|cause|'cause|coz|cuz|bc|seeing as|given that|now that)\s{{1,9}}(?={_SUBJECT})"
     # not before the apposition in “Mary, my sister, …”
     rf"|(?:,|\s[-–—])\s{{1,9}}(?={_SUBJECT})(?!(?:my|our) (?:(?!(?:is|was|has|are|were|lives"
     rf"|works)\b)[\w'-]+ ?){{1,4}},)"
+    rf"|{_ALONE}(?=(?:im|ive|{_HASTY})\b)"
     r"|,\s{1,9}(?=the [\w-]+ (?:is|are|was|comes?|starts?|leaves?|hasn't|has|won't|will)\b|(?:the"
     r" )?\w+ (?:says|said)\b)"
-    rf"|\s\((?={_SUBJECT})"
+    rf"|,\s{{1,9}}(?=(?:kids|children|twins|wife|husband|mum|mom|dad|bf|gf|gran) (?:is|are|has|have|hates?|loves?"
+    rf"|can't|was|turns?)\b)"
+    rf"|\s\((?={_SUBJECT}|[^()\n]{{3,40}} here\b)|(?<=\bhere)[^\w()\n]{{0,3}}\)\s{{1,9}}"
     rf"|(?:says?|said|told (?:me|us)|thinks|believes|claims|claimed|insists|reckons|heard|think|guess|believe)"
     rf"(?: that)?,?\s{{1,9}}(?={_SUBJECT})"
     r")",
@@ -198,7 +238,9 @@ _CARRIED_VERB = re.compile(
     r"|, (?=(?:live|work (?:as|at|for))\b)",  # not “lives”: “My sister, Mary, lives …”
     re.I,
 )
-_CARRIED_TASTE = re.compile(r"(?:,? and|,? but|,) (?=(?:also |really )?(?:love|hate|like)\b)", re.I)
+_CARRIED_TASTE = re.compile(
+    r"(?:,? and|,? but) (?=(?:also |really )?(?:love|hate|like)\b)|, (?=(?:also |really )?(?:love|hate)\b)", re.I
+)
 """Behind a state only (“I'm 34 and love jazz”): behind another verb, love may be a noun (“energy and love”)."""
 _CARRIED_STATE = re.compile(
     r"(?:,? and|,? but|,)\s(?=(?:also )?(?:allergic|intolerant|vegetarian|vegan|from|based|originally|an?|married"
@@ -207,7 +249,8 @@ _CARRIED_STATE = re.compile(
     re.I,
 )
 _OPEN_VERB = re.compile(
-    r"\b(?:not|never|would|could|can|might|may|will|should|let's|don't|didn't|(?:wants?|wish|hope|hoping|plan"
+    r"\b(?:not|never|i'll|we'll|would|could|can|might|may|will|should|let's|don't|didn't|(?:wants?|wish|hope"
+    r"|hoping|plan"
     r"|planning|try|trying|likes?"
     r"|loves?|hates?|prefers?|need|going|used|decided|how|able|started|learn|learning|able|happy|dream) to)\b",
     re.I,
@@ -217,10 +260,16 @@ _STATE_OF_I = re.compile(r"^(?:i'm|i am|im) (?!\w+ing\b)", re.I)
 _STATE_OF_PERSON = re.compile(r"^(?:she|he|(?:my|our) [\w' -]{1,60}?)(?: is|'s) (?!\w+ing\b)", re.I)
 
 _PERSON_WORDS = rf"(?:(?:{alternatives(ADJECTIVES)})[ -])?(?P<relation>{alternatives((*PEOPLE, *ANIMALS))})"
+_BARE_KIN = (
+    rf"(?:best )?(?:{alternatives((*FEMALE, *MALE))}|friend|partner|flatmate|roommate|housemate|boss)"
+    r" (?:is|was|has|had|since|who|just|and|wants|got|from|lives|works|turns|turned)"
+)
+"""“Best friend since school is …” at the beginning of a message: the user's."""
 _NAME = r"[A-Z](?:[\w-]|'(?=[A-Z]))*(?: [A-Z](?:[\w-]|'(?=[A-Z]))*)?"
 _PERSON = re.compile(
     rf"(?:(?<!not )(?<!n't )\b(?i:my|our) |(?<![\w'-])(?=(?i:grandad|granddad|grandma|mum|dad|mom|gf|bf|nan)\b)"
-    rf"|\b(?i:an?|the) (?=(?:[\w-]+ ){{0,2}}(?i:{alternatives(ANIMALS)})\b))"
+    rf"|\b(?i:an?|the) (?=(?:[\w-]+ ){{0,2}}(?i:{alternatives(ANIMALS)})\b)"
+    rf"|\b(?i:an?) (?=(?:[\w-]+ ){{0,2}}(?i:{alternatives(CIRCLE)})\b)|(?:^|(?<=[.!?\n] ))(?=(?i:{_BARE_KIN})\b))"
     rf"(?P<who>(?:(?!(?i:my|our|both|and|the|an?|is|was|with|for|of|in)\b)[\w-]+"
     rf" ){{0,2}}?(?i:{_PERSON_WORDS}))(?![\w-])(?i:'s name is|,? who is called|,? (?:is"
     rf" )?(?:called"
@@ -249,15 +298,17 @@ _LEAD_IN = re.compile(
     r"|well|oh|ok|okay|hi|hey|hello|hi there|hiya|yes|yeah|yep|sure|thanks|thank you|so|and|but|also|plus|now"
     r"|then|btw|by the way|fyi"
     r"|anyway|just so you know|for context|for the record|for your information|for reference|as i said|like i said|in"
-    r" fact|actually|sorry|no|nope"
+    r" fact|actually|sorry|no(?=[,.!:]| (?:i|i'm|im|i've|my|we|it|that|no|she|he|they)\b)|nope"
     r"|correction|update|i mean(?:t)?|please note(?: that)?|note(?: that)?|remember(?: that)?|please remember(?:"
     r" that)?|don't forget(?: that)?"
     r"|keep in mind(?: that)?|you should know(?: that)?|i should (?:mention|add|say)(?: that)?|let me tell you(?:"
     r" that)?|did you know(?: that)?"
-    r"|because|since(?! \w+ (?:i|we)\b)|as(?! an? | someone )|while|although|though|however"
+    r"|because|since(?![^,.;]{0,60}? (?:i|we|i've|i'm|we've|we're|my|our)\b)|as(?! an? | someone | the only | "
+    r"one of | the \w+est )|while|although|though|however"
     r"|besides|also note(?: that)?|i think(?: that)?|i guess|i"
     r" believe(?: that)?|maybe|perhaps"
-    r"|probably|apparently|supposedly|honestly|personally|basically|luckily|unfortunately|sadly|first|second|finally"
+    r"|probably|apparently|supposedly|you know what|honestly|personally|basically|luckily|unfortunately|sadly"
+    r"|(?:first|second)(?=[,:])|finally"
     r"|recall|that|[-*•]|\d{1,2}[.)]"
     r"|ugh|honestly|hey so|so|right|lol|haha|tbh|turns out(?: that)?|it turns out(?: that)?|btw"
     r"|hmm+|ah|yay|omg|wow|er|um|alright|great|perfect"
@@ -275,10 +326,13 @@ _TRAILERS = (
     "right now", "now", "at the moment", "these days", "nowadays", "currently", "too", "as well", "also", "though",
     "by the way", "btw", "please", "you know", "lol", "haha", "actually", "again", "already", "anymore", "any more",
     "any longer", "for now", "of course", "obviously", "thanks", "thank you", "fyi", "if that helps", "if it helps",
-    "if that matters", "then", "if you must know", "just so you know", "to be honest", "tbh", "if you're curious",
+    "if that matters", "or so", "then", "if you must know", "just so you know", "to be honest", "tbh", "if "
+    "you're curious",
 )  # fmt: skip
 _SINCE_THEN = re.compile(r"\b(?:around|by|since|until|till|about|before|every now and) then$", re.I)
 _END_MARKS = re.compile(r"[^\w%+#)]+$|(?<=\w)\)$")
+
+_NUMBER_FOLLOWS = re.compile(r"\bno\. ?[A-Z]?\d", re.I)
 
 
 def read_by_rules(message: str, echoes: Sequence[Span] = ()) -> tuple[str, int]:
@@ -296,10 +350,28 @@ def read_by_rules(message: str, echoes: Sequence[Span] = ()) -> tuple[str, int]:
     return text, len(text)
 
 
+def _asks_about_words(led: str) -> bool:
+    """Whether a question is about what its colon leads to."""
+    return _QUESTION.match(led) is not None and OF_WORDS.search(led) is not None
+
+
+_A_TEXT = re.compile(r"\b(?:this|these|it|following|below|letter|e?mails?|messages?|texts?|article|list|notes)\b", re.I)
+_ON_A_TEXT = re.compile(
+    rf"{_CALLED_ON}(?:(?:can|could|would|will) (?:you|u) )?{_CALLED_ON}(?:translate|put|rewrite|rephrase|fix"
+    rf"|correct|proofread|edit"
+    r"|convert|summari[sz]e|shorten|polish|paraphrase|continue|explain|check|parse|format|sort|list|extract"
+    r"|describe|calculate"
+    r"|name|solve|analy[sz]e|review|debug|read|spell|act|pretend|play|answer|reply|respond|use|follow)\b",
+    re.I,
+)
+"""What follows the colon is to be worked on. Behind “I need a meal plan:” stand facts."""
+
+
 def _asks_for_work(sentence: str) -> bool:
     """Whether what follows the colon of this sentence is a text to work on, or a sample."""
     led = sentence[_lead_in(sentence) :]
-    asked = _MAKING_UP.match(led) or _QUESTION.match(led) or _REQUEST.match(led) or SAMPLE.search(led)
+    of_a_text = _REQUEST.match(led) and _A_TEXT.search(led)
+    asked = _MAKING_UP.match(led) or _asks_about_words(led) or SAMPLE.search(led) or _ON_A_TEXT.match(led) or of_a_text
     return asked is not None
 
 
@@ -336,7 +408,11 @@ def _flat(message: str, echoes: Sequence[Span]) -> str:
     return own.replace("’", "'").replace("\u00a0", " ").replace("\t", " ").replace("\r", " ")
 
 
-_PLAN = re.compile(r"\b(?:plan|goal|aim|target|resolution)(?: is)?(?: now)?$", re.I)
+_PLAN = re.compile(
+    r"(?:^|\b(?:my|our|the|new|current) (?:\w+ )?)(?:plan|goal|aim|target|resolution)(?: for (?:this|next|the) \w+)?"
+    r"(?: is)?(?: now)?$",
+    re.I,
+)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int, str]]:
@@ -346,6 +422,8 @@ def sentences(text: str) -> Iterator[tuple[int, int, str]]:
         if found[0] == ":" and _PLAN.search(text[max(start, found.start() - 20) : found.start()]):
             continue
         if found[0] == "." and _ABBREVIATION.search(text[max(start, found.start() - 8) : found.start()]):
+            continue
+        if found[0] == "." and _NUMBER_FOLLOWS.match(text, max(start, found.start() - 2)):
             continue
         if text[start : found.start()].strip():
             yield start, found.start(), found[0]
@@ -366,19 +444,22 @@ def _statements(sentence: str, mark: str) -> list[tuple[int, int]]:
     if _REPHRASED.match(led) or STORY_TELLING.match(led):
         return []
     if _MAKING_UP.match(led) or _QUESTION.match(led) or _REQUEST.match(led):
-        return [] if "?" in mark and not _REQUEST.match(led) else _restarted(sentence, lead)
+        asks = "?" in mark and not _REQUEST.match(led)
+        return _reasons(sentence, lead) if asks else _restarted(sentence, lead)
     tail = _tail(sentence, lead)
     if "?" in mark and (tail is None or lead >= tail.start()):
         return _before_last_comma(sentence, lead)
     if tail is None:
         return [(0, len(sentence))]
-    rest = [] if "?" in mark else _restarted(sentence, tail.end())
+    rest = _reasons(sentence, tail.end()) if "?" in mark else _restarted(sentence, tail.end())
     return [(0, tail.start()), *rest]
 
 
 _FIRM = re.compile(
     r"(?:i'm|i am|im|i've|i have|we're|we have|i|we|my|our)(?: |$)(?!not\b|i\b|supposed\b|allowed\b)", re.I
 )
+_GOES_ON = re.compile(r", (?:and|but|so)\b", re.I)
+"""What was said before such a part stands by itself, however long the part is."""
 MAX_FRAGMENT = 5
 _CONFIRM = re.compile(
     r"(?:right|ok|okay|correct|no|yes|yeah|true|isn't it|aren't i|is it|am i|don't i|huh|eh)\s*$", re.I
@@ -388,7 +469,7 @@ _CONFIRM = re.compile(
 def _before_last_comma(sentence: str, lead: int) -> list[tuple[int, int]]:
     """“I'm a vegan, the others are not, lunch for eight?”: all but the last part, where it begins as a plain claim."""
     comma = sentence.rfind(", ")
-    few = len(sentence[comma + 1 :].split()) <= MAX_FRAGMENT
+    few = len(sentence[comma + 1 :].split()) <= MAX_FRAGMENT or _GOES_ON.match(sentence, comma) is not None
     firm = (
         _FIRM.match(sentence, lead) or _LEADING_DATE.match(sentence[lead:]) or begins_without_subject(sentence[lead:])
     )
@@ -396,18 +477,54 @@ def _before_last_comma(sentence: str, lead: int) -> list[tuple[int, int]]:
     return [] if asked else [(0, comma)]
 
 
+_ASKED_AT_ONCE = re.compile(
+    r"(?<=\w)(?<!\bknow)(?<!\bsure)(?<!\bme)(?<!\bso)(?<!\bnor)(?<!\bneither)(?<!\bas)(?<!\bthat)(?<!\band)(?<!\bor) "
+    rf"(?=(?:{_WH} )?(?:am|can|should|could|do|is|are|will|would|does) (?:i|we|you|it)\b|{_WH} (?:can|do|should"
+    rf"|could) )",
+    re.I,
+)
+"""“As a vegan what can I eat”: a verb before its subject asks, with a comma before it or without."""
+
+
 def _tail(sentence: str, start: int) -> re.Match[str] | None:
-    found = (pattern.search(sentence, start + 1) for pattern in (_QUESTION_TAIL, _REQUEST_TAIL))
-    return min(filter(None, found), key=lambda tail: tail.start(), default=None)
+    found = (pattern.search(sentence, start + 1) for pattern in (_QUESTION_TAIL, _REQUEST_TAIL, _ASKED_AT_ONCE))
+    asked = (tail for tail in found if tail is not None and not _APPOSED.search(sentence[: tail.start()]))
+    return min(asked, key=lambda tail: tail.start(), default=None)
+
+
+_APPOSED = re.compile(r"(?:^|[.!?] |\b)(?i:my|our|the) [\w' -]{2,30}, (?:[A-Z][\w.-]* ?){1,3}$")
+"""“Our cleaner, Mrs Hill, is retiring” asks nothing."""
 
 
 def _restarted(sentence: str, start: int) -> list[tuple[int, int]]:
-    """The statement behind a question or request, if there is one."""
-    found = _RESTART.search(sentence, start)
+    """The statement behind a question or request, or that it takes for granted, if there is one."""
+    begins = (pattern.search(sentence, start) for pattern in (_RESTART, _PRESUPPOSED, _RUN_ON))
+    found = min(filter(None, begins), key=lambda begin: begin.start(), default=None)
     if found is None:
         return []
     tail = _tail(sentence, found.end())
     return [(found.end(), tail.start() if tail else len(sentence))]
+
+
+def _reasons(sentence: str, start: int) -> list[tuple[int, int]]:
+    """What a question gives as its reason: “Can I sell the car now that I work from home?”."""
+    found = _REASON.search(sentence, start)
+    return [] if found is None or _tail(sentence, found.end()) else [(found.end(), len(sentence))]
+
+
+_REASON = re.compile(
+    r"(?<=\w),? (?:because|since|now that|given that|seeing as|even though|although|bc|cuz|cos) "
+    r"(?=(?:i|i'm|im|i've|ive|we|we're|we've|my|our)\b(?! (?:can|could|should|would|will|need|want|might|may)\b))",
+    re.I,
+)
+_PRESUPPOSED = re.compile(
+    r"(?<=\w) (?:because|since|now that|when(?:ever)?|every time|each time|after|before|until|while|as|where|given that"
+    r"|even though|although|though|if it helps,?|bc|cuz|cause|cos) "
+    r"(?=(?:i|i'm|im|i've|ive|we|we're|we've|my|our)\b(?! (?:can|could|should|would|will|need|want|use|do|have to|might"
+    r"|may|try|click|run|open|add|call|get|start|go to|write|type|don't)\b))",
+    re.I,
+)
+"""“What gloves do I need when I cycle to work?” asks for gloves, and says that the user cycles to work."""
 
 
 # Clauses of a sentence -------------------------------------------------------------------------------------------
@@ -430,18 +547,24 @@ class _Person:
 def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> Iterator[Clause]:
     sentence = text[start:end]
     supposed, claimed = _SUPPOSED.search(sentence), _CLAIMED.search(sentence)
-    for begin, stop, subject, subject_at in _pieces(text, start, end):
+    for begin, stop, subject, subject_at in _short_enough(text, _pieces(text, start, end)):
         raw = text[begin:stop]
         if _GAP.search(raw):
             continue  # a quotation stood in its middle: what is left says something else
-        if len(raw) > MAX_CLAUSE or _CLAIM_FOLLOWS.match(text, stop):
+        if _CLAIM_FOLLOWS.match(text, stop):
             continue
         lead = _lead_in(raw)
         words, length = _without_trailers(raw[lead:])
         if not words:
             continue
         words = words if subject else _spelt_out(in_full(mended(words)))
+        words = _NAME_IS.sub("name is ", words)
+        if mine := _MINE.match(words):
+            words, quote_at = _with_its_noun(words, mine, text, begin + lead)
         words, quote_at = _with_person(_APPOSITION.sub(r"\2 \1 ", f"{subject}{words}"), person, subject_at)
+        if claimed is not None and (cut := _before_claim(raw, start + claimed.start() - begin)):
+            words, claimed = _without_trailers(raw[lead:cut])[0], None
+            words, quote_at = _with_person(_spelt_out(in_full(mended(words))), person, subject_at)
         reported = claimed is not None and start + claimed.start() < stop
         if reported and begin - start <= MAX_BACK:
             quote_at = start + _lead_in(sentence)  # with the words that say whose claim it is
@@ -449,7 +572,7 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
             words,
             quote_at,
             begin + lead + length,
-            hypothetical=playing or (supposed is not None and start + supposed.start() < stop),
+            hypothetical=playing or _is_supposed(sentence, supposed, begin + lead - start, stop - start),
             reported=reported,
             hedged=_DOUBT.search(_before_and_in(text, start, begin, stop)) is not None,
             correction=_CORRECTING.search(raw.strip()) is not None or bool(_CORRECTING.match(sentence.strip())),
@@ -457,6 +580,63 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
         person = _person_in(text, begin, stop) or person
 
 
+_NAME_IS = re.compile(r"\bname's (?=[A-Z])")
+_MINE = re.compile(r"(?:mine|ours)(?:'s| is| was| are| has)? ", re.I)
+_A_THING = re.compile(
+    r"\ban? (?P<what>(?:[\w'-]+ ){0,2}?[\w'-]+)(?= (?:worth|good|from|in|on|at|to|of|i|is|are|was|you|taken|cost"
+    r"|do|does"
+    r"|need|if|when|that|who|for"
+    r"|with|take|last|like|be|count|and|or|as|by|work|go|get)\b|\s?[?,.!;:)]|$)",
+    re.I,
+)
+"""“How long does a colonoscopy take? Mine is …”"""
+
+
+def _with_its_noun(words: str, mine: re.Match[str], text: str, at: int) -> tuple[str, int]:
+    """“Mine is on Friday” with what is meant, quoted from where that was named."""
+    near = max(0, at - MAX_BACK)
+    named = list(_A_THING.finditer(text, near, at))
+    if not named or named[-1]["what"].lower() in {"lot", "bit", "few", "good", "way"}:
+        return words, at
+    verb = "is" if "'s" in mine[0] else mine[0].strip().partition(" ")[2]
+    return f"my {named[-1]['what']} {verb} {words[mine.end() :]}".replace("  ", " "), named[-1].start()
+
+
+def _before_claim(raw: str, claim: int) -> int:
+    """Where a clause ends that stands before somebody's claim; 0: there is none. “Call me Bo, only my nan says …”."""
+    comma = raw.rfind(", ", 0, max(claim, 0))
+    return comma if comma >= MIN_CLAIM and 0 < claim < len(raw) else 0
+
+
+def _short_enough(text: str, pieces: Iterable[tuple[int, int, str, int]]) -> Iterator[tuple[int, int, str, int]]:
+    """The pieces; one that is too long to be a claim is read from comma to comma."""
+    for begin, stop, subject, subject_at in pieces:
+        if stop - begin <= MAX_CLAUSE:
+            yield begin, stop, subject, subject_at
+            continue
+        first = begin
+        for comma in [*(found.start() for found in re.finditer(", ", text[begin:stop])), stop - begin]:
+            if begin + comma - first <= MAX_CLAUSE:
+                yield first, begin + comma, "", first
+            first = begin + comma + 1
+
+
+def _is_supposed(sentence: str, supposed: re.Match[str] | None, begin: int, stop: int) -> bool:
+    """Whether a clause rests on an “if” before it, or is no more than what would be."""
+    if supposed is None or supposed.start() >= stop:
+        return False
+    conditional = supposed[0].lower() in {"if", "unless", "in case"}
+    if conditional and supposed.start() > begin + MIN_CLAIM:
+        return _WOULD.search(sentence, begin, supposed.start()) is not None  # told with its condition
+    late = supposed.start() > _lead_in(sentence) + MIN_CLAIM
+    breaks_off = re.search(r"(?:,|\s[-–—]|\()\s?$", sentence[:begin]) is not None
+    firm = _FIRM.match(sentence, begin) is not None
+    return not (conditional and late and breaks_off and firm and not _WOULD.search(sentence[:begin]))
+
+
+MIN_CLAIM = 8
+"""Characters; so much must stand before an “if” for a claim to be made before it."""
+_WOULD = re.compile(r"\b(?:would|wouldn't|could|might|should|[a-z]+'d|were|wonder\w*|had)\b", re.I)
 _GAP = re.compile(r"\w {4,}[\w'(]")
 _CLAIM_FOLLOWS = re.compile(
     rf"(?:says?|said|told (?:me|us)|thinks|believes|claims|claimed|insists|reckons|think|guess)(?:"
@@ -486,6 +666,22 @@ _SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^(?:bf|boyfriend) (?=\w)", "my boyfriend "),
         (r"^my gf\b", "my girlfriend"),
         (
+            r"^(?:me|myself) and my [\w' -]{2,30}? (?=(?:are|have|were|had|live|love|hate|want|need|both|just"
+            r"|like|got|go)\b)",
+            "we ",
+        ),
+        (
+            r"^(?=(?:kids|children|twins|gran|granny|grandpa|nana|parents|toddler|brothers|sisters|sons|daughters)"
+            r" (?:are|is|was|were|has|have|had|love|hate|loves|hates|live|lives|turns?|just)\b)",
+            "my ",
+        ),
+        (
+            r"^(?=(?:sister|brother|mum|mom|dad|son|daughter|wife|husband|partner|gran|grandma|nan|boss|best "
+            r"friend)'s \w)",
+            "my ",
+        ),
+        (r"^goal for (?=[\w ]+: \w)", "my goal for "),
+        (
             r"^(?=(?:son|daughter|husband|wife|partner|sister|brother|fianc\w+|niece|nephew"
             r"|cousin|uncle|aunt) (?:has|is|was|wants|just|turned|turns|starts|started|got|hates"
             r"|loves|likes|won't|can't|needs|lives|works)\b)",
@@ -505,8 +701,12 @@ _SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^(?:home ?town) is ", "my hometown is "),
         (r"\bhas got\b", "has"),
         (r"^(?=(?:best friend|co-?founder|business partner|flatmate|roommate|housemate|boss|landlord|hubby)\b)", "my "),
+        (r"^(?:the|my|our) (?:plan|idea|aim|dream) (?:now )?is to (?=\w)", "I plan to "),
         (r"^(?:the|my|our) plan(?: now| is now)?: (?=\w)", "I plan to "),
-        (r"^(?:(?:my|our|the) )?(?:\w+ )?(?:goal|aim|target|resolution): (?=\w)", "my goal is "),
+        (
+            r"^(?:(?:my|our|the) )?(?:\w+ )?(?:goal|aim|target|resolution)(?: for (?:this|next|the) \w+)?: (?=\w)",
+            "my goal is ",
+        ),
         (
             r"^the (?=(?:old |new |little )?(?:dogs?|cats?|pupp(?:y|ies)|kittens?|rabbits?"
             r"|hamster|horse|tortoise|parrot|hens|chickens)\b)",
@@ -517,14 +717,42 @@ _SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 """How people shorten in chat, and what it is in full."""
 
 
+_NOT_BEHIND_A_PREPOSITION = "".join(
+    rf"(?<!\b{word})"
+    for word in (
+        "from",
+        "of",
+        "with",
+        "to",
+        "in",
+        "at",
+        "for",
+        "on",
+        "before",
+        "after",
+        "than",
+        "and",
+        "by",
+        "about",
+        "like",
+    )
+)
 _LEADING_PHRASE = re.compile(
-    r"^(?P<when>someday|one day|some day"
+    r"^(?P<when>someday|one day|some day|otherwise|(?:first|last) thing(?: in the morning| at night)?|(?:within"
+    r"|over|throughout) [^,]{3,40}?|being [^,]{3,50}?|ever since [^,]{3,50}?|(?:(?:(?:mon|tues|wednes|thurs|fri"
+    r"|satur|sun)days?|weekdays|weekends|mornings"
+    r"|evenings|nights)(?:,? and |, | or )?)+|as (?:an?|the only|one of the|the \w+est) [\w' -]{3,40}?"
     r"|(?:when(?:ever)?|any ?time|every ?time|each time|since|before|after|until|once|in|at|on|for|during|with"
     r"|from|around|over|between|most|some|every|each|twice|because of|thanks to|due to|despite)\b"
-    r"[^,;:?!()]{2,60}?),? (?P<rest>(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'd|we'll|my|our)\b(?!/).+)$",
+    r"[^,;:?!()]{2,60}?)"
+    + _NOT_BEHIND_A_PREPOSITION
+    + r",? (?P<rest>(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'd|we'll|my|our)\b(?!/).+)$",
     re.I,
 )
 """“When I travel I'd rather …” is read as “I'd rather … when I travel”."""
+_SUBORDINATE = re.compile(
+    r"^(?:since|because|as|while|although|though|given that|otherwise) (?=(?:i|i'm|i've|we|we're|we've|my|our)\b)", re.I
+)
 _LED_BY_NOTHING = re.compile(
     r"\b(?:you|your|this|that|it|these|those)\b|^(?:in (?:general|the end|total|fact|short|theory|practice|case|order)"
     r"|after all|for (?:now|instance|example|sure)|since then|at (?:least|first|the end)|on top|once again)$",
@@ -537,7 +765,7 @@ def _with_lead_behind(words: str) -> str:
     """The clause with what stands before its subject behind it: when, where, since when."""
     led = _LEADING_PHRASE.match(words)
     if led is None:
-        return words
+        return _SUBORDINATE.sub("", words)
     rest, when = led["rest"], led["when"]
     if _LED_BY_NOTHING.search(when):
         return rest
@@ -574,16 +802,20 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, str, in
 def _elided_cuts(text: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:
     """A clause of the user's own, cut where the next one leaves the “I” out: “was a teacher, interviewing for …”."""
     words = text[begin + _lead_in(text[begin:stop]) : stop]
-    if _FIRST_PERSON.match(words) or begins_without_subject(words):
+    if _FIRST_PERSON.match(words) or begins_without_subject(words) or _SURELY_ELIDED.search(words):
         for cut in _ELIDED_CUT.finditer(text, begin + 1, stop):
             yield begin, cut.start()
             begin = cut.end()
     yield begin, stop
 
 
+_SURELY_ELIDED = re.compile(r", (?:been|(?:\w+|\d+) (?:years|yrs|months) (?:in|at|as|sober|clean|with|into))\b", re.I)
+"""What can only be said of somebody, whatever stands before: “Spanish passport, been in Leeds since May”."""
 _FIRST_PERSON = re.compile(r"(?:i|i'm|im|i've|ive|we|we're|we've)\b", re.I)
 _ELIDED_CUT = re.compile(
-    r", (?=(?:(?:now|just|currently|still|also|then) )?(?:been|was|got|interviewing|playing"
+    r", (?=(?:(?:now|just|currently|still|also|then) )?(?:(?:\w+|\d+) (?:years|yrs|months|weeks) (?:in|at|as|sober"
+    r"|clean|with|into)|(?:freelance|self-employed|retired|trainee|head of|senior|junior)\b|been|was|got"
+    r"|interviewing|playing"
     r"|worked|trying|moved|born|raised"
     r"|working|lived|studied|hoping|planning|used to|moving out|training|living)\b)",
     re.I,
@@ -615,14 +847,22 @@ def _next_carried(text: str, begin: int, stop: int, subject: str = "") -> tuple[
         ways += [(_CARRIED_TASTE, f"{owner} "), (_CARRIED_STATE, "I'm " if owner in "Ii" else f"{owner} is ")]
     for pattern, filled in ways:
         found = pattern.search(piece, len(subject) + 1)
+        if found is not None and owner.lower() in {"i", "we"} and _OF_ANOTHER.match(piece, found.end()):
+            continue
         if found is not None and not _OPEN_VERB.search(piece, 0, found.start()):
             return shift + found.start(), shift + found.end(), filled
     return None
 
 
+_OF_ANOTHER = re.compile(r"(?:\w+ )?(?:lives|works|loves|hates|enjoys|prefers|speaks|studies|has|is)\b", re.I)
+"""“My cousin, who I miss and works nights”: the verb is not the user's."""
+
+
 def _with_person(words: str, person: _Person, quote_at: int) -> tuple[str, int]:
     """“She lives in Lisbon” with the person she is, quoted from where that person was named."""
     found = _PRONOUN.match(words)
+    if person.words and _LEFT_OUT.match(words):
+        return f"{person.words} {words[0].lower()}{words[1:]}", quote_at
     if (
         not found
         or not person.words
@@ -638,6 +878,15 @@ def _with_person(words: str, person: _Person, quote_at: int) -> tuple[str, int]:
     return f"{person.words}{verb}{words[found.end() :]}", person.start if near else quote_at
 
 
+_LEFT_OUT = re.compile(
+    r"(?-i:Loves|Hates|Likes|Enjoys|Has|Lives|Works|Plays|Eats|Is|Was|Can't|Doesn't|Turns|Wants|Had|Speaks|Drinks"
+    r"|Collects|Knits) "
+    r"(?!an? (?:way|good)|there|it|that|this)\w",
+    re.I,
+)
+"""“What do I get my gran? Loves crosswords”: whom it is said of stands in the sentence before."""
+
+
 def _person_in(text: str, start: int, end: int) -> _Person | None:
     """The last person or animal named between two places of the text."""
     people = list(_PERSON.finditer(text, start, end))
@@ -645,7 +894,9 @@ def _person_in(text: str, start: int, end: int) -> _Person | None:
         return None
     last = people[-1]
     name = f" {last['name']}" if last["name"] else ""
-    return _Person(f"my {last['who']}{name}", last["relation"], last.start())
+    who = last["who"]
+    who = f"{who[0].lower()}{who[1:]}" if who[1:2].islower() else who
+    return _Person(f"my {who}{name}", last["relation"], last.start())
 
 
 _ANOTHER = re.compile(r"\b(?:not|isn't|wasn't|isnt) (?:my|our) \w", re.I)

@@ -10,6 +10,9 @@ import re
 from typing import Final
 
 from memory.rules.ailments import AILMENTS
+from memory.rules.people import alternatives
+from memory.rules.slots import JOBS
+from memory.rules.verbs import NOT_PAST_ALONE, PAST
 
 _SOON = r"(?:(?:just|recently|finally|also|still|now|currently|actually|already|only|originally|basically) )?"
 _DOING = (
@@ -26,14 +29,68 @@ _DID = (
     "|promoted|fostered|rescued|launched|founded|won|ran|flew|travelled|landed|decided|chose"
 )
 _BE = (
-    "born|laid off|made redundant|raised|allergic|intolerant|lactose|gluten|coeliac|celiac|dyslexic|autistic|diabetic"
-    "|asthmatic|epileptic|vegan|vegetarian|pescatarian|teetotal|sober|pregnant|retired|self-employed|unemployed|based"
-    "|between jobs|newly|recently (?:divorced|married|widowed|diagnosed)|divorced|widowed|married|engaged|not a (?:big"
+    "born|(?:from|in) (?!(?i:january|february|march|april|may|june|july|august|september|october|november"
+    "|december|the)\\b)(?-i:[A-Z])\\w+(?! (?:i|we|my|our|there)\\b)|laid off|made redundant|raised|allergic"
+    "|intolerant|(?:lactose|gluten)(?: "
+    "|-)?(?:intoler\\w+|free)?(?:$|,| and| so)|coeliac|celiac|dyslexic|autistic|diabetic"
+    "|asthmatic|epileptic|(?:vegan|vegetarian|pescatarian)(?= (?:and|but|so|since|for|because|btw|from|as|now|at"
+    "|in|with|too|again)\\b|[,.!?]|$)|teetotal|sober|pregnant|retired|self-employed|unemployed|based"
+    "|between (?:jobs|contracts|roles|gigs)|newly|recently (?:divorced|married|widowed|diagnosed)|divorced"
+    "|widowed|married|engaged|not a (?:big"
     " |huge )?fan|not keen|not into|not big on|obsessed with|colou?r-?blind|left-handed|hard of hearing|terrified of"
-    "|scared of|afraid of|sick of|so sick of|tired of|prediabetic|bilingual|fluent|\\d\\d (?:and|here|years|yo|yrs)\\b"
+    "|scared of|afraid of|sick of|so sick of|tired of|prediabetic|bilingual|fluent|\\d\\d (?:and|here|years old"
+    "|yo|y/o|yrs old)\\b"
+)
+_NUMBER = (
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|half)"
+)
+_ORDINAL = r"(?:first|second|third|fourth|fifth|sixth|final|last|\d(?:st|nd|rd|th))"
+_A_YEAR = r"(?:first|second|third|fourth|fifth|final|last|\d(?:st|nd|rd|th))[- ]ye?a?r"
+_PAST_FORM = rf"{alternatives(tuple(PAST - NOT_PAST_ALONE))}|\w{{2,}}ed"
+_MOOD = (
+    r"(?:bored|blessed|loved|tired|confused|excited|interested|stressed|worried|annoyed|scared|based|need|speed"
+    r"|feed|exhausted|need"
+    r"|embarrassed|disappointed|relaxed|frustrated|overwhelmed|shocked|surprised|pleased|inspired|related|required"
+    r"|attached|updated|fixed|added|tried|used|given|compared|indeed|supposed|meant|thought|said|asked|understood)\b"
+)
+"""States and words of the talk, which no “I” is missing before."""
+_NO_DOING = (
+    r"(?:during|nothing|something|anything|everything|according|regarding|including|considering|assuming|depending"
+    r"|following|concerning|being|wondering|thinking (?!of\\b|about \\w+ing)|asking|using|getting|having|looking"
+    r"|making|sitting|waiting"
+    r"|standing|feeling|wearing|writing|speaking|talking|judging|comparing|morning|evening|wedding|meeting|heading"
+    r"|nothing|sibling|saying|working on|trying|lying|going by)\b"
+)
+_GOES_ON = (
+    r"(?=(?:(?:not|just|also) )?(?:my|our|an?|the|in|at|to|for|with|from|on|over|out|up|between|as|by|through"
+    r"|near|along|\d+|(?-i:[A-Z])\w*)\b)"
+)
+_STANDING_IN = (
+    r"freelance|self-employed|retired|trainee|apprentice|junior|senior|part-time|full-time|former|ex|qualified|newly"
+    r"|student|registered|professional|lifelong|amateur|self-taught|\d\d[- ]year[- ]old|male|female"
+)
+_JOB = alternatives(tuple(JOBS))
+_FINITE = (
+    "is|are|was|were|has|have|had|made|makes?|gave|gives?|takes?|took|helps?|helped|can|will|would|could|feels?"
+    "|fills?|warms?"
+    "|means?|meant|sounds?|seems?|works?|needs?|keeps?|brings?|drives?|shows?|allows?"
+)
+"""A verb behind “searching for a flat” makes that its subject: nobody is left out."""
+_TO_ITS_VERB = (
+    r"(?:(?!,|\b(?:till|until|because|while|when|since|but|so|that|which|who|if|as|where|before|after)\b).)*?"
+    rf"(?:'s (?:an?|the|been|hard|tough|not|so|really)|\b(?:{_FINITE}))\b"
 )
 _FULL: Final[tuple[tuple[str, str], ...]] = (
-    (rf"(?:{_SOON})(?:{_DOING})\b(?! (?:out|by|it|this|that|with this|on it|there)\b)", "I'm "),
+    (
+        rf"(?:{_SOON})(?:{_DOING})\b(?! (?:out|by|it|this|that|with this|on it|there)\b)(?!{_TO_ITS_VERB}(?! my| "
+        rf"our))",
+        "I'm ",
+    ),
+    (
+        rf"(?:(?:{_STANDING_IN})[ -])+(?:[\w-]+ ){{0,2}}?(?:{_JOB})s?\b(?! (?:is|are|who|for|with|needed"
+        rf"|wanted)\b)",
+        "I'm a ",
+    ),
     (rf"{_SOON}been (?!there\b|wondering|thinking|meaning)", "I've "),
     (rf"{_SOON}(?:{_BE})\b", "I'm "),
     (rf"{_SOON}(?:was|am) (?!it|this|that|there|i\b|my|the\b)", "I "),
@@ -63,20 +120,38 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
     (rf"(?:(?:two|three|severe|mild|bad|chronic|type|stage|\d) ){{0,2}}(?:{AILMENTS})\b(?! (?:is"
         rf"|are|can|symptoms|treatment|vs)\b)", "I have "),
     (r"[\w-]+ (?:anything|everything)$", "I love "),
-    (r"no (?:[\w-]+ ){1,3}(?:in anything|for me|at all|ever)\b", "I want "),
-    (r"as an? (?=\w)", "I'm a "),
+    (r"no (?:[\w-]+ ){1,3}(?:in anything|for (?:me|us)|at all|ever)\b", "I want "),
+    (r"as an? (?!ai\b|bot\b|language model|.*\b(?:i|we|you|what|how|which)\b)(?=\w)", "I'm a "),
+    # by the form of the verb alone, whatever verb it is
+    (rf"{_SOON}(?!{_MOOD})(?:{_PAST_FORM}) {_GOES_ON}", "I "),
+    (rf"{_SOON}(?!{_NO_DOING})\w{{3,}}ing {_GOES_ON}(?!{_TO_ITS_VERB})", "I'm "),
+    (rf"never (?:been|eaten|driven|flown|seen|done|gone|had|learnt|{_PAST_FORM}) \w", "I've "),
+    (r"(?:usually|normally|often|mostly|sometimes|generally|regularly|rarely|typically|tend to) [a-z]+ \w", "I "),
+    (
+        rf"{_NUMBER} (?:years|yrs|months|weeks) (?:and counting )?(?:in|at|as|with|into|on)\b(?! (?:us|me)\b)",
+        "I have been ",
+    ),
+    (rf"{_NUMBER} (?:years|yrs|months|weeks) (?:and counting )?(?:sober|clean|pregnant|married|old|out)\b", "I'm "),
+    (r"head of \w", "I'm "),
+    (r"always (?:been|loved|wanted|hated|had|lived|dreamed)\b", "I've "),
+    (r"(?:(?:big|real|huge|massive) )?(?:soft spot|weakness|sweet tooth)\b", "I have a "),
+    (rf"{_ORDINAL} (?:semester|term|trimester|year) of \w", "I'm in my "),
+    (rf"{_A_YEAR} \w+(?: \w+)?(?:,|$)", "I'm a "),
+    (r"(?:want|wanting) (?:an?|the|my|to) \w", "I "),
 )  # fmt: skip
 _ROWS: Final = tuple((re.compile(begins, re.I), full) for begins, full in _FULL)
 _HERE = re.compile(r"(?P<what>[\w' -]{3,50}?) here\b(?=,| so\b| and\b| but\b|$)", re.I)
 """“Coeliac here”, “huge formula 1 nerd here”; a name before “here” is a row of the table."""
 _SOMEONE = re.compile(r"(?:speaking )?as (?:someone|somebody) who (?=\w+s\b)", re.I)
 _STATES = re.compile(
-    r"(?:coeliac|celiac|diabetic|dyslexic|vegan|vegetarian|asthmatic|autistic|beginner|nerd|fan|geek|lover|child|parent"
+    r"(?:\w{3,}(?:er|or|ist|ian)|person|coeliac|celiac|diabetic|dyslexic|vegan|vegetarian|asthmatic|autistic|nerd"
+    r"|fan|geek|lover|child|parent"
     r"|mum|mom|dad|student|teacher|nurse|doctor|developer|engineer|translator|designer|sufferer|freelancer|owner|hater"
     r"|pescatarian|diabetes|adhd|asthma|widow|widower|expat|immigrant|introvert|extrovert|gamer|runner|cyclist)$",
     re.I,
 )
-_ARTICLE = re.compile(r"(?:nerd|fan|geek|lover|parent|mum|mom|dad|student|teacher|nurse|doctor|developer|engineer"
+_ARTICLE = re.compile(r"(?:\w{3,}(?:er|or|ist|(?<!ar)ian)|person|nerd|fan|geek|lover|parent|mum|mom|dad|student"
+                      r"|teacher|nurse|doctor|developer|engineer"
                       r"|translator|designer|sufferer|freelancer|owner|hater|widow|widower|expat|immigrant|introvert"
                       r"|extrovert|gamer|runner|cyclist)$", re.I)  # fmt: skip
 
@@ -95,17 +170,21 @@ def in_full(words: str) -> str:
     if words.lower().startswith("as a"):
         return f"I'm {words[3:]}"
     full = "I was " if _IN_THE_PAST.match(words) else full
+    full = f"{full[:-1]}n " if full.endswith(" a ") and words[0].lower() in "aeio" else full
     return f"{full}{words[0].lower()}{words[1:]}"
 
 
 _IN_THE_PAST = re.compile(r"(?:born|laid off|made redundant|raised)\b", re.I)
 _A_YEAR_OF = re.compile(r"(?:\w+|\d\w+)[- ]year\b", re.I)
+_IN_YEAR = re.compile(r"(?:year|grade|p|class) ?\d{1,2}", re.I)
 _WHOLE = re.compile(r"(?:i|i'm|im|my)\b", re.I)
 
 
 def _told_here(words: str) -> str | None:
     """“Coeliac here” in full; None: it is nothing of the kind."""
     here = None if _A_YEAR_OF.match(words) or _WHOLE.match(words) else _HERE.match(words)
+    if here is not None and _IN_YEAR.fullmatch(here["what"]):
+        return f"I'm in {here['what']}{words[here.end() :]}"
     if here is None or not _STATES.search(here["what"]):
         return None
     rest = words[here.end() :]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import takewhile
 from typing import Final
@@ -19,7 +19,7 @@ from memory.filing.story_rules import stories_in
 from memory.keys import kind_of, spell
 from memory.kinds import Kind, default_importance
 from memory.rules.clauses import Clause, clauses_of, read_by_rules, sentences
-from memory.rules.dates import FoundDate, find_date
+from memory.rules.dates import MONTHS, FoundDate, find_date
 from memory.rules.language import is_english
 from memory.rules.mentions import mentions
 from memory.rules.open_patterns import (
@@ -31,15 +31,19 @@ from memory.rules.open_patterns import (
     PASSING_NOW,
     OpenPattern,
 )
-from memory.rules.orders import standing_order
+from memory.rules.orders import standing_order, stretches
 from memory.rules.patterns import PATTERNS, Pattern
 from memory.rules.people import ANYONE, FEMALE, MALE, alternatives
+from memory.rules.plain import plainly_said
+from memory.rules.presupposed import presupposed
 from memory.rules.retelling import retold
-from memory.rules.slots import SLOTS, Style, third_person
+from memory.rules.scenes import is_unreal, plainly_meant
+from memory.rules.slots import SLOTS, Style, third_person, told_to_assistant
+from memory.rules.verbs import PAST
 from memory.sensitive import sensitive
 from memory.source import Utterance
 
-VERSION: Final = "rules/3"
+VERSION: Final = "rules/4"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 
@@ -62,11 +66,11 @@ SMALL_TALK: Final = re.compile(
 """“I have a question about next week” is no event."""
 
 COMPILED: Final = tuple((pattern, pattern.compiled()) for pattern in PATTERNS)
-TOLD_IN_THE_PAST: Final = frozenset({"past", "life_event"})
+TOLD_IN_THE_PAST: Final = frozenset({"past", "life_event", "who_died"})
 """Topics whose “on Friday” is the last one."""
 _ASIDE = re.compile(r" [-–—] .*$|,? and (?:it|that)(?:'s| was| is| were)\b.*$|, (?:it|things|so|but)\b.*$", re.I)
 """What somebody adds on how it was."""
-_PREPOSITION = re.compile(r"\b(?:of|for|by|until|till|since|from|before|after|around|about|on|in) $", re.I)
+_PREPOSITION = re.compile(r"\b(?:to|of|for|by|until|till|since|from|before|after|around|about|on|in) $", re.I)
 _PERSON_WORD = re.compile(rf"\b(?:user's|their) (?:\w+ )?(?:{alternatives((*FEMALE, *MALE, *ANYONE))})(?!\w)", re.I)
 _SINCE = re.compile(r"\b(?:since|in) ((?:\w+ )?(?:19|20)\d\d)\b", re.I)
 LASTING: Final = frozenset({"home", "employer", "job", "studies"})
@@ -92,7 +96,7 @@ class RuleEngine:
 
 def _facts_of(utterance: Utterance, reading: Reading) -> Iterator[ProposedFact]:
     today = utterance.said_at.astimezone(reading.zone).date()
-    scene = _Scene(utterance, reading, today, Style(small=_all_small(utterance.text)))
+    scene = _Scene(utterance, reading, today, Style(small=_all_small(utterance.text)), plainly_meant(utterance.text))
     text, real = read_by_rules(utterance.text, utterance.echoes)
     told: set[str] = set()
     for fact in _all_facts(text, real, scene):
@@ -104,27 +108,48 @@ def _facts_of(utterance: Utterance, reading: Reading) -> Iterator[ProposedFact]:
 def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
     """What the clauses say, then whom they name, then what is ordered; `real` ends what is of the user's own world."""
     named: set[str] = set()
+    statements: list[str] = []
     ordered = False
-    if JOKES.search(text):
-        return
-    for clause in clauses_of(text):
+    for clause in clauses_of("" if is_unreal(text) else text):
         quote = scene.utterance.text[clause.start : clause.end]
-        if clause.hypothetical or (clause.reported and not _AUTHORITY.search(quote)):
+        if (
+            clause.hypothetical
+            or JOKES.search(clause.text)
+            or _names_a_secret(quote)
+            or (clause.reported and not _AUTHORITY.search(quote))
+        ):
             continue
         known = _facts_in(clause, quote, scene)
         for fact in [*known, *(_told(clause, quote, scene) if _leaves_much(clause, known) else [])]:
             named.update(fact.tags)
+            statements.append(fact.statement)
             ordered = ordered or fact.addressed_to_assistant
             yield fact
-    if is_english(text):
+    if is_english(text) and not is_unreal(text):
         yield from _names_given(text[:real], scene)
-        yield from _people_mentioned(text[:real], named, scene)
+        for fact in _people_mentioned(text[:real], named, scene):
+            statements.append(fact.statement)
+            yield fact
+        if scene.plain:
+            yield from _taken_for_granted(text[:real], statements, scene)
     if not ordered:
         yield from _orders(text[:real], scene)
 
 
+_SECRET = re.compile(
+    r"\b(?:pw|pwd|pass ?words?|passwd|passcode|pin code|my pin|log-?ins?|login code|security code|seed phrase)\b", re.I
+)
+
+
+def _names_a_secret(quote: str) -> bool:
+    """Whether the words speak of a secret of no known shape; what has one is proposed, dropped and counted."""
+    return _SECRET.search(quote) is not None and not sensitive(quote)
+
+
 MUCH: Final = 2
 _CONTENT = re.compile(r"\b(?:[^\W\d_][\w'-]{3,}|\d+)\b")
+_NAMED = re.compile(rf"(?<=[\w,] )(?!I\b|(?i:{alternatives(MONTHS)})\b)[A-Z][\w-]{{3,}}|\b(?!(?:19|20)\d\d\b)\d\d+\b")
+"""A name or a number that no fact tells weighs more; a month or a year says since when."""
 _SMALL_TALK = frozenset(
     {
         "that",
@@ -149,6 +174,7 @@ _SMALL_TALK = frozenset(
         "moved",
         "work",
         "works",
+        "born",
         "called",
         "name",
         "there",
@@ -164,7 +190,9 @@ def _leaves_much(clause: Clause, known: Sequence[ProposedFact]) -> bool:
         return False
     told = {word.lower()[:4] for fact in known for word in _CONTENT.findall(f"{fact.statement} {fact.value}")}
     said = {word.lower()[:4] for word in _CONTENT.findall(clause.text) if word.lower() not in _SMALL_TALK}
-    return not known or len(said - told) > MUCH
+    left = said - told
+    named = any(found[0][:4].lower() in left for found in _NAMED.finditer(clause.text))
+    return not known or len(left) > MUCH or (named and len(left) == MUCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +203,8 @@ class _Scene:
     reading: Reading
     today: date
     style: Style
+    plain: bool = True
+    """What fits no row may be taken at its word."""
 
 
 @dataclass(slots=True)
@@ -235,8 +265,33 @@ _AUTHORITY = re.compile(
 
 def _told(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
     """The clause itself, told in the third person, if a row of the second table says that it is worth keeping."""
+    told = _told_whole(clause, quote, scene)
+    cut = None if told else _HEAD_ENDS.search(clause.text, MIN_HEAD)
+    if cut is None:
+        return told
+    return _told_whole(replace(clause, text=clause.text[: cut.start()].rstrip(" ,-–—")), quote, scene)
+
+
+_HEAD_ENDS = re.compile(
+    r"(?:,|;| [-–—])? (?:so|but|and|because|since|though|although|bc) (?:maybe |perhaps |then |now )?(?:you|u|it"
+    r"|they|he"
+    r"|she|that|this|there|the \w+|not|always|please|can|could)\b|, (?:which|more|it|they|he|she|so|but|hence"
+    r"|maybe|please|pls)\b"
+    r"|; | [-–—] | \(",
+    re.I,
+)
+"""Where a clause goes on with something else; what stands before is told where the whole says too much."""
+
+
+def _told_whole(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
     words = clause.text
-    vague = CHAT_TALK.match(words) or JOKES.search(words) or NEVER_FIRST.match(words) or _ENDS_OPEN.search(words)
+    vague = (
+        CHAT_TALK.match(words)
+        or JOKES.search(words)
+        or NEVER_FIRST.match(words)
+        or _ENDS_OPEN.search(words)
+        or _GAPS.search(words)
+    )
     if len(words.split()) < MIN_TOLD_WORDS or vague:
         return []
     machine = ABOUT_A_MACHINE.match(words) is not None
@@ -255,6 +310,10 @@ def _told(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
         if pattern.dated and found is not None and EPHEMERAL.match(words[found.start :]) and not pattern.passing:
             continue
         fact = _told_fact(pattern, clause, found, quote, scene)
+        return [] if "the assistant" in fact.statement else [fact]
+    plain = plainly_said(words) if scene.plain else None
+    if plain is not None:
+        fact = _told_fact(plain, clause, _date_in(words, plain, scene.today), quote, scene)
         return [] if "the assistant" in fact.statement else [fact]
     return []
 
@@ -281,17 +340,22 @@ def _date_in(words: str, pattern: OpenPattern, today: date) -> FoundDate | None:
     )
 
 
-_TELLS_OF_THE_PAST = re.compile(
-    r"\b(?:was|were|had|got|became|died|went|left|lost|broke|came|took|gave|met|saw|\w{3,}ed)\b", re.I
+_DECIDED: Final = frozenset({"chose", "told", "said", "thought", "knew", "felt", "heard", "meant", "understood", "set"})
+"""Done in the past, of what may be to come: “I chose the March event”."""
+_TELLS_OF_THE_PAST = re.compile(rf"\b(?:(?:re)?(?:{alternatives(tuple(PAST - _DECIDED))})|\w{{2,}}ed)\b", re.I)
+_COMING = re.compile(
+    r"\b(?:pushed back|moved to|postponed|rescheduled|brought forward|booked|scheduled|planned|delayed|put (?:off"
+    r"|back)|is|are|am|i'm|we're|im|will|i'll|we'll|going|getting)\b",
+    re.I,
 )
-_COMING = re.compile(r"\b(?:is|are|am|i'm|we're|im|will|i'll|we'll|going|getting)\b", re.I)
 
 
 def _told_fact(
     pattern: OpenPattern, clause: Clause, found: FoundDate | None, quote: str, scene: _Scene
 ) -> ProposedFact:
+    found = None if found is not None and _HABITUAL.search(clause.text) else found
     words = clause.text if found is None else _with_day(clause.text, found)
-    statement = retold(words) or f"{words[:1].upper()}{third_person(words[1:])}"
+    statement = retold(words) or _about_others(words)
     certainty = min(pattern.confidence, 0.7) if found is not None and not found.plain else pattern.confidence
     third_party = pattern.third_party or _PERSON_WORD.search(statement) is not None
     return ProposedFact(
@@ -309,12 +373,27 @@ def _told_fact(
     )
 
 
+_ONE: Final = {"us": "me", "our": "my", "we": "i", "ours": "mine", "we've": "i've", "we're": "i'm"}
+_AS_ONE = re.compile(rf"(?<![\w'])(?<!\bof )(?:{alternatives(tuple(_ONE))})(?![\w'])", re.I)
+"""Whoever else “we” are, the user is one of them."""
+
+
+def _about_others(words: str) -> str:
+    """A sentence whose subject is not the user, where “them” would be nobody: “a friend invited the user”."""
+    told = told_to_assistant(_AS_ONE.sub(lambda found: _ONE[found[0].lower()], words))
+    return f"{told[:1].upper()}{told[1:]}"
+
+
 _ENDS_OPEN = re.compile(
     r"\b(?:is|are|was|were|to one|of one|any of|not|very|so|than|would|could|can|and|or|but|to|of|the|an?|with|like"
     r"|like this|as follows|following|see|my|our|on|which|because)$",
     re.I,
 )
 """Cut too early to be understood."""
+_GAPS = re.compile(r"\b(?:for|to|of|with|an?|the|than|about),", re.I)
+"""Something was cut out of its middle."""
+_HABITUAL = re.compile(r"\b(?:always|usually|even) .*\bin \w+$|\bevery \w+ in \w+\b", re.I)
+"""“I always sleep with the window open, even in January” means each January."""
 _BEFORE_A_NOUN = re.compile(r"\b(?:an?|the|my|our|this|their) $", re.I)
 
 
@@ -477,9 +556,26 @@ def _people_mentioned(text: str, named: Container[str], scene: _Scene) -> Iterat
         )
 
 
+def _taken_for_granted(text: str, told: Sequence[str], scene: _Scene) -> Iterator[ProposedFact]:
+    """What is no claim of its own, but must be so for the message to make sense."""
+    for one in presupposed(text, told):
+        quote = scene.utterance.text[one.start : one.end]
+        if not sensitive(quote) and not _names_a_secret(quote):
+            yield ProposedFact(
+                statement=one.statement,
+                kind=one.kind,
+                quote=quote,
+                number=scene.utterance.number,
+                confidence=0.7,
+                importance=default_importance(one.kind),
+                about_third_party=one.third_party,
+                health=one.health,
+            )
+
+
 def _orders(text: str, scene: _Scene) -> Iterator[ProposedFact]:
     """Standing orders to the assistant, each from a whole sentence."""
-    for start, end, mark in sentences(text):
+    for start, end, mark in stretches(text, list(sentences(text))):
         order = standing_order(text[start:end], mark)
         lead = len(text[start:end]) - len(text[start:end].lstrip(" ,.:;!"))
         quote = scene.utterance.text[start + lead : end].rstrip()
@@ -497,7 +593,8 @@ def _orders(text: str, scene: _Scene) -> Iterator[ProposedFact]:
 
 
 _SIGNED = re.compile(
-    r"(?:\n\s*\n?|[.!?)] [-–—~] ?|\b(?:cheers|regards|thanks|best|love|ta), (?!Claude|Chat|Recall"
+    r"(?:\n\s*\n?|[.!?)] [-–—~] ?|\b(?:cheers|thanks|bye|signing off|good ?night|regards|cheerio"
+    r"|ta)\b[^.?!\n]{0,30} [-–—~] ?|\b(?:cheers|regards|thanks|best|love|ta), (?!Claude|Chat|Recall"
     r"|Siri|Alexa|Bot|AI))(?:(?:best|cheers|thanks|thank you|regards|kind regards|best wishes"
     r"|love|yours),?\s*\n\s*)?"
     r"(?P<name>[A-Z][^\W\d_]{1,20}(?: [A-Z][^\W\d_]{1,20})?)\s*$"

@@ -13,14 +13,15 @@ from typing import Final
 from memory.rules.people import ANYONE, CREATURES, FEMALE, MALE, alternatives
 
 _TITLE: Final = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof|Sir|Father|Rabbi|Coach)\.? )"
-_NAME: Final = rf"{_TITLE}?[A-Z][a-zà-žß']+(?:-[A-Z][a-zà-ž]+)?(?: (?:Mc|O')?[A-Z][a-zà-ž]+)?"
+_NAME: Final = rf"(?!I'|I\b){_TITLE}?[A-Z][a-zà-žß']+(?:-[A-Z][a-zà-ž]+)?(?: (?:Mc|O')?[A-Z][a-zà-ž]+)?"
 _RELATION: Final = rf"(?P<relation>(?i:{alternatives((*FEMALE, *MALE, *ANYONE))}))"
 _ADJECTIVE: Final = r"(?:(?!(?i:mine|is|was|and|with)\b)[a-z-]+ ){0,2}?"
 _FORMS: Final = tuple(
     re.compile(form)
     for form in (
         rf"(?<![\w'])(?i:my|our) {_ADJECTIVE}{_RELATION}s? (?P<name>{_NAME})(?![\w’]|'(?!s))",
-        rf"(?<![\w'])(?:(?i:my|our|an?|the) {_ADJECTIVE})?{_RELATION}(?: since \w+)? \((?P<name>{_NAME})\)",
+        rf"(?<![\w'])(?:(?i:my|our|an?|the) {_ADJECTIVE})?{_RELATION}(?: since \w+)? \((?:[a-z -]+, "
+        rf")?(?P<name>{_NAME})(?:,[^()]*)?\)",
         rf"(?<![\w'])(?i:my|our|an?|the) {_ADJECTIVE}{_RELATION}, (?P<name>{_NAME})(?=,|\.|$| and\b| who\b)",
         rf"(?<![\w'])(?i:my|our) {_ADJECTIVE}{_RELATION} is (?:called )?(?P<name>{_TITLE}{_NAME})",
         rf"(?<![\w'])(?P<name>{_NAME})(?:, | is |, who(?:'s| is) )(?i:my|our) {_ADJECTIVE}{_RELATION}(?![\w-])",
@@ -63,6 +64,8 @@ def mentions(text: str) -> Iterator[Mention]:
     for form in _FORMS:
         for found in form.finditer(text):
             relation, name = found["relation"].lower(), found["name"].removesuffix("'s")
+            if relation in {"parents", "grandparents", "in-laws", "in laws"}:
+                continue  # the name is of one of them
             told = f"The user's {relation} is called {name}."
             yield Mention(told, relation, name, found.start(), found.end())
     for form in _PETS:

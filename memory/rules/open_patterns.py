@@ -775,13 +775,18 @@ JOKES = re.compile(
     r"|middle name|spirit animal|black belt in|eat a horse"
     r"|yeah,? (?:sure|right)|[2-9]\d\d years old|1\d\d\d years old|\b[3-9]\d (?:cats|dogs|kids"
     r"|children|sons|daughters)|dying of|dead inside|is my boss|for treats\b|i identify as"
-    r"|(?:past|previous|former) life|certified|world's (?:worst|best|okayest|laziest|greatest)"
+    r"|(?:past|previous|former) life|certified (?:idiot|mess|genius|hater|lunatic)|world's (?:worst|best|okayest"
+    r"|laziest|greatest)"
     r"|since the (?:dinosaurs|ice age|dawn|stone age|middle ages)|(?:1000|110|200|100|99)\s?%"
     r"|\binfinite|\bnegative \d|my (?:plants?|houseplants?|fridge|bed|sofa|couch|bank account"
     r"|wallet|printer|goldfish|pillow|alarm clock) (?:hates?|is judging|are judging|and i|is my"
     r"|has filed|owns|runs|thinks|knows)|expert (?:in|at) (?:naps|napping|procrastinat\w+"
-    r"|nothing)|phd in|full[- ]time (?:napper|procrastinator|snack\w*)|sleep for a living|netflix"
+    r"|nothing)|full[- ]time (?:napper|procrastinator|snack\w*)|sleep for a living"
     r"|kill me|killing me|\bnothing$|never got (?:to|a chance)"
-    r"|to never see another|allergic to (?:work|mornings|mondays|nonsense|effort))\b|😂|🤣",
+    r"|to never see another|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people|cardio"
+    r"|responsibility)"
+    r"|powered by|runs? on (?:caffeine|coffee|spite|tea|chocolate)|fuell?ed by|survive on (?:coffee|caffeine"
+    r"|spite)|being an? (?:millionaire"
+    r"|genius)|marry me|my brain (?:is|has|left|died)|left the (?:building|chat)|brain cells?|live at work)\b|😂|🤣",
     re.I,
 )

@@ -96,10 +96,12 @@ IDENTITY: Final = (
         "<my> (?P<which>first|last|middle|maiden|married|family|pen|stage) name(?:'s| is) (?:now"
         " )?<name>(?:,? .{1,80})?"),
     Pattern("surname", Kind.IDENTITY, "The user's surname is {name}.",
-        "<my> surname(?:'s| is) (?:now )?<name>(?:,? .{1,80})?"),
+        "(?:<my>|the) surname(?:'s| is) (?:now )?<name>(?:,? .{1,80})?"),
     called("(?:please )?(?:address|refer to) me as <name>(?:,? .{1,80})?"),
     called("i go by <name>,? .{1,80}"),
     i_am("it'?s <own_name>(?: btw| by the way| again| here)(?:,? .{1,80})?"),
+    i_am("<own_name> again(?:[^\\w'].*)?", confidence=ASK),
+    i_am("(?:it's|that's) <own_name>,? (?:with an? \\w+|spel(?:t|led) .{1,40}|like the .{1,40})", confidence=ASK),
     i_am("(?:it's|its) <own_name>"),
     name("(?:the|<my>) name on <my> (?:passport|id|birth certificate|badge|documents?) is <name>(?:,? .{1,80})?"),
     called("(?:people|most people|my friends|friends|colleagues|they|some) knows? me as <name>(?:,? .{1,80})?"),
@@ -127,6 +129,7 @@ IDENTITY: Final = (
     ),
     called("(?:please |just |you can |you may )?call me <name>"),
     called("(?:everyone|everybody|people|my friends|friends) calls? me <name>"),
+    called("i go by <my> (?:middle|second|first|maiden) name,? <name>"),
     called("i (?:go by|prefer to be called|like to be called) <name>(?:,? not .{1,40})?"),
     called("<my> nickname is <name>"),
     Pattern(

@@ -35,6 +35,8 @@ ANYONE: Final = (
     "training partner",
     "climbing partner", "gym buddy", "team mate", "teammate", "cellmate", "roomie", "lab partner", "dance partner",
     "study partner", "advisor", "adviser", "counsellor", "counselor", "carer", "employee", "student", "pupil",
+    "cleaner", "gardener", "hairdresser", "mechanic", "builder", "electrician", "plumber", "handyman", "solicitor",
+    "pastor", "priest", "vicar", "stylist", "chiropractor", "osteopath", "nutritionist", "counsellor",
 )  # fmt: skip
 ANIMALS: Final = (
     "dog", "cat", "puppy", "kitten", "horse", "rabbit", "parrot", "hamster", "pet", "bird", "tortoise",
@@ -58,12 +60,22 @@ ADJECTIVES: Final = (
 )  # fmt: skip
 """What may stand between “my” and the word for a person."""
 
+CIRCLE: Final = (
+    "friend", "neighbour", "neighbor", "colleague", "coworker", "co-worker", "classmate", "cousin", "flatmate",
+    "roommate", "housemate",
+)  # fmt: skip
+"""People who are somebody's even behind “a”: “a neighbour watered my plants”."""
 PRONOUNS: Final[dict[str, tuple[str, ...]]] = {
     "she": (*FEMALE, *ANYONE, *ANIMALS),
     "he": (*MALE, *ANYONE, *ANIMALS),
-    "they": (*PEOPLE, *ANIMALS),
-}
-"""Whom a pronoun may mean: “he” is never the sister."""
+    "they": (
+        "partner", "spouse", "child", "kid", "baby", "sibling", "twin", "toddler", "teenager", "teen", "parents",
+        "grandparents", "in-laws", "in laws", "grandchild", "flatmate", "roommate", "housemate", "friend", "best "
+        "friend",
+        *ANIMALS,
+    ),
+}  # fmt: skip
+"""Whom a pronoun may mean: “he” is never the sister, and “they” are not the uncle."""
 
 
 def alternatives(words: tuple[str, ...]) -> str:

@@ -16,6 +16,28 @@ MAX_TOLD: Final = 240
 """Characters; a longer sentence is a story, not a fact."""
 
 
+_BASE: Final = (
+    "sleep|live|work|eat|drink|go|get|take|have|do|play|run|swim|cook|bake|read|write|walk|cycle|drive|study"
+    "|teach|own|love|hate|like"
+    "|need|want|prefer|speak|sing|smoke|wake|fall|keep|make|rent|share|start|am|don't|can't|stay|commute|volunteer"
+)
+_SECOND: Final = re.compile(
+    rf"(?P<before>(?:,| and| but)(?: then| also| still| never| always| usually)? )(?P<verb>{_BASE})\b(?!')"
+)
+_NOT_ITS_OWN: Final = re.compile(
+    r"\b(?:to|can|can't|cannot|will|would|should|could|must|may|might|let|help|make|not|who|that|which|they"
+    r"|people|we|kids|friends)\b"
+)
+
+
+def _agreeing_twice(told: str) -> str:
+    """The second verb as the first: “works in The Hague but sleep in Delft” → “… but sleeps in Delft”."""
+    second = _SECOND.search(told)
+    if second is None or _NOT_ITS_OWN.search(told, 0, second.start()):
+        return told
+    return f"{told[: second.start('verb')]}{conjugated(second['verb'].lower())}{told[second.end() :]}"
+
+
 def _with_verb(found: re.Match[str]) -> str:
     return f"The user {found['adverbs'].lower()}{conjugated(found['verb'].lower())}"
 
@@ -29,9 +51,17 @@ _BEGINNINGS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], 
             r"(?:we're|we are) (?=(?:only |both |all )?(?:\d+|two|three|four|five|six|big|avid|huge)\b)",
             "The user and others are ",
         ),
+        (
+            r"(?:we're|we are) an? (?=(?:\w+ )?(?:team|family|couple|group|household|band|crew|party|pair)\b)",
+            "The user is part of a ",
+        ),
         (r"(?:i'm|i am|im|we're|we are) ", "The user is "),
         (r"(?:i'll|i will|we'll|we will) ", "The user will "),
-        (r"(?:i'd|i would|we'd|we would) (?=(?:rather|love|like|hate|prefer)\b)", "The user would "),
+        (
+            r"(?:i'd|we'd) (?=(?:\w+ly |just |never |always |already )?(?:been|had|gone|got|\w{2,}ed)\b)",
+            "The user had ",
+        ),
+        (r"(?:i'd|i would|we'd|we would) ", "The user would "),
         (r"(?:i've|ive|we've) (?=got\b)", "The user has "),
         (r"(?:i've|ive|we've|i have|we have) ", "The user has "),
         (
@@ -53,11 +83,16 @@ def retold(sentence: str) -> str | None:
         if found is not None:
             head = told if isinstance(told, str) else told(found)
             rest = third_person(sentence[found.end() :].strip(" ,"))
-            return _smoothed(f"{head}{'' if head.endswith(' ') else ' '}{rest}".strip(" ,"))
+            whole = _smoothed(f"{head}{'' if head.endswith(' ') else ' '}{rest}".strip(" ,"))
+            return _agreeing_twice(whole) if _PRESENT.match(whole) else whole
     return None
 
 
-_IS = re.compile(r"^(The user's [\w -]+?)'s (?=\w+ing\b|gone\b|not\b|an?\b|the\b|in\b|on\b)")
+_PRESENT = re.compile(r"The user (?:is|[\w ]*?\w+s)\b")
+_IS = re.compile(
+    r"^(The user's [\w -]+?)'s (?=\w+ing\b|gone\b|not\b|an?\b|the\b|in\b|on\b|from\b|due\b|allergic\b|called\b|\d"
+    r"|[A-Z]\w+(?:ish|an|ese|ch)\b)"
+)
 _HAS = re.compile(r"^(The user's [\w -]+?)(?:'s| is) (?=got\b|been\b)")
 
 

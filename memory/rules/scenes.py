@@ -23,6 +23,12 @@ MADE_UP = re.compile(
     r"|were i (?:to|an?)|had i\b|in another life|parallel universe|simulat\w+|mock (?:interview"
     r"|trial|negotiation)|practi[sc]e (?:conversation|dialogue)"
     r"|you play\b|your role|playing the role|we(?:'re| are) playing|game master|text adventure"
+    r"|(?:you|u) be (?:the|my|an?)\b|in character|improv\b|alter ego|as if (?:i|we|you) were|let us (?:say|assume"
+    r"|imagine|pretend)"
+    r"|assume (?:that )?(?:i|we|you|my)\b|say (?:that )?(?:i|we|you) (?:had|were|was|am|have|get|win|lived|own"
+    r"|inherit|earn)"
+    r"|here(?:'s| is) what (?:the|my|our|an?|he|she|they) [^.:\n]{0,40}?(?:wrote|said|sent|answered|replied)"
+    r"|daydream\w*|in theory\b|alternate (?:reality|history|universe)|act like"
     r"|(?:just )?kidding|only joking|jk\b"
     r"|i(?:'m| am|m) (?:the customer|the tenant|the patient|the candidate|the guest|the waiter"
     r"|the suspect|the detective)"
@@ -54,10 +60,12 @@ SAMPLE = re.compile(
 )
 """Before a colon: what follows is a sample of something."""
 PUZZLE = re.compile(
-    r"\bhow (?:many|much)\b.{0,60}\b(?:left|remain|altogether|in total|together|does each|will i have|do i have)\b",
+    r"\bwhen (?:do|will|would) (?:they|we|the two) meet\b|\bkm/h\b.*\bkm/h\b|\bhow (?:many"
+    r"|much)\b.{0,60}\b(?:left|remain|altogether|in total|together|does each|will i have|do i have)\b",
     re.I,
 )
-_LETTER = re.compile(r"^(?:Dear|To whom|Hello|Hi) [^\n]{0,60}[,:]?\n[\s\S]*", re.MULTILINE)
+_LETTER = re.compile(r"(?:^(?:Dear|To whom)|(?<=\n)(?:Hello|Hi)) [^\n]{0,60}[,:]?\n[\s\S]*", re.MULTILINE)
+"""A letter; “Hi there” at the beginning of the message greets the assistant."""
 _ASKED_FIRST = re.compile(r"\A(?:[^\n]{0,160}[?:!.]?)\n[ \t]*\n(?P<rest>[\s\S]+)\Z")
 _ASKS = re.compile(
     r"\b(?:summar\w+|fix|translate|shorten|rewrite|proofread|reply|review|bullet points?|check"
@@ -67,16 +75,27 @@ _ASKS = re.compile(
     r"|answer this|respond to|draft|scam|polish)\b",
     re.I,
 )
+_OF_WORDS = (
+    r"\b(?:mean|means|meaning|correct|right|wrong|grammar\w*|say|spell\w*|spelt|tense|sentences?|phrase|words?"
+    r"|line|lines|rhyme"
+    r"|scheme|translat\w+|sounds?|ok|okay|fine|better|read|reads|this|these|following|text|quote|passage|passive"
+    r"|verb|poem|song)\b"
+)
+"""A question about words: what follows its colon are they. “Could you plan my week: I work nights” is another."""
 _MATERIAL = re.compile(
-    r"^[^\n]{0,10}?\b(?:(?:translate|put|rewrite|rephrase|fix|correct|continue|start with|shorten"
-    r"|summari[sz]e|proofread"
-    r"|convert|change|turn|edit|check|analy[sz]e|explain|parse|improve|complete|paraphrase|conjugate|simplify|polish"
-    r"|transcribe|annotate|punctuate|review|grade|mark|reword|expand|spell-?check|debug)\b(?![^:\n]{0,100}\b(?:for me"
-    r"|about me)\b))[^:\n.?!]{0,100}:(?=\s)",
+    rf"^[^\n]{{0,10}}?\b(?:(?:translate|put(?! together)|rewrite|rephrase|correct|shorten|summari[sz]e|proofread"
+    rf"|convert|edit"
+    rf"|parse|paraphrase|conjugate|polish|transcribe|annotate|punctuate|grade|reword|spell-?check|debug|continue"
+    rf"|start with"
+    rf"|(?:fix|change(?! of)|turn|check|analy[sz]e|explain|improve|complete|simplify|review|mark|expand)(?=:"
+    rf"|[^:\n]{{0,100}}{_OF_WORDS}))"
+    r"\b(?![^:\n]{0,100}\b(?:for me|about me)\b))[^:\n.?!]{0,100}:(?=\s)",
     re.I | re.MULTILINE,
 )
+OF_WORDS = re.compile(_OF_WORDS, re.I)
 _ASKED_OF = re.compile(
-    r"^[^\n]{0,10}?\b(?:what|how|is|does|are|who|which|can|could)\b[^:\n.?!]{0,100}:\s[^\n?]{0,400}\??",
+    rf"^[^\n]{0, 10}?\b(?:what|how|is|does|are|who|which|can"
+    rf"|could)\b(?=[^:\n.?!]{{0,100}}{_OF_WORDS})[^:\n.?!]{{0,100}}:\s[^\n?]{{0,400}}\??",
     re.I | re.MULTILINE,
 )
 """“Which is right: …?”: what stands between the colon and the question's end is asked about."""
@@ -97,6 +116,7 @@ _SAY_IT = re.compile(
     re.I,
 )
 _LABEL = re.compile(r"^[ \t]*(?:[A-Z][\w.]{0,20}|[A-Z][A-Z ]{1,20}):[ \t]+\S.*$", re.MULTILINE)
+_IN_LINE_LABEL = re.compile(r"(?:^|(?<=[.?!] ))[A-Z][a-z]{1,20}: ")
 _LOUD_LABEL = re.compile(r"\b[A-Z]{3,20}: .*$", re.MULTILINE)
 MIN_LABELS = 2
 
@@ -108,7 +128,7 @@ def without_material(text: str) -> str:
             text = text[: found.end()] + re.sub(r"[^\n]", " ", text[found.end() :])
     if found := _ASKED_OF.search(text):
         colon = text.index(":", found.start())
-        text = text[:colon] + re.sub(r"[^\n]", " ", text[colon : found.end()]) + text[found.end() :]
+        text = text[:colon] + re.sub(r"[^\n?]", " ", text[colon : found.end()]) + text[found.end() :]
     if found := _MARKED_OFF.match(text):
         text = found["before"] + re.sub(r"[^\n]", " ", text[found.end("before") :])
     if found := _TEST_DATA.match(text):
@@ -123,8 +143,76 @@ def without_material(text: str) -> str:
     labelled = list(_LABEL.finditer(text))
     if len(labelled) >= MIN_LABELS:
         text = _LABEL.sub(_blank, text)
+    spoken = list(_IN_LINE_LABEL.finditer(text))
+    if len(spoken) >= MIN_LABELS:
+        text = text[: spoken[0].start()] + re.sub(r"[^\n]", " ", text[spoken[0].start() :])
     return _LOUD_LABEL.sub(_blank, text)
 
 
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
+
+
+_WORK = re.compile(
+    r"\b(?:code|scripts?|functions?|errors?|bugs?|debug\w*|quer(?:y|ies)|apis?|endpoints?|python|javascript|js"
+    r"|html|css|sql\w*|flask"
+    r"|django|react|node|npm|pip|docker|git\w*|deploy\w*|database|schema|server|regex|algorithms?|json|csv|yaml"
+    r"|variables?"
+    r"|loops?|class(?:es)?|modules?|library|probabilit\w+|triangles?|angles?|equations?|theorem|formula\w*|dice"
+    r"|calculat\w+"
+    r"|integral|derivative|permutations?|implement\w*|optimi[sz]\w+|config\w*|frontend|backend|app|dashboard|router?"
+    r"|form validation|dns|https?|ats|r[eé]sum[eé]|cover letter|keywords?|excel|spreadsheet|formula|latency|cache"
+    r"|tests?|sprint|mvp|backlog|milestones?|problems|congruen\w+|classification|metrics|seo|site speed|portfolio"
+    r"|analytics)\b",
+    re.I,
+)
+MIN_WORK = 2
+"""Different words of the trade; one alone may be a job: “I teach Python”."""
+
+
+_SUBJUNCTIVE = re.compile(
+    r"\b(?:if (?:i|we|my \w+) (?:were|had|was|lived|moved|earned|won|quit|bought|worked|married|died|could)|were "
+    r"(?:i|we) to"
+    r"|should (?:i|we) ever|what if|say (?:i|we|you) (?:had|were|have|am)|hypothetical\w*)\b",
+    re.I,
+)
+_EXERCISE = re.compile(
+    r"\b(?:homework|exercise \d|worksheet|word problem|case study|textbook|fill in the (?:gap|blank)s?"
+    r"|(?:practice|example)"
+    r" (?:question|sentence)s?|multiple choice|true or false|riddle|conjugat\w+)\b",
+    re.I,
+)
+_GAME = re.compile(
+    r"\b(?:in the game|in-game|minecraft|skyrim|forza|zelda|fifa|the sims|my sim|stardew|pok[eé]mon|elden ring"
+    r"|npcs?|my build"
+    r"|xp|dungeon|world of warcraft|fortnite|roblox)\b",
+    re.I,
+)
+_IRONY = re.compile(r"[🙄😜🤪😏🤡]|(?<=\s)/s\b|\bsarcas\w+", re.I)
+
+
+def plainly_meant(text: str) -> bool:
+    """Whether what a message says in passing may be taken at its word: it is no work and no supposition."""
+    return not (about_work(text) or _SUBJUNCTIVE.search(text))
+
+
+def is_unreal(text: str) -> bool:
+    """Whether nothing in a message is of the user's own world: an exercise, a game, irony."""
+    return any(sign.search(text) for sign in (_EXERCISE, _GAME, _IRONY))
+
+
+_SURELY_WORK = re.compile(
+    r"\b(?:probabilit\w+|triangles?|theorem|equations?|permutations?|apis?|endpoints?|javascript|flask|sql\w*|css"
+    r"|html|debug\w*"
+    r"|coin toss|card draw|per problem|eslint|accuracy rate|source code|code review|my code|this code|the code"
+    r"|app launch)\b",
+    re.I,
+)
+"""One of them is enough."""
+
+
+def about_work(text: str) -> bool:
+    """Whether a message is about work at hand: code, sums, a text in the making."""
+    if _SURELY_WORK.search(text):
+        return True
+    return "```" in text or len({found[0].lower() for found in _WORK.finditer(text)}) >= MIN_WORK

@@ -38,6 +38,7 @@ NOT_A_NAME = _words(
     " alone free"
     " later tomorrow today tonight back when if whatever anything crazy is was has lives works likes loves hates who"
     " that which"
+    " thanks thank cheers regards best please bye"
     " always never currently actually probably in at on from with to like about all both only one no yes it he she"
     " they we you i me"
     " and or but for of up down out off over asap soon sometime never once again said says told thinks called named"
@@ -231,7 +232,7 @@ _THIRD = {
     "your": "its", "yours": "its", "you": "the assistant", "yourself": "itself",
 }  # fmt: skip
 _FIRST = re.compile(
-    rf"(?<![\w'-])(?<!\d )(?!i$)(?:{alternatives(tuple(_THIRD))})(?![\w'-])", re.I
+    rf"(?<![\w'-])(?!(?<=\d )am\b)(?!i$)(?:{alternatives(tuple(_THIRD))})(?![\w'-])", re.I
 )  # not the “I” of “Book I”
 _ORDERED = {
     "i": "the user", "me": "the user", "my": "the user's", "mine": "the user's",
@@ -335,6 +336,7 @@ def _food(text: str, style: Style) -> str | None:
         or words[0] in NOT_A_THING
         or words[-1] in JOKES
         or {*words} & _VERBS
+        or any(word.endswith("ed") for word in words[1:])
     )
     return None if bad else f"{thing}s" if words[-1] in COUNTED else thing
 

@@ -20,6 +20,8 @@ _WORDS: Final = {
     "yrs": "years", "yr": "year", "wks": "weeks", "mths": "months", "gonna": "going to", "wanna": "want to",
     "hafta": "have to", "gotta": "have to", "bday": "birthday", "b-day": "birthday", "xmas": "Christmas",
     "appt": "appointment", "favs": "favourites", "fave": "favourite", "fav": "favourite",
+    "theres": "there's", "whats": "what's", "wheres": "where's", "hows": "how's", "tmrw": "tomorrow", "tmr": "tomorrow",
+    "tomoz": "tomorrow", "b4": "before", "cos": "because", "coz": "because", "abt": "about", "mins": "minutes",
     "hubby": "husband", "bf": "boyfriend", "gf": "girlfriend",
 }  # fmt: skip
 """Whole words; none of them is another word of English."""
@@ -40,9 +42,18 @@ _SOFTENED: Final = re.compile(
 """“I don't really eat” says that one does not."""
 
 
+_NOUN_IS: Final = re.compile(
+    r"\b(?!(?:it|that|what|there|he|she|who|where|how|here|let|when|this)'s)(\w+)'s (?=(?:on|due|scheduled|booked"
+    r"|cancelled|coming up|at \d)\b)",
+    re.I,
+)
+"""“The exam's on Monday”."""
+
+
 def mended(words: str) -> str:
     """A clause with its contractions and short forms written out."""
     words = _WORD.sub(lambda found: _cased(found[0], _WORDS[found[0].lower()]), words)
+    words = _NOUN_IS.sub(r"\1 is ", words)
     words = _SOFTENED.sub(r"\1 ", words)
     return _LOST.sub(r"\g<who>'s ", words)
 

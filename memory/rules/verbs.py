@@ -98,13 +98,25 @@ PAST: Final = frozenset(
         "meant",
         "sought",
         "bent",
+        "sunk",
+        "dug",
+        "fed",
+        "shot",
+        "spun",
+        "wound",
+        "lit",
     ]
 )
 """Forms that take no ending; what ends in -ed is one too."""
+NOT_PAST_ALONE: Final = frozenset(
+    {"set", "hung", "stuck", "said", "thought", "understood", "meant", "used", "felt", "found", "did", "bent", "was"}
+)
+"""Of these the ones that begin a sentence without “I” as an order, a state or a word of the talk."""
 BASE_IN_ED: Final = frozenset({"need", "feed", "bleed", "seed", "breed", "speed", "embed", "wed", "shed"})
 IRREGULAR: Final = {"have": "has", "do": "does", "go": "goes", "be": "is", "am": "is", "are": "is"}
 UNCHANGED: Final = frozenset({"can", "could", "will", "would", "must", "may", "might", "should", "shall"})
 
+_PREFIX = re.compile(r"^(?:re|over|under|out|mis|un|with)(?=\w{3})")
 _NOT = {
     "don't": "does not", "dont": "does not", "do not": "does not", "can't": "cannot", "cant": "cannot",
     "cannot": "cannot", "can not": "cannot", "won't": "will not", "wont": "will not", "didn't": "did not",
@@ -120,7 +132,12 @@ def conjugated(verb: str) -> str:
         return _NOT[verb]
     if verb in IRREGULAR:
         return IRREGULAR[verb]
-    if verb in PAST or verb in UNCHANGED or (verb.endswith("ed") and verb not in BASE_IN_ED):
+    if (
+        verb in PAST
+        or verb in UNCHANGED
+        or _PREFIX.sub("", verb) in PAST
+        or (verb.endswith("ed") and verb not in BASE_IN_ED)
+    ):
         return verb
     if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
         return f"{verb}es"

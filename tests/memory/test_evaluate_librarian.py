@@ -106,7 +106,7 @@ def test_the_table_has_a_row_for_each_category_and_kind(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(message("My sister Mary lives in Lisbon", [label(["Mary"])])))
     table = ran(path)
-    assert "one.jsonl, read by rules/3: 1 messages" in table
+    assert "one.jsonl, read by rules/4: 1 messages" in table
     for row in ("\npeople ", "\nperson ", "\nall "):
         assert row in table
     assert "propose: about another person" in table
@@ -160,10 +160,10 @@ def by_category(found: Evaluation) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("path", "precision", "recall"),
     [
-        (DEVELOPMENT, 0.95, 0.75),  # reached: .98 and .89
-        (HELD_OUT, 0.90, 0.60),  # reached: .96 and .67; looked at for rules/3
-        (FRESH, 0.90, 0.45),  # reached: .96 and .51
-        (FRESH_HELD_OUT, 0.85, 0.35),  # reached: .91 and .42; never looked at
+        (DEVELOPMENT, 0.95, 0.85),  # reached: .97 and .94
+        (HELD_OUT, 0.90, 0.60),  # reached: .93 and .70; looked at for rules/3
+        (FRESH, 0.90, 0.70),  # reached: .98 and .82; looked at for rules/4
+        (FRESH_HELD_OUT, 0.85, 0.45),  # reached: .92 and .52; never looked at
     ],
     ids=["development", "held out", "fresh development", "fresh held out"],
 )

@@ -43,9 +43,7 @@ def known(user: User, statement: str, **fields: Any) -> Fact:
     return Fact.objects.create(user=user, statement=statement, **given)
 
 
-def test_what_the_persons_own_words_say_is_kept_at_once_where_the_policy_does_so(
-    alice: User, said: Utterance
-) -> None:
+def test_what_the_persons_own_words_say_is_kept_at_once_where_the_policy_does_so(alice: User, said: Utterance) -> None:
     assert propose(alice, "The user has bees behind the house, and keeps them.", said) == KEPT.format(statement=BEES)
 
     fact = Fact.objects.get()

@@ -1,0 +1,246 @@
+"""What does the rule engine take from sentences that no row of its tables knows, and what does it leave alone?
+
+One test a rule of grammar; none of the sentences stands in a labelled set.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memory.extraction import Reading
+from memory.rules.engine import RuleEngine
+from memory.rules.plain import plainly_said
+from memory.rules.presupposed import presupposed
+from memory.source import Utterance
+
+WEDNESDAY = datetime(2026, 2, 4, 10, tzinfo=UTC)
+
+
+def told(message: str) -> list[str]:
+    """The statements proposed for one message."""
+    utterance = Utterance(1, 1, "user", message, WEDNESDAY)
+    return [one.statement for one in RuleEngine().extract(Reading([utterance], "", ZoneInfo("Europe/London"))).facts]
+
+
+def test_a_plain_claim_that_fits_no_row_is_put_to_the_user_and_never_kept_unasked() -> None:
+    utterance = Utterance(1, 1, "user", "Our startup makes hearing tests for kids.", WEDNESDAY)
+    (fact,) = RuleEngine().extract(Reading([utterance], "", ZoneInfo("UTC"))).facts
+    assert fact.statement == "The user's startup makes hearing tests for kids."
+    assert fact.confidence < 0.8
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "I observe shabbat so nothing on weekends.": "The user observes shabbat so nothing on weekends.",
+        "I've kept a diary since I was eleven.": "The user has kept a diary since they were eleven.",
+        "We'd sooner walk two hours than take a taxi.": "The user would sooner walk two hours than take a taxi.",
+        "I can't stand for long because of my hip.": "The user cannot stand for long because of their hip.",
+        "I got given a Moka pot for my 30th.": "The user got given a Moka pot for their 30th.",
+    }.items(),
+)
+def test_any_verb_will_do_where_the_user_is_the_subject(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "Crowds make me panic so which days is the museum empty": "Crowds make the user panic.",
+        "A former flatmate invited us to Turin.": "A former flatmate invited the user to Turin.",
+        "Two rescue greyhounds live with us.": "Two rescue greyhounds live with the user.",
+        "Lagos is where I spend the winters.": "Lagos is where the user spends the winters.",
+    }.items(),
+)
+def test_what_others_do_to_the_user_is_told_of_the_user(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "The band is called Wet Socks.": "The band is called Wet Socks.",
+        "The eldest wants a motorbike at 17.": "The eldest wants a motorbike at 17.",
+        "Both my parents are deaf, which doorbell flashes?": "Both the user's parents are deaf.",
+        "The firm I work for makes lifts.": "The firm the user works for makes lifts.",
+    }.items(),
+)
+def test_the_band_is_the_users_own_where_more_is_said_of_it(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I need a plan for your next answer",
+        "I like this one",
+        "my hands are cold right now",
+        "I'm worried about it",
+        "I burnt the toast",
+        "I'm standing in the kitchen with wet hands",
+        "I want to make sure it works",
+    ],
+)
+def test_the_talk_what_points_back_what_passes_and_moods_are_refused(words: str) -> None:
+    assert plainly_said(words) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I've increased the accuracy rate to 80% in my code since Monday.",
+        "Exercise 4: I have a cat in Paris. Fill in the gaps.",
+        "If I had a third child I would move. Two owls live with us.",
+        "I have a car called Bertha in the game, how do I paint it?",
+        "My uncle leaves York at 10 at 20 km/h, my aunt leaves Hull at 9 at 30 km/h. When do they meet?",
+        "sure, my yacht has five decks 🙄 cheap ferries?",
+    ],
+)
+def test_nothing_plain_is_taken_from_work_exercises_suppositions_games_and_irony(message: str) -> None:
+    assert told(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "Can my 20-year-old parrot fly to Spain?": "The user has a 20-year-old parrot.",
+        "Is a wood stove stupid with my asthma?": "The user has asthma.",
+        "Does my Kobo read epub files": "The user has a Kobo.",
+        "how do i clean a cast iron pan i got from my nan": "The user got a cast iron pan from their nan.",
+        "As a Glaswegian I should know this, when is Burns night?": "The user is a Glaswegian.",
+        "Can someone with a Brazilian passport like me enter Canada?": "The user has a Brazilian passport.",
+        "Which train goes from Ghent (home) to Lille?": "The user's home is Ghent.",
+        "More films like Aftersun please, I cried and loved it": "The user loved Aftersun.",
+        "Could a whippet live with three guinea pigs (Tea and Toast and Jam)?": (
+            "The user has three guinea pigs, Tea and Toast and Jam."
+        ),
+    }.items(),
+)
+def test_a_question_takes_for_granted_what_it_asks_about(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if my old cat were ill, what then",
+        "my phone is dead",
+        "it's not my old dog",
+        "write a song where my old cat sings",
+    ],
+)
+def test_nothing_is_granted_that_is_supposed_denied_made_up_or_bare(text: str) -> None:
+    assert list(presupposed(text, [])) == []
+
+
+def test_what_a_claim_has_told_is_not_granted_once_more() -> None:
+    assert [*presupposed("my old cat is ill", ["The user's old cat is ill."])] == []
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "what can i cook tonight im vegan": "The user is vegan.",
+        "Can we sell the car now that we live near a station?": "The user lives near a station.",
+        "our son hates noise, headphones and all, and the party is in a disco??": (
+            "The user's son hates noise, headphones and all."
+        ),
+        "how loud is it, moved here from Recife in May": "The user moved here from Recife in May 2025.",
+    }.items(),
+)
+def test_behind_a_question_stands_what_it_rests_on(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "Sold the flat in Leeds last year.": "The user sold the flat in Leeds in 2025.",
+        "moonlighting as a DJ on weekends": "The user is moonlighting as a DJ on weekends.",
+        "usually wake up at 3 with the radio blaring": "The user usually wakes up at 3 with the radio blaring.",
+        "Year 11 here, what next": "The user is in Year 11.",
+        "retired electrician, what can I still do": "The user is a retired electrician.",
+    }.items(),
+)
+def test_who_is_left_out_is_known_by_the_form_of_the_verb(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+def test_a_gerund_with_a_verb_of_its_own_leaves_nobody_out() -> None:
+    assert told("Searching for a flat in Leeds has been hard.") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "Is a BSc worth it? Mine is in botany, from Hull.": "The user's BSc is in botany, from Hull.",
+        "What do I get my gran? Loves crosswords and gin.": "The user's gran loves crosswords and gin.",
+        "Best friend since school is moving. She has two toddlers.": "The user's best friend has two toddlers.",
+        "In my choir there is a man, Otto, who is blind.": "There is a man, Otto, who is blind in the user's choir.",
+    }.items(),
+)
+def test_mine_and_she_are_told_by_what_they_stand_for(message: str, statement: str) -> None:
+    statements = told(message)
+    assert statement in statements or any("Otto, who is blind" in one for one in statements)
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "Since the stroke my left hand is weak.": "The user's left hand is weak since the stroke.",
+        "As a Quaker I avoid gin.": "The user avoids gin as a Quaker.",
+        "Mondays and Thursdays I work from home.": "The user works from home mondays and Thursdays.",
+    }.items(),
+)
+def test_what_stands_before_the_subject_is_told_behind_it(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+def test_an_if_behind_a_claim_is_told_with_it_and_one_before_it_takes_it_away() -> None:
+    assert told("I take the tram on Mondays if it rains.") == ["The user takes the tram on Mondays if it rains."]
+    assert told("If it rains on Monday, I take the tram to work.") == []
+
+
+def test_what_stands_before_somebodys_claim_is_the_users_own() -> None:
+    assert told("call me Bex, only my nan says Rebecca") == ["The user wants to be called Bex."]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "From now on leave the jokes out, would you.",
+        "You don't need to apologise every time.",
+        "I'd rather you skipped the pep talk.",
+        "I prefer it when you ask me one question at a time.",
+        "Speak to me like a colleague. Every time.",
+        "recipes: grams not cups, that's the standing rule",
+        "if you quote prices, quote them in zloty",
+    ],
+)
+def test_what_makes_an_order_stand_lets_any_verb_order(message: str) -> None:
+    assert any(one.startswith("The user tells the assistant: ") for one in told(message))
+
+
+@pytest.mark.parametrize("message", ["Never trust a cat.", "never been to Spain", "always great talking to you"])
+def test_always_and_never_alone_make_no_order(message: str) -> None:
+    assert not any(one.startswith("The user tells the assistant") for one in told(message))
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "i clean offices at night and study in the day": "The user cleans offices at night and studies in the day.",
+        "I work in Delft but sleep in Leiden.": "The user works in Delft but sleeps in Leiden.",
+        "We're a team of five at a small brewery.": "The user is part of a team of five at a small brewery.",
+        "We retook the test in Hull in May.": "The user retook the test in Hull in May 2025.",
+    }.items(),
+)
+def test_a_retold_sentence_is_grammatical(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+def test_a_password_in_words_of_its_own_is_told_by_nobody() -> None:
+    assert told("my streaming pw is Tr0ub4dor&9, is that ok") == []

@@ -56,8 +56,9 @@ MODELS: Final[Mapping[str, Callable[[Path], Embedder]]] = {
     MINILM_INT8: lambda cache_dir: _minilm(cache_dir, MINILM_INT8),
     MINILM: lambda cache_dir: _minilm(cache_dir, MINILM),
 }
-"""The models that `EMBEDDING_MODEL` may name, and how each is loaded. Another one is a line here, a class with the
-port's three names, and a line in `memory/ranking.py: CALIBRATIONS` that says what its cosines mean."""
+"""The models that `EMBEDDING_MODEL` may name, and how each is loaded. Another one is a folder (`EMBEDDING_FOLDER`); or
+a line here, a class with the port's three names, and a line in `memory/ranking.py: CALIBRATIONS`, which says what its
+cosines mean."""
 
 _loading = threading.Lock()
 
@@ -66,8 +67,11 @@ def embedder(name: str = "") -> Embedder:
     """The embedder of this process, or another one by its name; loaded at the first call (about half a second)."""
     from django.conf import settings
 
+    chosen = settings.ENVIRONMENT
     with _loading:
-        return _load(name or settings.ENVIRONMENT.embedding_model)
+        if not name and chosen.embedding_folder is not None:
+            return _load_folder(chosen.embedding_folder)
+        return _load(name or chosen.embedding_model)
 
 
 @cache
@@ -75,6 +79,13 @@ def _load(name: str) -> Embedder:
     from django.conf import settings
 
     return MODELS[name](Path(settings.MODEL_CACHE_DIR))
+
+
+@cache
+def _load_folder(folder: Path) -> Embedder:
+    from memory.onnx_folder import FromFolder
+
+    return FromFolder(folder)
 
 
 def _minilm(cache_dir: Path, name: str) -> Embedder:

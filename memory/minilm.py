@@ -14,7 +14,7 @@ import logging
 import re
 import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
@@ -74,28 +74,33 @@ class MiniLM:
     def __init__(self, cache_dir: Path, name: str = MINILM_INT8) -> None:
         model = _model_folder()
         self.name = name
-        self._tokenizer = _tokenizer(model / "tokenizer.json")
-        self._session = _session(_graph(model / "model.safetensors", cache_dir, name))
+        self._tokenizer = tokenizer(model / "tokenizer.json")
+        self._session = session(_graph(model / "model.safetensors", cache_dir, name))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the order given: shape (texts, 384).
 
         Each text by itself: in a batch the rounding of one would depend on the others.
         """
-        if len(texts) < MANY:
-            return self._embed(texts)
-        with ThreadPoolExecutor(process_cpu_count() or 1) as side_by_side:
-            return np.concatenate(list(side_by_side.map(self._embed, batched(texts, MANY // 2, strict=False))))
+        return side_by_side(self._embed, texts)
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for row, text in enumerate(texts):
-            ids = np.array([self._tokenizer.encode(_readable(text)).ids], np.int64)
+            ids = np.array([self._tokenizer.encode(readable(text)).ids], np.int64)
             (vectors[row],) = self._session.run(["vector"], {"ids": ids})[0]
         return vectors
 
 
-def _readable(text: str) -> str:
+def side_by_side(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
+    """The vectors of the texts, of many by several threads."""
+    if len(texts) < MANY:
+        return embed(texts)
+    with ThreadPoolExecutor(process_cpu_count() or 1) as threads:
+        return np.concatenate(list(threads.map(embed, batched(texts, MANY // 2, strict=False))))
+
+
+def readable(text: str) -> str:
     """The part that can count, with half surrogate pairs (which UTF-8 cannot hold) as question marks."""
     return text[:CHARACTERS].encode("utf-8", "replace").decode()
 
@@ -117,14 +122,15 @@ def whole_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _tokenizer(path: Path) -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.enable_truncation(PIECES)  # the file as published cuts at 128 and pads everything to 128
-    tokenizer.no_padding()
-    return tokenizer
+def tokenizer(path: Path) -> Tokenizer:
+    """The tokenizer of a file, with the limit of this index."""
+    found = Tokenizer.from_file(str(path))
+    found.enable_truncation(PIECES)  # the file as published cuts at 128 and pads everything to 128
+    found.no_padding()
+    return found
 
 
-def _session(graph: Path | bytes) -> onnxruntime.InferenceSession:
+def session(graph: Path | bytes) -> onnxruntime.InferenceSession:
     """From a file it takes 56 MB less than from bytes: of those ONNX Runtime keeps a copy."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS

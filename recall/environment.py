@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -21,6 +21,9 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
+"""Where a folder has the graph of an embedding model, as such models are published."""
+TOKENIZER: Final = "tokenizer.json"
 SCHEMES: dict[str, tuple[str, ...]] = {
     "anthropic_base_url": ("http://", "https://"),
     "offline_url": ("http://", "https://"),
@@ -123,6 +126,9 @@ class Environment(BaseSettings):
     # How texts are found
     embedding_model: Literal["all-MiniLM-L6-v2-int8", "all-MiniLM-L6-v2"] = Field(
         "all-MiniLM-L6-v2-int8", description="Model of the index; after a change, rows are embedded anew by and by"
+    )
+    embedding_folder: Path | None = Field(
+        None, description="Folder of another model of 384 numbers, with model.onnx and tokenizer.json, in its place"
     )
     rag_chunk_size: int = Field(300, ge=40, le=2_000, description="Longest passage of a document, in base tokens")
     rag_chunk_overlap: int = Field(50, ge=0, description="Base tokens a passage repeats of the one before")
@@ -276,6 +282,13 @@ class Environment(BaseSettings):
         if len(numbers) != 3 or numbers != sorted(set(numbers)):
             raise ValueError("must be three rising numbers, such as 2,5,20")
         return value
+
+    @field_validator("embedding_folder")
+    @classmethod
+    def _holds_a_model(cls, value: Path | None) -> Path | None:
+        if value is None or (any((value / name).is_file() for name in GRAPHS) and (value / TOKENIZER).is_file()):
+            return value
+        raise ValueError(f"must be a folder with {GRAPHS[0]} and {TOKENIZER}")
 
     @field_validator("rag_chunk_overlap")
     @classmethod

@@ -116,8 +116,8 @@ def softmax(x: NDArray[Any]) -> NDArray[Any]:
 def unrounded() -> MiniLM:
     """The graph as it is drawn, before its weights are rounded."""
     drawn = MiniLM.__new__(MiniLM)
-    drawn._tokenizer = minilm._tokenizer(MODEL / "tokenizer.json")
-    drawn._session = minilm._session(minilm._drawn(minilm._weights(MODEL / "model.safetensors")).SerializeToString())
+    drawn._tokenizer = minilm.tokenizer(MODEL / "tokenizer.json")
+    drawn._session = minilm.session(minilm._drawn(minilm._weights(MODEL / "model.safetensors")).SerializeToString())
     return drawn
 
 

@@ -1,0 +1,111 @@
+"""Another embedding model runs from a folder with its graph and its tokenizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from memory import embedding
+from memory.embedding import Vectors
+from memory.onnx_folder import FromFolder
+from recall.environment import Environment
+
+WORDS = {"[UNK]": 0, "where": 1, "lives": 2, "Mary": 3, "gdzie": 4, "mieszka": 5}
+
+
+def published(folder: Path, *, width: int = 384, where: str = "model.onnx", pooled: bool = False) -> Vectors:
+    """A tiny model as it would be published: each word has a vector. Returns these."""
+    table: Vectors = np.random.default_rng(7).normal(size=(len(WORDS), width)).astype(np.float32)
+    takes = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, [1, "n"]) for name in ("input_ids", "attention_mask")
+    ]
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])]
+    gives = [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [1, "n", width])]
+    if pooled:
+        nodes.append(helper.make_node("ReduceMax", ["last_hidden_state", "axis"], ["sentence_embedding"], keepdims=0))
+        gives.append(helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, [1, width]))
+    weights = [numpy_helper.from_array(table, "table"), numpy_helper.from_array(np.array([1]), "axis")]
+    graph = helper.make_graph(nodes, "tiny", takes, gives, weights if pooled else weights[:1])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    (folder / where).parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, folder / where)
+    tokenizer = Tokenizer(WordLevel(WORDS, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return table
+
+
+def unit(vector: Vectors) -> Vectors:
+    scaled: Vectors = vector / np.linalg.norm(vector)
+    return scaled
+
+
+@pytest.mark.parametrize("where", ["model.onnx", "onnx/model.onnx"])
+def test_a_text_is_the_mean_of_its_words_of_length_one(tmp_path: Path, where: str) -> None:
+    table = published(tmp_path, where=where)
+
+    vectors = FromFolder(tmp_path).embed(["where lives Mary", "gdzie mieszka Mary"])
+
+    assert vectors.shape == (2, 384)
+    np.testing.assert_allclose(vectors[0], unit(table[[1, 2, 3]].mean(axis=0)), atol=1e-6)
+    np.testing.assert_allclose(vectors[1], unit(table[[4, 5, 3]].mean(axis=0)), atol=1e-6)
+
+
+def test_a_model_that_gives_a_texts_vector_itself_is_taken_at_its_word(tmp_path: Path) -> None:
+    table = published(tmp_path, pooled=True)
+
+    (vector,) = FromFolder(tmp_path).embed(["where Mary"])
+
+    np.testing.assert_allclose(vector, unit(table[[1, 3]].max(axis=0)), atol=1e-6)
+
+
+def test_many_texts_come_in_their_order_and_an_empty_one_has_a_vector(tmp_path: Path) -> None:
+    published(tmp_path)
+    model, texts = FromFolder(tmp_path), [*WORDS, "", "a\ud83d"] * 5
+
+    many = model.embed(texts)
+
+    np.testing.assert_allclose(many, np.concatenate([model.embed([text]) for text in texts]))
+    np.testing.assert_allclose(np.linalg.norm(many, axis=1), 1.0, atol=1e-6)
+
+
+def test_its_name_tells_it_from_another_version_in_a_folder_of_the_same_name(tmp_path: Path) -> None:
+    published(tmp_path / "one" / "multilingual")
+    published(tmp_path / "two" / "multilingual", pooled=True)
+
+    names = {FromFolder(tmp_path / each / "multilingual").name for each in ("one", "two")}
+
+    assert len(names) == 2
+    assert all(name.startswith("multilingual-") and len(name) <= 80 for name in names)
+
+
+def test_vectors_of_another_width_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    published(tmp_path, width=768)
+
+    with pytest.raises(ImproperlyConfigured, match="gives 768 numbers a text; Recall keeps 384"):
+        FromFolder(tmp_path)
+
+
+def test_the_setting_takes_the_place_of_the_usual_model(tmp_path: Path, settings: Any) -> None:
+    published(tmp_path / "multilingual")
+    chosen = settings.ENVIRONMENT.model_copy(update={"embedding_folder": tmp_path / "multilingual"})
+    settings.ENVIRONMENT = chosen
+
+    assert embedding.embedder().name.startswith("multilingual-")
+    assert embedding.embedder(embedding.MINILM_INT8).name == embedding.MINILM_INT8, "older vectors serve meanwhile"
+
+
+def test_a_folder_without_a_model_is_named_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").touch()
+
+    with pytest.raises(ValueError, match=r"must be a folder with model\.onnx and tokenizer\.json"):
+        Environment(embedding_folder=tmp_path)

@@ -18,7 +18,7 @@ from pydantic import Field
 from accounts.api_access import Replay, needs, person
 from accounts.models import User
 from budget import choosing, economics, limits, models, usage
-from budget.pages import live
+from budget.pages import live, planning
 from budget.plan import PLANS, Section, resolve
 from recall.inputs import Moment
 from recall.paging import Page, Paging, page
@@ -39,6 +39,27 @@ Money = Annotated[Decimal, Field(description="US dollars")]
 # The plan --------------------------------------------------------------------------------------------------------
 
 
+class Fate(Schema):
+    """What would fare otherwise."""
+
+    ref: str = Field(description="Such as fact:12; of turns in a row the first and the last, such as turns:3-9")
+    section: str
+    label: str
+    tokens: int
+    rule: str = Field(description="By which it would be cut, or had been")
+
+
+class WhatIf(Schema):
+    """Your latest prompt, put together again under the plan that you try."""
+
+    sentence: str
+    before: int = Field(description="Tokens under the plan that holds")
+    after: int = Field(description="Tokens under the other; 0: your message would not fit")
+    cut: list[Fate]
+    back: list[Fate] = Field(description="What had been cut and would stand there")
+    exact: bool = Field(description="false: the sizes of some turns are a mean")
+
+
 class Plan(Schema):
     """A plan as it holds, in tokens."""
 
@@ -49,6 +70,7 @@ class Plan(Schema):
     is_own: bool = Field(description="You chose it; else it is the default")
     note: str = Field(description="What you should know of it: that it was shrunk, or does not hold any more")
     presets: list[str]
+    preview: WhatIf | None = Field(None, description="Of a dry run: what it would cut; null: there is no prompt yet")
 
 
 class NewPlan(Schema):
@@ -80,7 +102,7 @@ def put_plan(request: HttpRequest, given: NewPlan) -> Any:
             plan = resolve(
                 choosing.validated(*choice, window), window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens
             )
-            return _resolved(plan, is_own=True)
+            return _resolved(plan, is_own=True) | {"preview": planning.preview_of(live.latest(user), plan)}
         choosing.save(user, *choice, window)
     except choosing.NotValid as wrong:
         errors = [{"where": f"body.given.{name}", "what": sentence} for name, sentence in wrong.errors.items()]

@@ -1,7 +1,8 @@
 """How much of what tools return does the model see? The working memory of one running turn, in tokens.
 
-A result is shortened as it arrives: its head is sent, and a line says how much was left out and where the whole is
-kept. What was sent stands in the provider's cache; it is shortened once more only where a later round has no room.
+A result is shortened as it arrives: of a search the beginning of each result is sent, of a text or where that is too
+long its head, and a line says how much was left out and where the whole is kept. What was sent stands in the provider's
+cache; it is shortened once more only where a later round has no room.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from budget.learning import Belief, spread
 from budget.plan import Section
 from budget.prefix import added
 from budget.preflight import allot
+from chat.gist import gist_of
 from recall.tokens import count
 
 if TYPE_CHECKING:
     from chat.answering import ToolUse
 
 NOTE: Final = "\n[Shortened: the first {shown:,} of {whole:,} characters.{where}]"
+SUMMARISED: Final = "\n[Summarised: the beginning of each result.{where}]"
 KEPT_AT: Final = " The whole is kept at {path}: read_document reads on from a start, search_knowledge finds in it."
 GONE: Final = "[Left out for want of room.{where}]"
 RULE: Final = next(step.rule for step in PRUNING_ORDER if step.section is Section.TASK)
@@ -87,9 +90,13 @@ class TaskRoom:
         return [(one, tokens) for one, tokens in both if tokens < one.tokens]
 
     def shorten(self, one: Shown, tokens: int) -> None:
-        """Keep the head of a result: as many characters as `tokens` hold beside the line that says so."""
+        """Keep what `tokens` hold beside the line that says so: the beginning of each result, else the head."""
         where = KEPT_AT.format(path=one.path) if one.path else ""
         result = one.call.result
+        if gist := gist_of(result):
+            self._set(one, gist + SUMMARISED.format(where=where))
+            if one.tokens <= tokens:
+                return
         length = len(result)
         for _ in range(TRIES):
             length = int(length * BELOW * tokens / max(1, one.tokens))

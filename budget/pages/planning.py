@@ -173,7 +173,7 @@ def _planning(
         preset=base.name,
         sliders=list(_sliders(choice, base, latest, wrong, posted or {})),
         errors=wrong,
-        preview=_preview(latest, fitted) if fitted is not None and is_tried else None,
+        preview=preview_of(latest, fitted) if fitted is not None and is_tried else None,
         plan=fitted,
         is_own=is_own,
         is_tried=is_tried,
@@ -181,7 +181,8 @@ def _planning(
     )
 
 
-def _preview(latest: Receipt | None, plan: ResolvedPlan) -> Preview | None:
+def preview_of(latest: Receipt | None, plan: ResolvedPlan) -> Preview | None:
+    """What the plan would make of the latest prompt; None: there is none."""
     if latest is None:
         return None
     before = pieces_of(latest)

@@ -12,11 +12,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from budget.models import BudgetPlan
+from budget.models import BudgetPlan, Receipt
+from budget.plan import SMALL, resolve
+from budget.whatif import pieces_of, preview
 from chat.models import Conversation, Message
 from memory.models import Fact
 from memory.tidying import carry_out
 from tests.api.rows import AT, DOCUMENT, everything_of, with_key
+from tests.budget.rows import answer_of, draft_for
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queued")]
 
@@ -228,6 +231,15 @@ def test_tidying_up_is_queued_once_and_reported(hers: Client, alice: Any) -> Non
 def test_a_plan_is_tried_chosen_and_left(hers: Client, alice: Any) -> None:
     tried = send(hers, "PUT", "/budget/plan", {"preset": "small", "dry_run": True})
     assert tried["total"] == 8_000
+    assert tried["preview"] is None, "there is no prompt yet"
+    draft_for(answer_of(alice)).save()
+    tried = send(hers, "PUT", "/budget/plan", {"preset": "small", "dry_run": True})
+    before = pieces_of(Receipt.objects.get())
+    shown = preview(before, resolve(SMALL, 1_000_000), before.cut_turns)
+    told = tried["preview"]
+    assert (told["sentence"], told["before"], told["after"]) == (shown.sentence, shown.before, shown.after)
+    assert [one["ref"] for one in told["cut"]] == [change.ref for change in shown.cut]
+    assert told["before"] > 0
     assert not BudgetPlan.objects.exists()
     chosen = send(hers, "PUT", "/budget/plan", {"preset": "standard", "ceilings": {"profile": 4_000}})
     assert (chosen["is_own"], chosen["name"]) == (True, "standard (yours)")

@@ -326,8 +326,8 @@ def _unlisted(known: Known) -> int:
 
 
 def _beaten(known: Known) -> list[CutItem]:
-    """What retrieval left out, best first; of a line of the profile the profile says what became of it."""
-    in_profile = {line.ref for line in known.profile}
+    """What retrieval left out, best first. Of the profile's lines, pinned or new, the profile says what became."""
+    in_profile = {line.ref for line in known.profile} | known.importance.keys()
     return [one for one in known.recollection.cut if one.item.ref not in in_profile]
 
 

@@ -103,6 +103,19 @@ async def test_what_the_profile_says_is_told_once_and_named_as_called_for(
     assert item["parts"]["keyword"] > 0
 
 
+async def test_what_is_new_in_the_profile_since_it_was_pinned_is_not_told_as_cut(
+    alice: Any, tabs: Tabs, provider: Provider
+) -> None:
+    tab = await tabs.open(alice)
+    done = await tab.talk("Good morning")
+    fact = await told_in_a_line(alice)
+
+    again = await tab.talk("When do I play the cello?", done["conversation"])
+
+    assert "plays the cello on Mondays" in json.dumps(provider.requests()[-1]["body"]["messages"][-1])
+    assert await items_of(again["message"], fact) == []
+
+
 @pytest.mark.parametrize(("missing", "where"), [(0, "profile"), (1, "memories")], ids=["finds one", "finds none"])
 def test_a_line_that_is_not_sure_of_its_place_is_told_once_whether_it_finds_one_or_not(
     alice: User, monkeypatch: pytest.MonkeyPatch, missing: int, where: str

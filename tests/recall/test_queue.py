@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -26,31 +27,40 @@ from tests.running import PROJECT, Server, clean_environment, free_port, wait_un
 LEASE_IS_OVER = 2.5  # seconds; tests/recall/short_lease.py says 2
 
 
+LAST_WORDS = 4_000
+"""Characters of a worker's log that a failed test shows."""
+
+
 @contextmanager
 def working(**environment: str) -> Iterator[subprocess.Popen[bytes]]:
     """A worker with a short lease, in a process of its own."""
-    worker = subprocess.Popen(
-        [
-            *celery("worker"),
-            "--pool",
-            "threads",
-            "--concurrency",
-            "1",
-            "--hostname",
-            "worker@test",
-            "--loglevel",
-            "INFO",
-        ],
-        cwd=PROJECT,
-        env=clean_environment(DJANGO_SETTINGS_MODULE="tests.recall.bare_settings", **environment),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield worker
-    finally:
-        worker.kill()
-        worker.wait()
+    with TemporaryFile("w+") as told:
+        worker = subprocess.Popen(
+            [
+                *celery("worker"),
+                "--pool",
+                "threads",
+                "--concurrency",
+                "1",
+                "--hostname",
+                "worker@test",
+                "--loglevel",
+                "INFO",
+            ],
+            cwd=PROJECT,
+            env=clean_environment(DJANGO_SETTINGS_MODULE="tests.recall.bare_settings", **environment),
+            stdout=told,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            yield worker
+        except AssertionError as missed:
+            told.seek(0)
+            missed.add_note(f"The worker (code {worker.poll()}) said:\n{told.read()[-LAST_WORDS:]}")
+            raise
+        finally:
+            worker.kill()
+            worker.wait()
 
 
 def celery(command: str) -> list[str]:

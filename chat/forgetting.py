@@ -21,8 +21,7 @@ from budget.models import ProfileSnapshot, Receipt
 from chat.branches import BESIDE, KEPT
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.rewriting import DROPPED, summarise_anew
-from chat.steps import Step, about
-from chat.steps import brought as brought_in_words
+from chat.steps import Step, about, readable
 from chat.tools.knowing import brought
 from memory.artifacts import FOLDER
 from memory.forgettable import BusyError
@@ -124,7 +123,7 @@ def _shown(message: Message) -> str:
         case Message.Event.TOOL_CALL:
             return Step(message.author, about(message.author, message.event_data.get("input"))).line
         case Message.Event.TOOL_RESULT:
-            return brought_in_words(message.text)
+            return readable(message.text)
         case _:
             return message.text
 

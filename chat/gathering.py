@@ -137,12 +137,7 @@ def gather(opened: Opened) -> Known:
     timed.lap("profile")
     already_cut = _already_cut(opened)
     plan, ratios = plan_for(user, able.context_window), calibration.ratios(model)
-    said, is_whole = _in_the_window(opened, before, already_cut), not before.segments and already_cut is None
-    told = replace(
-        told_by_profile(lines, plan, ratios),
-        said=frozenset(said),
-        conversation=str(conversation.pk) if is_whole else "",
-    )
+    told = _told(opened, before, already_cut, told_by_profile(lines, plan, ratios))
     recollection = _recalled(opened, before, segments, told, now)
     timed.lap("retrieve")
     known = Known(
@@ -207,6 +202,13 @@ def _recalled(opened: Opened, before: Past, segments: Sequence[_SegmentRow], tol
         context=[message.text for turn in before.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)],
     )
     return recollection if before.turns else with_where_we_left(user, recollection, now, told, conversation)
+
+
+def _told(opened: Opened, before: Past, cut: TurnRange | None, by_profile: Told) -> Told:
+    """What the prompt says anyway: the profile, the turns and summaries that stand there, this very question."""
+    is_whole = not before.segments and cut is None
+    said = frozenset(_in_the_window(opened, before, cut))
+    return replace(by_profile, said=said, conversation=str(opened.conversation.pk) if is_whole else "")
 
 
 def told_by_profile(lines: Sequence[ProfileLine], plan: ResolvedPlan, ratios: Mapping[TextClass, float]) -> Told:

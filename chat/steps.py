@@ -111,7 +111,7 @@ def about(name: str, asked: Any) -> str:
     return shown if len(shown) <= ABOUT_CHARS else f"{shown[: ABOUT_CHARS - 1]}…"
 
 
-def brought(result: str) -> str:
+def readable(result: str) -> str:
     """What a tool answered, as people read it: the words it found, without what is for the model."""
     try:
         answer = json.loads(result)

@@ -42,7 +42,7 @@ from memory.filing.places import standing
 from memory.filing.profile import refresh
 from memory.forgetting.epoch import epoch
 from memory.known import as_known, known_facts, similar
-from memory.links import give_way, link, take_place
+from memory.links import in_place_of, link
 from memory.models import Fact, FactLink, LibrarianRun
 from memory.policies import policy_for
 from memory.source import Utterance, source
@@ -327,10 +327,8 @@ def _carry_out(decision: Decision, proposal: ProposedFact, vector: object, ledge
 
 def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
     """The old fact leaves its key before the new one takes it: only one may be active."""
-    older = [] if decision.supersedes is None else [decision.supersedes]
-    give_way(older, at=timezone.now())
-    ledger.known = [fact for fact in ledger.known if fact.fact_id not in older]
-    take_place(_add(decision, proposal, vector, ledger, Fact.Status.ACTIVE), older)
+    ledger.known = [fact for fact in ledger.known if fact.fact_id != decision.supersedes]
+    in_place_of(decision.supersedes, lambda: _add(decision, proposal, vector, ledger, Fact.Status.ACTIVE))
 
 
 def _add_beside(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:

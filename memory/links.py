@@ -5,13 +5,14 @@ A link is said once: saying it again may make it stronger, and changes nothing e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
+from django.utils import timezone
 
 from memory.models import Fact, FactLink
 
@@ -105,6 +106,15 @@ def give_way(older: Iterable[int], at: datetime) -> None:
     Fact.objects.filter(pk__in=list(older)).update(
         status=Fact.Status.SUPERSEDED, reason=GAVE_WAY, superseded_at=at, superseded_by=None
     )
+
+
+def in_place_of(older: int | None, make: Callable[[], Fact]) -> Fact:
+    """The fact that `make` stores, with the one that gave way to it first; None: it takes nobody's place."""
+    gone = [] if older is None else [older]
+    give_way(gone, at=timezone.now())
+    newer = make()
+    take_place(newer, gone)
+    return newer
 
 
 def take_place(newer: Fact, older: Sequence[int]) -> None:

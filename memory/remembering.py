@@ -15,7 +15,6 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
-from django.utils import timezone
 from pydantic import ValidationError
 
 from accounts.models import User
@@ -26,7 +25,7 @@ from memory.filing.profile import refresh
 from memory.forgetting.epoch import forgotten_since, hold
 from memory.kinds import Kind, default_importance
 from memory.known import near
-from memory.links import give_way, take_place
+from memory.links import in_place_of
 from memory.models import Fact
 from memory.policies import policy_for
 from memory.rules.engine import RuleEngine
@@ -109,19 +108,19 @@ def _kept(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, 
     decision = decide(fact, [said], known.facts, policy, known.similarity)
     if decision.outcome != Outcome.KEEP:
         return None
-    older = [] if decision.supersedes is None else [decision.supersedes]
-    give_way(older, at=timezone.now())
-    kept = store(
-        user.pk,
-        fact,
-        status=Fact.Status.ACTIVE,
-        reason=decision.reason,
-        source=Fact.Source.STATED,
-        said=said,
-        vector=own_vector,
-        extracted_by=EXTRACTED_BY,
+    kept = in_place_of(
+        decision.supersedes,
+        lambda: store(
+            user.pk,
+            fact,
+            status=Fact.Status.ACTIVE,
+            reason=decision.reason,
+            source=Fact.Source.STATED,
+            said=said,
+            vector=own_vector,
+            extracted_by=EXTRACTED_BY,
+        ),
     )
-    take_place(kept, older)
     refresh(user)
     return kept
 

@@ -34,7 +34,7 @@ STUDY: Final = (
 )
 WORK: Final = (
     r"job|shifts?|commute|startup|start-up|company|business|shop|caf[eé]|bakery|practice|team|boss|manager|clients"
-    r"|students|pupils|class|contract|studio|salon|farm|allotment|band|choir|club|gym|church|village|town|street|street"
+    r"|students|pupils|class|contract|studio|salon|farm|allotment|band|choir|club|gym|church|village|town|street"
 )
 HABIT: Final = (
     r"run|walk|swim|yoga|workout|practice|lesson|lessons|class|commute|ride|call|dinner|lunch|market|quiz|rehearsal"

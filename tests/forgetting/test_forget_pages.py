@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from chat.models import Message
-from chat.steps import brought
+from chat.steps import readable
 from memory.models import Fact, Forgetting
 from recall.erasing import FORGOTTEN
 from tests.forgetting.everywhere import tables_with
@@ -214,4 +214,4 @@ def test_a_tools_text_is_listed_in_words_and_not_as_json(told: Told, sign_in: Si
     ],
 )
 def test_what_a_tool_brought_is_told_in_its_words(result: str, words: str) -> None:
-    assert brought(result) == words
+    assert readable(result) == words

@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import random
+import re
 import secrets
 import shutil
 import statistics
@@ -220,7 +221,7 @@ class Timings:
     """Seconds of all, in this process and the server's: says what a query costs however busy the machine is."""
 
     def row(self, name: str, target: str) -> str:
-        steps = (self.step("embed"), sum(map(self.step, ("read", "words", "fetch"))), self.step("rank"))
+        steps = (self.step("embed"), sum(map(self.step, ("read", "fetch"))), self.step("rank"))
         figures = (*percentiles(self.whole), *steps, 1_000 * self.processor / len(self.whole))
         return f"{name:<24} " + " ".join(f"{figure:>9.1f}" for figure in figures) + f"   {target}"
 
@@ -289,11 +290,20 @@ class Statement:
     parameters: Any
 
     def explained(self, options: str) -> Any:
+        """By the plan that serves all values, as the statement is carried out (`PLANNED_ONCE`)."""
         from django.db import connection
 
+        names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", self.sql)))
+        numbers = {name: f"${number}" for number, name in enumerate(names, start=1)}
+        places = ", ".join(["%s"] * len(names))
         with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN ({options}) {self.sql}", self.parameters)
-            return cursor.fetchall()
+            cursor.execute(f"PREPARE explained AS {self.sql % numbers}")
+            try:
+                values = f"({places})" if names else ""
+                cursor.execute(f"EXPLAIN ({options}) EXECUTE explained {values}", [self.parameters[n] for n in names])
+                return cursor.fetchall()
+            finally:
+                cursor.execute("DEALLOCATE explained")
 
     def scanned(self) -> set[str]:
         """Shared tables that it reads from the first to the last row, but for small ones."""

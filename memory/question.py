@@ -90,8 +90,18 @@ class Period:
     def _match(self, when: date) -> float:
         if when < self.first:
             return math.exp(-(self.first - when).days / DAYS_TOLD_LATER)
-        tolerance = DAYS_TOLD_LATER + min((self.last - self.first).days, LONGEST_TAIL) / 2
-        return math.exp(-max(0, (when - self.last).days) / tolerance)
+        return math.exp(-max(0, (when - self.last).days) / self._told_for)
+
+    def told(self, year: int) -> Iterator[tuple[date, date]]:
+        """The first and the last day on which it is likely told; of a yearly one those of `year` and YEARS_BACK."""
+        years = range(max(1, year - YEARS_BACK), year + 1)
+        for one in (self._in_year(each) for each in years) if self.yearly else (self,):
+            yield one.first, one.last + timedelta(days=min(one._told_for, (date.max - one.last).days))
+
+    @property
+    def _told_for(self) -> float:
+        """Days after it in which the match falls to a third."""
+        return DAYS_TOLD_LATER + min((self.last - self.first).days, LONGEST_TAIL) / 2
 
     def _in_year(self, year: int) -> Period:
         first = _day(year, self.first.month, self.first.day)
@@ -102,6 +112,8 @@ DAYS_TOLD_LATER: Final = 5.0
 """A day's match falls to a third in so many days; that of a month a little slower. With the match of dates the first
 ten hold 2.1 points more of the evidence."""
 LONGEST_TAIL: Final = 30
+YEARS_BACK: Final = 30
+"""Years in which a day without a year is looked for."""
 
 
 @dataclass(frozen=True, slots=True)

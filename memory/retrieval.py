@@ -65,7 +65,7 @@ class Recollection:
     kept: tuple[MemoryItem, ...] = ()
     cut: tuple[CutItem, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
-    """Milliseconds of each step: read, words, embed (what was left of it after the words), fetch, rank."""
+    """Milliseconds of each step: read, embed, fetch, rank."""
 
     def without(self, told: Collection[str]) -> Recollection:
         """The same, where it turned out that the prompt says these anyway."""
@@ -137,7 +137,7 @@ def recall(
     if question.is_small_talk:
         return Recollection(timings=watch.laps)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
-    found = Search(user.pk, question, moment, then, filters, exclude_refs, collection, project).run(watch)
+    found = Search(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project).run(watch)
     ranked = rank(
         question,
         [row.candidate for row in found],

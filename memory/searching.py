@@ -1,27 +1,30 @@
-"""How are candidates found? The user's rows that hold words of the question, and those that are near it in meaning.
+"""How are candidates found? The user's rows that fit the question best, by its words and its meaning together.
 
-Three statements, each of which starts at the user's own rows: who speaks there, which rows hold the words, and what is
-near in meaning, with all that is told of either. The second is asked while the question is embedded. Meaning is an
-exact scan of the user's vectors: at some thousands of rows it takes a few milliseconds and misses nothing, where a
-shared approximate index would lose most rows to its filter. Words are any of the question's: asking for all of them
-finds nothing for 84 % of natural questions. A large collection (`PersonalIndex`) is searched by indexes of its own, and
-its common words bring nothing up.
+Two statements, each of which starts at the user's own rows: who speaks there; and which rows fit best, with all that is
+told of them. Meaning is an exact scan of the user's vectors: at some thousands of rows it takes a few milliseconds and
+misses nothing, where a shared approximate index would lose most rows to its filter. Words are any of the question's:
+asking for all of them finds nothing for 84 % of natural questions. A large collection (`PersonalIndex`) is searched by
+indexes of its own, and its common words bring nothing up.
+
+The question is embedded before, not beside it: on two processors that share a core each slowed the other down by more
+than was saved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
+
+from psycopg.sql import Literal
 
 from memory.embedding import DIMENSION, Embedder, embedder
 from memory.indexing import serving
 from memory.models import PersonalIndex
 from memory.paths import decode, encode
 from memory.question import CONTEXT_WEIGHT, Question
-from memory.ranking import CALIBRATIONS, UNKNOWN_MODEL, Calibration, Candidate, Source, on_scale_of
+from memory.ranking import CALIBRATIONS, UNKNOWN_MODEL, Calibration, Candidate, Profile, Source, on_scale_of
 from memory.refs import ids_by_kind
 from recall import prepared
 from recall.environment import setting
@@ -31,9 +34,11 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 PASSAGE_LIMIT: Final = setting("rag_re_rank_top_n", 100)
-"""Passages a leg brings up: with 60, the first ten hold 0.3 points less of the evidence; with all of them, as much."""
-STATEMENT_LIMIT: Final = 30
-"""Facts, and episodes, each leg brings up."""
+"""Passages that are ranked (seed 003's top 20). Chosen by both legs together: a hundred of each leg, 160 in all, were
+ranked in twice the time and found 1.7 points less of the evidence in long chats, where answers crowd, and 0.1 more in
+dialogues."""
+STATEMENT_LIMIT: Final = 40
+"""Facts, and episodes, that are ranked."""
 FIRST_LOOK: Final = 200
 """Rows of each kind whose words are weighed by where they stand; chosen by the rarity of those they hold, which the
 index tells without reading the rows."""
@@ -109,10 +114,8 @@ def collected(user: User) -> Collected:
 
 # The statements --------------------------------------------------------------------------------------------------
 
-# Which rows hold words of the question? A word weighs more the fewer of the user's rows hold it; one that no row holds
-# still counts in the whole, so that a long question about something else does not fit by a single word. Backslash and
-# quote are doubled: a word is data in the query, never syntax. The names in braces are put in from the constants below,
-# never from what a person wrote.
+# What is asked, in words and in meaning. Backslash and quote are doubled: a word is data in the query, never syntax.
+# The names in braces are put in from the constants below, never from what a person wrote.
 _ASKED: Final[LiteralString] = r"""
 WITH asked AS MATERIALIZED (
     SELECT row_number() OVER () AS word, max(share) AS share, {known_rows} AS known_rows,
@@ -122,34 +125,47 @@ WITH asked AS MATERIALIZED (
         UNION ALL SELECT unnest(tsvector_to_array(to_tsvector('english', %(context)s::text))),
             %(context_weight)s::float8
     ) AS words GROUP BY said
-), weighing AS MATERIALIZED (SELECT {weighing})"""
-_RARITY: Final[LiteralString] = "share * ln(1 + (greatest(rows - found, 0) + 0.5) / (found + 0.5)) AS weight"
-_BEST_SHARES: Final[LiteralString] = """
-SELECT origin, id, share FROM (
-    SELECT origin, id, share, row_number() OVER (PARTITION BY origin ORDER BY share DESC, id) AS place FROM shares
-) AS ordered WHERE place <= CASE origin WHEN 'chunk' THEN %(passages)s::int ELSE %(statements)s::int END"""
+), weighing AS MATERIALIZED (SELECT {weighing}
+), meant AS MATERIALIZED (
+    SELECT model, meaning::halfvec AS meaning, unrelated, scale, set_config('hnsw.ef_search', %(nearby)s::text, true)
+    FROM unnest(%(models)s::text[], %(vectors)s::text[], %(unrelated)s::float8[], %(scales)s::float8[])
+        AS put (model, meaning, unrelated, scale)
+)"""
 
-# The usual case, up to some thousands of rows: each is asked for each word. Asking for any of the words at once takes
-# three times as long.
-_WORDS_BY_SCAN: Final[LiteralString] = f"""{_ASKED}, hits AS MATERIALIZED (
+# What a row's meaning brings it in the ranking, who speaks, and when (`Profile.weights`).
+_NEAR: Final[LiteralString] = """
+{kind}_near AS MATERIALIZED (
+    SELECT own.id, %(by_meaning)s::float8 * coalesce(least(greatest(
+            (1 - (own.vector <=> meaning) - unrelated) * scale, 0), 1), 0) {beside} AS fits
+    FROM {table} AS own LEFT JOIN meant ON model = own.embedded_by WHERE {which}
+)"""
+
+# Which rows hold words of the question, and how much of it? A word weighs more the fewer of the user's rows hold it;
+# one that no row holds still counts in the whole, so that a long question about something else does not fit by a single
+# word. Only rows that can be found count: with rejected facts and deleted conversations every word would seem rare.
+_RARITY: Final[LiteralString] = "share * ln(1 + (greatest(rows - found, 0) + 0.5) / (found + 0.5)) AS weight"
+
+# The usual case, up to some thousands of rows: each is compared, and asked for each word. Asking for any of the words
+# at once takes three times as long.
+_BY_SCAN: Final[LiteralString] = f"""{_ASKED}, {{near}}, hits AS MATERIALIZED (
     {{hits}}
 ), weights AS MATERIALIZED (
     SELECT word, {_RARITY}
     FROM (SELECT word, share, coalesce(held, 0) AS found FROM asked LEFT JOIN
         (SELECT word, count(*) AS held FROM hits GROUP BY word) AS counted USING (word)) AS searched,
-        (SELECT {{rows}} AS rows) AS counted
+        (SELECT ({{rows}})::float8 AS rows) AS counted
 ), shares AS MATERIALIZED (
     SELECT origin, id, sum(rank * weight) / (SELECT nullif(sum(weight), 0) FROM weights) AS share
     FROM hits JOIN weights USING (word) GROUP BY origin, id
-){_BEST_SHARES}"""  # noqa: S608 - put together from constants
+), {{found}} {{told}}"""  # noqa: S608 - put together from constants
 _HITS_BY_SCAN: Final[LiteralString] = """
     SELECT '{kind}' AS origin, own.id, word, ts_rank(of_{kind}, search, query) AS rank
     FROM weighing, {table} AS own JOIN asked ON search @@ query WHERE {own}
 """
 
-# A large collection is never passed through: its index brings up what holds a rare word, and common words count only
-# where those have led.
-_WORDS_BY_INDEX: Final[LiteralString] = f"""{_ASKED}, seeking AS MATERIALIZED (
+# A large collection is never passed through: its indexes bring up what holds a rare word and what is nearest, and
+# common words count only where the rare ones have led.
+_BY_INDEX: Final[LiteralString] = f"""{_ASKED}, seeking AS MATERIALIZED (
     SELECT * FROM asked WHERE known_rows IS NULL
     UNION ALL (SELECT * FROM asked WHERE NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
                ORDER BY known_rows LIMIT 2)
@@ -160,7 +176,7 @@ _WORDS_BY_INDEX: Final[LiteralString] = f"""{_ASKED}, seeking AS MATERIALIZED (
 ), weights AS MATERIALIZED (
     SELECT word, query, {_RARITY}
     FROM (SELECT word, query, share, coalesce(known_rows, held, 0) AS found FROM asked LEFT JOIN held USING (word))
-        AS searched, (SELECT {{rows}} AS rows) AS counted
+        AS searched, (SELECT %(rows)s::float8 AS rows) AS counted
 ), looked_at AS MATERIALIZED (
     SELECT origin, id FROM (
         SELECT origin, id, row_number() OVER (PARTITION BY origin ORDER BY sum(weight) DESC, id DESC) AS place
@@ -168,7 +184,7 @@ _WORDS_BY_INDEX: Final[LiteralString] = f"""{_ASKED}, seeking AS MATERIALIZED (
     ) AS ordered WHERE place <= %(look)s::int
 ), shares AS MATERIALIZED (
     SELECT origin, id, weight / (SELECT nullif(sum(weight), 0) FROM weights) AS share FROM ({{weighed}}) AS weighed
-){_BEST_SHARES}"""  # noqa: S608 - put together from constants
+), {{near}}, {{found}} {{told}}"""  # noqa: S608 - put together from constants
 _HITS_BY_INDEX: Final[LiteralString] = """
     SELECT '{kind}' AS origin, own.id, word FROM seeking JOIN {table} AS own ON {own} AND own.search @@ seeking.query
 """
@@ -184,34 +200,30 @@ _KNOWN_ROWS: Final[LiteralString] = (
     "(SELECT (common_words ->> said)::float8 FROM memory_personalindex WHERE user_id = %(user)s::bigint)"
 )
 
-# What is near in meaning, and all that is told of it and of what the words have brought up.
-_FETCH: Final[LiteralString] = """
-WITH meant AS MATERIALIZED (
-    SELECT model, meaning::halfvec AS meaning, set_config('hnsw.ef_search', %(nearby)s::text, true)
-    FROM unnest(%(models)s::text[], %(vectors)s::text[]) AS put (model, meaning)
-), {legs}
-{rows_found}
-"""
-_LEG: Final[LiteralString] = """
-{kind}_words AS MATERIALIZED (
-    SELECT id, share FROM unnest(%({kind}_hits)s::bigint[], %({kind}_shares)s::float8[]) AS put (id, share)
-), {kind}_near AS MATERIALIZED (
-    SELECT own.id {nearest} LIMIT %({limit})s::int
-)"""
-_NEAREST_BY_SCAN: Final[LiteralString] = """
-    FROM {table} AS own JOIN meant ON model = own.embedded_by
-    WHERE {own} AND vector IS NOT NULL ORDER BY vector <=> meaning, own.id"""
-_NEAREST_BY_INDEX: Final[LiteralString] = """
-    FROM {table} AS own WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL ORDER BY {distance}"""
+_TOLD_THEN: Final[LiteralString] = "+ ({when}::date <@ %(told_on)s::datemultirange)::int * %(date_match)s::float8"
+_NEAREST_BY_INDEX: Final[LiteralString] = """own.id = ANY(ARRAY(
+    SELECT id FROM (SELECT own.id FROM {table} AS own
+        WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
+        ORDER BY {distance} LIMIT %({limit})s::int) AS nearest
+    UNION ALL (SELECT id FROM shares WHERE origin = '{kind}' ORDER BY share DESC, id LIMIT %({limit})s::int)))"""
 # The exact one is ordered by the identifier as well; an approximate index serves an order by the distance alone, by the
 # very expression it is made of. It looks at no more than `hnsw.ef_search` rows, 40 if nobody says otherwise.
 _MEANING: Final[LiteralString] = "(SELECT meaning FROM meant WHERE model = %(model)s::text)"
 _EXACT_DISTANCE: Final[LiteralString] = f"vector <=> {_MEANING}, id"
 _INDEXED_DISTANCE: Final = f"(vector::halfvec({DIMENSION})) <=> {_MEANING}::halfvec({DIMENSION})"
-_ROWS: Final[LiteralString] = """
-    SELECT own.vector <=> meaning, own.embedded_by, coalesce(share, 0), {columns}, {in_project}
-    FROM {kind}_near FULL OUTER JOIN {kind}_words USING (id) JOIN {table} AS own USING (id)
-        LEFT JOIN meant ON model = own.embedded_by {joins}"""
+
+# The rows that fit best by both together, and all that is told of them. Both are added up, not joined: the server takes
+# few rows to hold the words, and would look through those for each of the others.
+_FOUND: Final[LiteralString] = """
+{kind}_found AS MATERIALIZED (
+    SELECT id, sum(share) AS share FROM (
+        SELECT id, share, share * %(by_words)s::float8 AS fits FROM shares WHERE origin = '{kind}'
+        UNION ALL SELECT id, 0, fits FROM {kind}_near
+    ) AS legs GROUP BY id ORDER BY sum(fits) DESC, id LIMIT %({limit})s::int
+)"""
+_TOLD: Final[LiteralString] = """
+    SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
+    FROM {kind}_found JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by {joins}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +233,10 @@ class _Table:
     kind: LiteralString
     table: LiteralString
     limit: LiteralString
+    when: LiteralString
+    """When it was said or happened."""
+    spoken: LiteralString
+    """What the ranking gives a row for who speaks."""
     weights: LiteralString
     """Of words with the marks D, C, B and A; a word without a mark counts as D."""
     columns: LiteralString
@@ -237,6 +253,8 @@ _FACTS: Final = _Table(
     kind="fact",
     table="memory_fact",
     limit="statements",
+    when="recorded_at",
+    spoken="",
     weights="1,1,1,1",
     columns="""'fact', own.id, statement, '', recorded_at, message_id, importance, times_used, last_used_at, '',
         true, ''::text, 0, 0, tokens, status = 'archived'""",
@@ -248,6 +266,8 @@ _EPISODES: Final = _Table(
     kind="episode",
     table="memory_episode",
     limit="statements",
+    when="happened_at",
+    spoken="",
     weights="1,1,1,1",
     columns="""'episode', own.id, summary, title, happened_at, NULL::bigint, significance, times_used, last_used_at,
         '', true, coalesce(conversation_id::text, ''), 0, 0, tokens, status = 'archived'""",
@@ -257,6 +277,9 @@ _CHUNKS: Final = _Table(
     kind="chunk",
     table="memory_chunk",
     limit="passages",
+    when="said_at",
+    spoken="""+ own_words::int * %(own_words)s::float8
+            + (author = ANY(%(speakers)s::text[]))::int * %(name_match)s::float8""",
     weights=POSITION_WEIGHTS,
     columns="""own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN own.segment_id
         ELSE own.id END, own.text, concat_ws(' ', document.path::text, nullif(own.heading, '')), said_at,
@@ -313,75 +336,70 @@ class Search:
     filters: Filters
     exclude_refs: Collection[str]
     collection: Collected
+    profile: Profile
     project: str = ""
     """Path of the project that the conversation belongs to, and whose rows are marked; empty: none."""
 
     def run(self, watch: Stopwatch) -> list[Found]:
-        """The candidates of both legs, in no order. Laps: words, embed (what was left of it after the words), fetch."""
-        models = serving()
-        vectors = [_EMBEDDING.submit(_embedded, model, self.question.by_meaning) for model in models]
+        """The candidates of both legs, in no order. Laps: embed, fetch."""
         tables = list(self._tables())
-        shares = self._shares(tables) if tables else []
-        watch.lap("words")
-        meanings = [vector.result() for vector in vectors]
+        if not tables:
+            return []
+        models = serving()
+        meanings = [_embedded(model, self.question.by_meaning) for model in models]
         watch.lap("embed")
-        found = self._fetched(tables, shares, models, meanings) if tables else []
+        sql = self._put_together(tables)
+        rows = prepared.fetch(
+            self._own(sql, models[0].name), self._parameters() | self._meant(models) | {"vectors": meanings}
+        )
         watch.lap("fetch")
-        return found
+        return [_found(models[0].name, *row) for row in rows]
 
-    def _shares(self, tables: Sequence[tuple[_Table, str]]) -> list[tuple[str, int, float]]:
-        """Origin, id and share of the words, of the best rows by their words."""
-        statement = _WORDS_BY_INDEX if self.collection.rows else _WORDS_BY_SCAN
-        hits = _HITS_BY_INDEX if self.collection.rows else _HITS_BY_SCAN
-        known = {"known_rows": _KNOWN_ROWS if self.collection.rows else "NULL", "weighing": _WEIGHING}
-        # Only those that can be found: with rejected facts and deleted conversations every word would seem rare.
-        rows = " + ".join(f"(SELECT count(*) FROM {one.table} AS own WHERE {own})" for one, own in tables)  # noqa: S608
-        sql = statement.format(
+    def _put_together(self, tables: Sequence[tuple[_Table, str]]) -> str:
+        by_index = self.collection.rows is not None
+        hits = _HITS_BY_INDEX if by_index else _HITS_BY_SCAN
+        return (_BY_INDEX if by_index else _BY_SCAN).format(
+            known_rows=_KNOWN_ROWS if by_index else "NULL",
+            weighing=_WEIGHING,
+            near=", ".join(self._near(table, own) for table, own in tables),
             hits=" UNION ALL ".join(hits.format(kind=one.kind, table=one.table, own=own) for one, own in tables),
-            rows="%(rows)s::float8" if self.collection.rows else f"({rows})::float8",
+            rows=" + ".join(f"(SELECT count(*) FROM {table.kind}_near)" for table, _ in tables),  # noqa: S608
             weighed=" UNION ALL ".join(_WEIGHED_BY_INDEX.format(kind=one.kind, table=one.table) for one, _ in tables),
-            **known,
+            found=", ".join(_FOUND.format(kind=table.kind, limit=table.limit) for table, _ in tables),
+            told=" UNION ALL ".join(self._told(table) for table, _ in tables),
         )
-        return prepared.fetch(self._own(sql), self._parameters())
 
-    def _fetched(
-        self,
-        tables: Sequence[tuple[_Table, str]],
-        shares: Sequence[tuple[str, int, float]],
-        models: Sequence[Embedder],
-        meanings: Sequence[str],
-    ) -> list[Found]:
-        sql = _FETCH.format(
-            legs=", ".join(self._leg(table, own) for table, own in tables),
-            rows_found=" UNION ALL ".join(self._rows_of(table) for table, _ in tables),
-        )
-        hits: dict[str, Any] = {}
-        for table, _ in tables:
-            own = [(pk, share) for origin, pk, share in shares if origin == table.kind]
-            hits[f"{table.kind}_hits"] = prepared.array(pk for pk, _ in own)
-            hits[f"{table.kind}_shares"] = prepared.array(share for _, share in own)
-        named = {"models": [model.name for model in models], "model": models[0].name, "vectors": list(meanings)}
-        rows = prepared.fetch(self._own(sql), self._parameters() | named | hits)
-        current = models[0].name
-        return [_found(current, *row) for row in rows]
+    def _near(self, table: _Table, own: str) -> str:
+        which = own
+        if self.collection.rows is not None:
+            distance = _INDEXED_DISTANCE if self.collection.has_own_index else _EXACT_DISTANCE
+            nearest = {"kind": table.kind, "table": table.table, "limit": table.limit}
+            which = _NEAREST_BY_INDEX.format(own=own, distance=distance, **nearest)
+        beside = table.spoken + (_TOLD_THEN.format(when=table.when) if self.question.periods else "")
+        return _NEAR.format(kind=table.kind, table=table.table, beside=beside, which=which)
 
-    def _rows_of(self, table: _Table) -> str:
+    def _told(self, table: _Table) -> str:
         in_project = table.in_project if self.project else "false"
-        return _ROWS.format(
+        return _TOLD.format(
             columns=table.columns, in_project=in_project, kind=table.kind, table=table.table, joins=table.joins
         )
 
-    def _leg(self, table: _Table, own: str) -> str:
-        nearest = _NEAREST_BY_SCAN
-        if self.collection.rows:
-            distance = _INDEXED_DISTANCE if self.collection.has_own_index else _EXACT_DISTANCE
-            nearest = _NEAREST_BY_INDEX.replace("{distance}", distance)
-        return _LEG.replace("{nearest}", nearest).format(kind=table.kind, table=table.table, limit=table.limit, own=own)
+    def _meant(self, models: Sequence[Embedder]) -> dict[str, Any]:
+        scales = [calibration(model.name) for model in models]
+        return {
+            "models": [model.name for model in models],
+            "model": models[0].name,
+            "unrelated": prepared.array(one.unrelated for one in scales),
+            "scales": prepared.array(1 / (one.close - one.unrelated) for one in scales),
+        }
 
-    def _own(self, sql: str) -> str:
-        """The statement; for a large collection with the owner's number in it: the owner's own index is found by it
-        when the statement is planned."""
-        return sql.replace("%(user)s", str(int(self.user_id))) if self.collection.rows else sql
+    def _own(self, sql: str, model: str) -> str:
+        """The statement; for a large collection with the owner's number and the model's name in it: it is planned once
+        for all values, and the owner's own indexes are only found by what they are limited to."""
+        if self.collection.rows is None:
+            return sql
+        named = Literal(model).as_string().replace("%", "%%")
+        return sql.replace("%(user)s", str(int(self.user_id))).replace("%(model)s", named)
 
     def _tables(self) -> Iterator[tuple[_Table, str]]:
         """The tables that can hold what is wanted, each with what makes a row of it the user's own and wanted."""
@@ -477,8 +495,12 @@ class Search:
         if self.filters.until:
             yield f"{column} < %(until)s::timestamptz"
 
+    def _told_on(self) -> Iterator[tuple[date, date]]:
+        for period in self.question.periods:
+            yield from period.told(self.moment.year)
+
     def _parameters(self) -> dict[str, Any]:
-        only, named = self.filters, ids_by_kind(self.exclude_refs)
+        only, named, weights = self.filters, ids_by_kind(self.exclude_refs), self.profile.weights
         return {
             "user": self.user_id,
             "words": self.question.by_words,
@@ -489,6 +511,13 @@ class Search:
             "look": FIRST_LOOK,
             "moment": self.moment,
             "known_then": prepared.array(self.known_then or ()),
+            "by_words": weights.get("keyword", 0.0),
+            "by_meaning": weights.get("semantic", 0.0),
+            "own_words": weights.get("own_words", 0.0),
+            "name_match": weights.get("name_match", 0.0),
+            "date_match": weights.get("date_match", 0.0),
+            "speakers": sorted(self.question.speakers),
+            "told_on": "{" + ",".join(f"[{first},{last}]" for first, last in self._told_on()) + "}",
             "passages": PASSAGE_LIMIT,
             "statements": STATEMENT_LIMIT,
             **{f"{kind}_ids": prepared.array(ids) for kind, ids in named.items()},
@@ -504,10 +533,6 @@ class Search:
             "project": self.project,
             "project_path": encode(self.project) if self.project else None,
         }
-
-
-_EMBEDDING: Final = ThreadPoolExecutor(max_workers=2, thread_name_prefix="embedding")
-"""A question is embedded while the server looks for its words."""
 
 
 def _embedded(model: Embedder, text: str) -> str:

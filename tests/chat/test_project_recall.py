@@ -143,9 +143,9 @@ def test_without_a_project_nothing_is_marked_and_the_order_is_as_ever(garden: Pr
 
 def test_a_project_costs_no_statement_more(garden: Project, alice: User, django_assert_num_queries: Any) -> None:
     recall(alice, "roses", now=NOW)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         recall(alice, "roses", now=NOW)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         recall(alice, "roses", now=NOW, project=garden.path, filters=Filters(scope=garden.path))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memory.question import (
     CONTEXT_WORDS,
     QUESTION_ENDS,
+    YEARS_BACK,
     Period,
     ends,
     in_third_person,
@@ -135,6 +136,42 @@ def test_the_further_a_day_lies_after_a_period_the_less_it_matches(
     assert 0 <= period.match(when) <= 1
     if not yearly and when >= period.last:
         assert period.match(when + timedelta(days=later)) <= period.match(when)
+
+
+@given(days, st.integers(0, 400), days, st.booleans())
+def test_a_day_within_the_time_or_shortly_after_it_is_one_on_which_it_is_told(
+    first: date, length: int, when: date, yearly: bool
+) -> None:
+    period = Period(first, first + timedelta(days=length), yearly)
+
+    is_told = any(earliest <= when <= latest for earliest, latest in period.told(when.year))
+
+    if period.match(when) == 1:
+        assert is_told
+    if is_told:
+        assert period.match(when) > 0.36
+
+
+@pytest.mark.parametrize(
+    ("question", "last"),
+    [("on 7 May 2023", date(2023, 5, 12)), ("in May 2023", date(2023, 6, 20)), ("December 9999", date.max)],
+)
+def test_what_happened_is_told_for_some_days_and_of_a_longer_time_for_longer(question: str, last: date) -> None:
+    (period,) = periods(question, TODAY)
+
+    ((first, latest),) = period.told(TODAY.year)
+
+    assert (first, latest) == (period.first, last)
+
+
+def test_a_day_without_a_year_is_told_in_each() -> None:
+    (period,) = periods("On 31 December?", TODAY)
+
+    told = list(period.told(TODAY.year))
+
+    assert told[-2:] == [(date(year, 12, 31), date(year + 1, 1, 5)) for year in (TODAY.year - 1, TODAY.year)]
+    assert len(told) == YEARS_BACK + 1
+    assert [first.year for first, _ in Period(TODAY, TODAY, yearly=True).told(2)] == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory import indexing
+from memory import indexing, searching
 from memory.embedding import MINILM, MINILM_INT8, embedder
 from memory.indexing import embed_waiting, index_document
 from memory.models import Chunk, Document, Episode, Fact, PersonalIndex
@@ -154,7 +154,7 @@ def test_each_item_says_where_it_comes_from_and_how_it_was_scored(alice: User) -
 
 
 def test_the_time_of_each_step_is_told(alice: User) -> None:
-    assert set(recall(alice, "Anything?", now=NOW).timings) == {"read", "words", "embed", "fetch", "rank"}
+    assert set(recall(alice, "Anything?", now=NOW).timings) == {"read", "embed", "fetch", "rank"}
 
 
 def test_another_profile_may_be_asked_for(alice: User) -> None:
@@ -454,14 +454,53 @@ def test_no_question_breaks_the_search(alice: User, question: str) -> None:
     assert len(recollection.kept) + len(recollection.cut) == 1
 
 
+# The first look ------------------------------------------------------------------------------------------------------
+
+
+def test_what_fits_by_words_and_meaning_together_is_ranked_before_what_fits_by_one(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "PASSAGE_LIMIT", 1)
+    talk(
+        alice, "Kites, kites and again kites!", "Paper dragons on a long string.", "We flew kites, dragons on a string."
+    )
+
+    recollection = recall(alice, "Kites or dragons on a string?", now=NOW)
+
+    assert texts(recollection) == ["We flew kites, dragons on a string."]
+    assert recollection.cut == ()
+
+
+@pytest.mark.parametrize(("question", "found"), [("Who sang on 12 October 2026?", 40), ("Who sang in May 2026?", 190)])
+def test_what_was_said_when_the_question_means_is_looked_at_first(
+    alice: User, monkeypatch: pytest.MonkeyPatch, question: str, found: int
+) -> None:
+    monkeypatch.setattr(searching, "PASSAGE_LIMIT", 1)
+    for days_ago in (5, 40, 190, 300):
+        talk(alice, "Who sang? The baker sang.", days_ago=days_ago)
+
+    (item,) = recall(alice, question, now=NOW).kept
+
+    assert (NOW - item.when).days == found - 1
+
+
+def test_what_the_person_named_said_is_looked_at_first(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "PASSAGE_LIMIT", 1)
+    talk(alice, "I play the tuba.", "I play the tuba.", authors=("Mary", "John"))
+
+    (item,) = recall(alice, "What does John play?", now=NOW).kept
+
+    assert item.author == "John"
+
+
 # One round -------------------------------------------------------------------------------------------------------
 
 
-def test_recalling_takes_three_statements(alice: User, django_assert_num_queries: Any) -> None:
+def test_recalling_takes_two_statements(alice: User, django_assert_num_queries: Any) -> None:
     remember(alice, SISTER, *OTHERS)
     recall(alice, "Where does my sister live?", now=NOW)  # which models serve is looked up now and then
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         recall(alice, "Where does my sister live?", now=NOW)
 
 

@@ -42,6 +42,8 @@ STATEMENT_LIMIT: Final = 40
 FIRST_LOOK: Final = 200
 """Rows of each kind whose words are weighed by where they stand; chosen by the rarity of those they hold, which the
 index tells without reading the rows."""
+PAIR_ROWS: Final = 300
+"""Two common words of a question bring up what holds both, where by chance no more than so many rows would."""
 MOST_AUTHORS: Final = 300
 """Names of speakers that are looked for in a question."""
 POSITION_WEIGHTS: Final[LiteralString] = "0.25,0.45,0.7,1"
@@ -163,12 +165,22 @@ _HITS_BY_SCAN: Final[LiteralString] = """
     FROM weighing, {table} AS own JOIN asked ON search @@ query WHERE {own}
 """
 
-# A large collection is never passed through: its indexes bring up what holds a rare word and what is nearest, and
-# common words count only where the rare ones have led.
-_BY_INDEX: Final[LiteralString] = f"""{_ASKED}, seeking AS MATERIALIZED (
-    SELECT * FROM asked WHERE known_rows IS NULL
-    UNION ALL (SELECT * FROM asked WHERE NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
-               ORDER BY known_rows LIMIT 2)
+# A large collection is never passed through: its indexes bring up what is nearest, what holds a rare word, and what
+# holds two common ones that are not often together; where each two are, what holds the rarest three.
+_BY_INDEX: Final[LiteralString] = f"""{_ASKED}, common AS MATERIALIZED (
+    SELECT word, query, known_rows FROM asked WHERE known_rows IS NOT NULL ORDER BY known_rows LIMIT 4
+), pairs AS MATERIALIZED (
+    SELECT ARRAY[one.word, other.word] AS words, one.query && other.query AS query
+    FROM common AS one JOIN common AS other ON one.word < other.word
+    WHERE one.known_rows * other.known_rows <= %(pair)s::float8 * %(rows)s::float8
+    ORDER BY one.known_rows * other.known_rows LIMIT 3
+), seeking AS MATERIALIZED (
+    SELECT ARRAY[word] AS words, query FROM asked WHERE known_rows IS NULL
+    UNION ALL SELECT words, query FROM pairs
+    UNION ALL (SELECT array_agg(word), string_agg(query::text, ' & ')::tsquery
+               FROM (SELECT word, query FROM common ORDER BY known_rows LIMIT 3) AS rarest
+               WHERE NOT EXISTS (SELECT FROM pairs) AND NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
+               HAVING count(*) > 0)
 ), hits AS MATERIALIZED (
     {{hits}}
 ), held AS MATERIALIZED (
@@ -186,7 +198,8 @@ _BY_INDEX: Final[LiteralString] = f"""{_ASKED}, seeking AS MATERIALIZED (
     SELECT origin, id, weight / (SELECT nullif(sum(weight), 0) FROM weights) AS share FROM ({{weighed}}) AS weighed
 ), {{near}}, {{found}} {{told}}"""  # noqa: S608 - put together from constants
 _HITS_BY_INDEX: Final[LiteralString] = """
-    SELECT '{kind}' AS origin, own.id, word FROM seeking JOIN {table} AS own ON {own} AND own.search @@ seeking.query
+    SELECT DISTINCT '{kind}' AS origin, own.id, unnest(words) AS word
+    FROM seeking JOIN {table} AS own ON {own} AND own.search @@ seeking.query
 """
 # `|| ''` and OFFSET 0: a row's words are read once, not for each of the question's.
 _WEIGHED_BY_INDEX: Final[LiteralString] = r"""
@@ -509,6 +522,7 @@ class Search:
             "rows": self.collection.rows,
             "nearby": str(2 * PASSAGE_LIMIT),
             "look": FIRST_LOOK,
+            "pair": PAIR_ROWS,
             "moment": self.moment,
             "known_then": prepared.array(self.known_then or ()),
             "by_words": weights.get("keyword", 0.0),

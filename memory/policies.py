@@ -14,6 +14,7 @@ from django.db import transaction
 from memory.decision import DEFAULT_POLICY, SURE, Policy, Reason, Rule
 from memory.kinds import Kind
 from memory.models import Fact, KindPolicy
+from recall.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -67,9 +68,13 @@ def policy_for(user: User) -> Policy:
 
 def rules_of(user: User) -> dict[str, Rule]:
     """The rule for every subject. One statement."""
-    rows = KindPolicy.objects.for_user(user).filter(subject__in=SUBJECTS)
-    own = {row.subject: Rule(row.rule) for row in rows}
-    return {subject: own.get(subject, default_rule(subject)) for subject in SUBJECTS}
+    own = dict(_OWN(user=user.pk))
+    return {subject: Rule(own[subject]) if subject in own else default_rule(subject) for subject in SUBJECTS}
+
+
+_OWN: Final = Prepared(
+    lambda user: KindPolicy.objects.filter(user=user, subject__in=SUBJECTS).values_list("subject", "rule"), user=int
+)
 
 
 def default_rule(subject: str) -> Rule:

@@ -76,13 +76,19 @@ _FINITE = (
     "|means?|meant|sounds?|seems?|works?|needs?|keeps?|brings?|drives?|shows?|allows?"
 )
 """A verb behind “searching for a flat” makes that its subject: nobody is left out."""
+_TO_COME = (
+    r"to be (?:so|(?:an?|the) (?:[\w-]+ ){0,2}(?:night|day|week|weekend|year|time|trip|show|event|change|success|blast"
+    r"|party|journey|game|one))\b"
+)
+"""Of what “going to be a great night” is said: not of the user."""
 _TO_ITS_VERB = (
     r"(?:(?!,|\b(?:till|until|because|while|when|since|but|so|that|which|who|if|as|where|before|after)\b).)*?"
-    rf"(?:'s (?:an?|the|been|hard|tough|not|so|really)|\b(?:{_FINITE}))\b"
+    rf"(?:'s (?:an?|the|been|hard|tough|not|so|really)|\b(?:{_FINITE}|(?:is|are|was|were|does|has|can|could)n't))\b"
 )
 _FULL: Final[tuple[tuple[str, str], ...]] = (
     (
-        rf"(?:{_SOON})(?:{_DOING})\b(?! (?:out|by|it|this|that|with this|on it|there)\b)(?!{_TO_ITS_VERB}(?! my| "
+        rf"(?:{_SOON})(?:{_DOING})\b(?! {_TO_COME})"
+        rf"(?! (?:out|by|it|this|that|with this|on it|there)\b)(?!{_TO_ITS_VERB}(?! my| "
         rf"our))",
         "I'm ",
     ),
@@ -91,7 +97,8 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
         rf"|wanted)\b)",
         "I'm a ",
     ),
-    (rf"{_SOON}been (?!there\b|wondering|thinking|meaning)", "I've "),
+    (rf"{_SOON}been (?!there\b|wondering|thinking|meaning|ages|so long|an? (?:few|while|long|couple|bit|great|tough"
+     r"|hard|busy|crazy|wild|rough|good|journey)\b)", "I've "),
     (rf"{_SOON}(?:{_BE})\b", "I'm "),
     (rf"{_SOON}(?:was|am) (?!it|this|that|there|i\b|my|the\b)", "I "),
     (rf"{_SOON}(?:{_DID})\b(?! it\b| this\b| that\b| there\b| confused\b| stuck\b| an? (?:error"
@@ -103,8 +110,8 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
      r"|bullet)\b)", "I "),
     (r"(?:only |just )(?:have|own|eat|drink|use)\b", "I "),
     (r"(?:have|own) (?:an?|two|three|four|five|\d+|no) (?!look\b|go\b|think\b)", "I "),
-    (r"(?:love|loved|adore|hate|prefer|enjoy|work|live) (?!it\b|this\b|that\b|you\b|the (?:way"
-        r"|idea|answer)\b|out\b)", "I "),
+    (r"(?:love|loved|adore|hate|prefer|enjoy|work|live) (?!it\b|this\b|that\b|you\b|your\b|the\b"
+        r"|out\b|together$)", "I "),
     (r"(?:avid|keen|huge|big|massive|lifelong|total) [\w' -]{2,40}? (?:fan|nerd|geek|lover|reader"
         r"|collector)\b", "I'm a "),
     (r"(?:single|proud|stay-at-home|working|expectant|new|soon-to-be) (?:mum|mom|dad|father|mother"

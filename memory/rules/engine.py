@@ -34,7 +34,7 @@ from memory.rules.open_patterns import (
 from memory.rules.orders import standing_order, stretches
 from memory.rules.patterns import PATTERNS, Pattern
 from memory.rules.people import ANYONE, FEMALE, MALE, alternatives
-from memory.rules.plain import plainly_said
+from memory.rules.plain import plainly_said, says_nothing
 from memory.rules.presupposed import presupposed
 from memory.rules.retelling import retold
 from memory.rules.scenes import is_unreal, plainly_meant
@@ -43,7 +43,7 @@ from memory.rules.verbs import PAST
 from memory.sensitive import sensitive
 from memory.source import Utterance
 
-VERSION: Final = "rules/4"
+VERSION: Final = "rules/5"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 
@@ -291,6 +291,7 @@ def _told_whole(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]
         or NEVER_FIRST.match(words)
         or _ENDS_OPEN.search(words)
         or _GAPS.search(words)
+        or says_nothing(words)
     )
     if len(words.split()) < MIN_TOLD_WORDS or vague:
         return []

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.rules.people import ANYONE, CREATURES, FEMALE, MALE, alternatives
+from memory.rules.slots import NO_NAME
 
 _TITLE: Final = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof|Sir|Father|Rabbi|Coach)\.? )"
 _NAME: Final = rf"(?!I'|I\b){_TITLE}?[A-Z][a-zà-žß']+(?:-[A-Z][a-zà-ž]+)?(?: (?:Mc|O')?[A-Z][a-zà-ž]+)?"
@@ -66,6 +67,8 @@ def mentions(text: str) -> Iterator[Mention]:
             relation, name = found["relation"].lower(), found["name"].removesuffix("'s")
             if relation in {"parents", "grandparents", "in-laws", "in laws"}:
                 continue  # the name is of one of them
+            if NO_NAME.search(name):
+                continue
             told = f"The user's {relation} is called {name}."
             yield Mention(told, relation, name, found.start(), found.end())
     for form in _PETS:

@@ -15,7 +15,7 @@ from memory.kinds import Kind
 from memory.rules.ailments import AILMENTS, MEDICINE
 from memory.rules.people import CREATURES, PEOPLE, alternatives
 from memory.rules.slots import JOBS, NATIONALITIES
-from memory.rules.verbs import ADVERBS
+from memory.rules.verbs import ADVERBS, PAST
 
 SURE: Final = 0.85
 FAIR: Final = 0.8
@@ -724,7 +724,8 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
     row(
         Kind.PROCEDURE,
         rf"(?:i|we) (?:also |still |usually |always |often |mostly |normally |generally |typically "
-        rf"|regularly |only |never |sometimes )*(?!do\b|need|want|think|guess|know|mean|see\b|get\b"
+        rf"|regularly |only |never |sometimes )*(?!{alternatives(tuple(PAST))}\b|(?:re|over)(?:took|did|built|made)\b"
+        r"|(?:all|each|both|even|once|first|then|last)\b)(?!do\b|need|want|think|guess|know|mean|see\b|get\b"
         rf"|understand|believe|wonder|hope|feel|hear|remember|forget|appreciate|notice|agree|assume"
         rf"|suppose|ask|say|tell|promise|bet\b|swear|look|have\b|am\b|was\b|were\b|can|could|should"
         rf"|would|will|must|may|might|tried|used\b|use\b|found|got\b|just\b|don|did|had|has|never said"

@@ -102,7 +102,7 @@ IDENTITY: Final = (
     i_am("it'?s <own_name>(?: btw| by the way| again| here)(?:,? .{1,80})?"),
     i_am("<own_name> again(?:[^\\w'].*)?", confidence=ASK),
     i_am("(?:it's|that's) <own_name>,? (?:with an? \\w+|spel(?:t|led) .{1,40}|like the .{1,40})", confidence=ASK),
-    i_am("(?:it's|its) <own_name>"),
+    i_am("(?:it's|its) <own_name>", confidence=ASK),
     name("(?:the|<my>) name on <my> (?:passport|id|birth certificate|badge|documents?) is <name>(?:,? .{1,80})?"),
     called("(?:people|most people|my friends|friends|colleagues|they|some) knows? me as <name>(?:,? .{1,80})?"),
     called("(?:please |just |you can |you may )?call me <name>,? or .{1,40}"),
@@ -112,7 +112,7 @@ IDENTITY: Final = (
         key="pronouns", value="{pronouns}",
     ),
     i_am("this is <own_name> (?:again|here|speaking)(?:,? .{1,100})?"),
-    i_am("<own_name> here(?:[^\\w'].*)?"),
+    i_am("<own_name> here(?:(?: ?[^\\w' ]| (?:from|again|with|asking|wondering|looking|trying|and|btw)\\b).*)?"),
     Pattern(
         "full_name", Kind.IDENTITY, "The user's full name is {name}.",
         "(?:it's |that's |which is |it is )?short for <name>(?:,? (?:but|and|though) .{1,80})?",

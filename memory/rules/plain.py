@@ -7,8 +7,10 @@ unasked, and only in a message that is not about work at hand (`scenes.about_wor
     refused                  because
     the talk itself          “I need”, “I think”, “thanks”, whatever speaks to “you”
     words that point back    “I like this one” says nothing without the sentence before
+    nobody in particular     “we last spoke”, “we have each other's back”, “their support keeps me going”
     what passes              “I'm on the bus”, “my hands are cold right now”
-    how somebody feels       “I'm worried”, “so excited”: another day, another mood
+    how somebody feels       “I'm worried”, “I felt at home”: another day, another mood
+    praise                   “my family has been so awesome”
     what leaves no trace     “I burnt the toast”: it takes a name, a number, a relative, a day, an animal, an illness
 """
 
@@ -39,6 +41,24 @@ POINTS_BACK: Final = re.compile(
     r"^(?:i|we)(?:'\w+| \w+){0,4}? (?:it|this|that|them|those|these|one|so|there|both|either|neither|none|any"
     r"|some|most|all|much|more)$"
     r"|\b(?:this|that|these|those) (?:one|ones|way|thing|stuff|part|bit)\b",
+    re.I,
+)
+ENDS_BACK: Final = re.compile(r"^(?:\S+ ){1,5}(?:it|them|this|that|those|these|there)$", re.I)
+NOBODY: Final = re.compile(
+    r"^(?:i|we) last (?:spoke|talked|chatted|met|saw|caught|hung|wrote|texted)\b"
+    r"|^we all\b|\beach other\b|^(?:their|his|her|its) |^it(?:'s| is| has) (?:been|so|really|an?"
+    r" (?:great|good|big|nice|lovely|huge|real|journey|challenge|chance|reminder)|the (?:best|least))\b"
+    r"|^we .*\b(?:together|as a team)$|^(?:i|we) (?:\w+ly )?(?:will|won't quit)\b(?! \w+ \w)"
+    r"|^the (?:support|help|love|advice|feedback|encouragement) (?:i|we)\b",
+    re.I,
+)
+"""It says something of people in general, of a talk, or of somebody the sentence does not name."""
+FEELS: Final = re.compile(rf"^(?:i|we) (?>{ADVERBS})(?:feel|felt)\b", re.I)
+PRAISE: Final = re.compile(
+    r"\b(?:is|are|was|were|been|'s|'re|looks?|sounds?|seems?) "
+    r"(?:(?:all|so|really|very|just|super|pretty|such|also|an?) )*(?:so important|cute|awesome|amazing|fun|lovely"
+    r"|wonderful|special|beautiful|incredible|cool|sweet|adorable|fantastic|a blast|rewarding|priceless|precious)\b"
+    r"(?! (?:at|with|in|for|to|on)\b)",
     re.I,
 )
 PASSING: Final = re.compile(
@@ -189,7 +209,7 @@ ROWS: Final[tuple[Row, ...]] = (
         r"(?:the|my) (?:best|worst|nicest|\w{3,}est) [\w' -]{2,30} (?:i|i've|we|we've) (?:ever )?\w+(?: \w+)? "
         r"(?:is|was|were|are)\b",
     ),
-    row(Kind.DECISION, Needs.TRACE, r"(?:i|we) won't (?:be )?(?!let|give|stop|forget)\w+"),
+    row(Kind.DECISION, Needs.TRACE, r"(?:i|we) won't (?:be )?(?!let|give|stop|forget|quit|back|rest|lie)\w+"),
     row(
         Kind.CONSTRAINT,
         Needs.STRONG_TRACE,
@@ -372,6 +392,11 @@ ROWS: Final[tuple[Row, ...]] = (
         rf"|my|our)\b",
     ),
 )
+
+
+def says_nothing(words: str) -> bool:
+    """Whether a claim would tell nothing if it were remembered: a mood, praise, a word that points back."""
+    return any(refused.search(words) for refused in (ENDS_BACK, NOBODY, FEELS, PRAISE))
 
 
 def plainly_said(words: str) -> OpenPattern | None:

@@ -107,8 +107,9 @@ _GOT: Final = re.compile(
     r"(?:just |recently |once )?"
     r"(?P<verb>got|bought|inherited|own|built|adopted|rent|keep|grew|ordered|booked|planted|knitted|baked"
     r"|restored|rescued)\b"
-    r"(?P<tail>(?! (?:\w+ing|wrong|right|to|it|an?|the)\b)[^,.?!:;()\n]{0,60}?)(?=[,.?!:;()\n]|$| (?:and|but|so"
-    r"|is|are|was|has|can|should)\b)",
+    r"(?P<tail>"
+    r"(?! (?:\w+ing|made|gave|helped|meant|changed|wrong|right|to|it|an?|the)\b)[^,.?!:;()\n]{0,60}?)"
+    r"(?=[,.?!:;()\n]|$| (?:and|but|so|is|are|was|has|can|should)\b)",
     re.I,
 )
 _AS_A: Final = re.compile(
@@ -142,7 +143,8 @@ _GREETS: Final = re.compile(
     r"(?P<place>[A-Z][\w-]+(?: [A-Z][\w-]+)*)"
 )
 _BEING: Final = re.compile(
-    r"(?:^|(?<=[.?!\n] ))being (?P<what>(?!an?\b|honest|fair|realistic|serious|careful|able|told|so\b|there"
+    r"(?:^|(?<=[.?!\n] ))being (?P<what>(?!an?\b|(?:out|in|on|at|around|with|there|back) "
+    r"|honest|fair|realistic|serious|careful|able|told|so\b|there"
     r"|here)[\w' -]{3,40}), ",
     re.I,
 )

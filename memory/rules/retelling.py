@@ -22,7 +22,7 @@ _BASE: Final = (
     "|need|want|prefer|speak|sing|smoke|wake|fall|keep|make|rent|share|start|am|don't|can't|stay|commute|volunteer"
 )
 _SECOND: Final = re.compile(
-    rf"(?P<before>(?:,| and| but)(?: then| also| still| never| always| usually)? )(?P<verb>{_BASE})\b(?!')"
+    rf"(?P<before>(?:,| and| but)(?: then| also| still| never| always| usually)? )(?P<verb>{_BASE})\b(?!')(?<!, like)"
 )
 _NOT_ITS_OWN: Final = re.compile(
     r"\b(?:to|can|can't|cannot|will|would|should|could|must|may|might|let|help|make|not|who|that|which|they"

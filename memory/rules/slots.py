@@ -256,11 +256,22 @@ def _name(text: str, style: Style) -> str | None:
     words = text.split(" ")
     if not 1 <= len(words) <= 4 or any(word.lower().strip(".") in NOT_A_NAME for word in words):
         return None
+    if any(NO_NAME.search(word) for word in words):
+        return None
     if not all(re.fullmatch(r"[^\W\d_][\w'.-]*", word) for word in words):
         return None
     if words[0][0].islower() or any(word[0].islower() and word not in SMALL_WORDS for word in words):
         return capitalised(text) if style.small and len(words) <= 2 else None
     return text
+
+
+NO_NAME = re.compile(
+    r"\w['’](?:m|re|ve|ll|s|d|t)$|(?:fully|ately|ingly|ously|ently|antly|edly|tably|sadly|luckily|happily|lately"
+    r"|recently|apparently|obviously)$|^(?:every|some|any|no)(?:one|body|thing|where)$|^(?:people|folks|things|life"
+    r"|work|school|weather|winter|summer|spring|autumn|meanwhile|anyway|yesterday|plus|also|okay|once)$",
+    re.I,
+)
+"""What stands where a name would, with a capital because a sentence begins: “I'm here”, “Thankfully, my son”."""
 
 
 def _own_name(text: str, style: Style) -> str | None:

@@ -47,6 +47,83 @@ def test_any_verb_will_do_where_the_user_is_the_subject(message: str, statement:
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "I'm here for you.",
+        "I’m here.",
+        "We're here already.",
+        "Everyone here is nice.",
+        "Winter here is cold.",
+        "Thankfully, my son is fine.",
+        "Hopefully, our dog gets well.",
+    ],
+)
+def test_what_stands_where_a_name_would_is_not_taken_for_one(message: str) -> None:
+    assert not any("name is" in one or "is called" in one for one in told(message))
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "Maria here, I need a plan.": "The user's name is Maria.",
+        "Maria here from Lisbon": "The user's name is Maria.",
+        "Emily here!": "The user's name is Emily.",
+        "O'Brien here.": "The user's name is O'Brien.",
+        "Sally, my sister, is a nurse.": "The user's sister is called Sally.",
+    }.items(),
+)
+def test_a_name_is_taken_wherever_it_stands(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+def test_what_it_is_called_may_be_anything_and_is_only_asked_for() -> None:
+    utterance = Utterance(1, 1, "user", "It's Paris.", WEDNESDAY)
+    facts = RuleEngine().extract(Reading([utterance], "", ZoneInfo("UTC"))).facts
+    assert all(fact.confidence < 0.8 for fact in facts)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "It's been ages since we last spoke.",
+        "We all have our own ways of coping with my family.",
+        "We have each other's back through my good years.",
+        "Their support keeps me going through the winter months.",
+        "It's a great chance for me to show my work.",
+        "We work so well together.",
+        "My neighbourhood deserves it.",
+        "The kids loved it.",
+        "I felt accepted by my friends.",
+        "My family has been so awesome.",
+        "Our youngest looks really cute.",
+        "I won't quit.",
+        "I definitely will.",
+        "Sharing our stories isn't always easy.",
+        "Being out in nature, I feel calm.",
+        "Gonna be a great night.",
+        "Enjoy the weekend!",
+        "Love the tattoo.",
+        "Been a few days since we talked.",
+    ],
+)
+def test_what_tells_nothing_of_the_user_is_not_put_to_them(message: str) -> None:
+    assert told(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "We last visited Oslo in 2019.": "Oslo",
+        "My daughter is great at chess.": "great at chess",
+        "I knew my wife since school in Turin.": "Turin",
+        "I've got three old maps, like my Ordnance Survey one.": ", like their Ordnance Survey one",
+    }.items(),
+)
+def test_what_only_looks_like_it_is_not_lost(message: str, statement: str) -> None:
+    assert any(statement in one for one in told(message))
+
+
+@pytest.mark.parametrize(
     ("message", "statement"),
     {
         "Crowds make me panic so which days is the museum empty": "Crowds make the user panic.",

@@ -59,7 +59,7 @@ _NO_DOING = (
     r"|following|concerning|being|wondering|thinking (?!of\\b|about \\w+ing)|asking|using|getting|having|looking"
     r"|making|sitting|waiting"
     r"|standing|feeling|wearing|writing|speaking|talking|judging|comparing|morning|evening|wedding|meeting|heading"
-    r"|nothing|sibling|saying|working on|trying|lying|going by)\b"
+    r"|nothing|sibling|saying|working (?:on|together)|trying|lying|going by)\b"
 )
 _GOES_ON = (
     r"(?=(?:(?:not|just|also) )?(?:my|our|an?|the|in|at|to|for|with|from|on|over|out|up|between|as|by|through"
@@ -72,7 +72,7 @@ _STANDING_IN = (
 _JOB = alternatives(tuple(JOBS))
 _FINITE = (
     "is|are|was|were|has|have|had|made|makes?|gave|gives?|takes?|took|helps?|helped|can|will|would|could|feels?"
-    "|fills?|warms?"
+    "|fills?|warms?|motivates?|inspires?|reminds?"
     "|means?|meant|sounds?|seems?|works?|needs?|keeps?|brings?|drives?|shows?|allows?"
 )
 """A verb behind “searching for a flat” makes that its subject: nobody is left out."""
@@ -110,8 +110,8 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
      r"|bullet)\b)", "I "),
     (r"(?:only |just )(?:have|own|eat|drink|use)\b", "I "),
     (r"(?:have|own) (?:an?|two|three|four|five|\d+|no) (?!look\b|go\b|think\b)", "I "),
-    (r"(?:love|loved|adore|hate|prefer|enjoy|work|live) (?!it\b|this\b|that\b|you\b|your\b|the\b"
-        r"|out\b|together$)", "I "),
+    (r"(?:love|loved|adore|hate|prefer|enjoy) (?!it\b|this\b|that\b|me\b|and\b|the\b|out\b|.*\byour?\b)", "I "),
+    (r"(?:work|live) (?:in|at|as|for|from|with|on|near|by|alone|together with|nights|part|full|above|next|\d)\b", "I "),
     (r"(?:avid|keen|huge|big|massive|lifelong|total) [\w' -]{2,40}? (?:fan|nerd|geek|lover|reader"
         r"|collector)\b", "I'm a "),
     (r"(?:single|proud|stay-at-home|working|expectant|new|soon-to-be) (?:mum|mom|dad|father|mother"

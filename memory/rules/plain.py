@@ -11,6 +11,7 @@ unasked, and only in a message that is not about work at hand (`scenes.about_wor
     what passes              “I'm on the bus”, “my hands are cold right now”
     how somebody feels       “I'm worried”, “I felt at home”: another day, another mood
     praise                   “my family has been so awesome”
+    a saying                 “I'm on the fence about it”, “I'm not a doctor, but”
     what leaves no trace     “I burnt the toast”: it takes a name, a number, a relative, a day, an animal, an illness
 """
 
@@ -49,11 +50,31 @@ NOBODY: Final = re.compile(
     r"|^we all\b|\beach other\b|^(?:their|his|her|its) |^it(?:'s| is| has) (?:been|so|really|an?"
     r" (?:great|good|big|nice|lovely|huge|real|journey|challenge|chance|reminder)|the (?:best|least))\b"
     r"|^we .*\b(?:together|as a team)$|^(?:i|we) (?:\w+ly )?(?:will|won't quit)\b(?! \w+ \w)"
-    r"|^the (?:support|help|love|advice|feedback|encouragement) (?:i|we)\b",
+    r"|^the (?:support|help|love|advice|feedback|encouragement) (?:i|we)\b"
+    r"|^they (?:make|give|keep|help|let) (?:me|us)\b|^(?:my|our)(?: [\w-]+){1,2}$",
     re.I,
 )
 """It says something of people in general, of a talk, or of somebody the sentence does not name."""
-FEELS: Final = re.compile(rf"^(?:i|we) (?>{ADVERBS})(?:feel|felt)\b", re.I)
+SAYING: Final = re.compile(
+    r"\b(?:on the fence|a rock and a hard place|^a hard place|on cloud nine|over the moon|under the weather|all ears"
+    r"|from experience|devil's advocate|in the same boat|wits' end|on thin ice|on the same page|square one|my two cents"
+    r"|up to my (?:eyes|ears|neck))\b|\ba hard place$|^(?:i'm|i am) (?:not an?|no) "
+    r"(?:doctor|lawyer|expert|scientist|chef|professional|\w+ist|genius)\b|^my (?:point|take"
+    r"|hunch|view|sense|feeling|impression|theory) is\b",
+    re.I,
+)
+AT_THE_KEYBOARD: Final = re.compile(
+    r"\boption (?:[a-d]|\d|one|two|three)\b|\b(?:ran|run|rerun) the (?:tests?|code|script|query|command|build)\b"
+    r"|^(?:i|we) have an? (?:list|dataset|data ?frame|array|string|table|function|csv|json|headache|meeting|call)\b"
+    r"|^(?:my|our) (?:regex|query|function|script|test|array|formula|macro|loop|class|train|bus) \w+",
+    re.I,
+)
+FEELS: Final = re.compile(
+    rf"^(?:i|we) (?>{ADVERBS})(?:feel|felt)\b|^(?:i'm|i am|we're|we are|i've been|we've been) (?>{ADVERBS})(?:staying"
+    r" (?:positive|hopeful|strong|determined|focused|busy|calm)|keeping busy|doing (?:my|our) (?:best|part)"
+    r"|doing (?:great|well|good|fine|okay|ok)\b(?! (?:at|in|with)\b)|taking (?:the|my) time|working together)\b",
+    re.I,
+)
 PRAISE: Final = re.compile(
     r"\b(?:is|are|was|were|been|'s|'re|looks?|sounds?|seems?) "
     r"(?:(?:all|so|really|very|just|super|pretty|such|also|an?) )*(?:so important|cute|awesome|amazing|fun|lovely"
@@ -394,9 +415,12 @@ ROWS: Final[tuple[Row, ...]] = (
 )
 
 
+REFUSED: Final = (ENDS_BACK, NOBODY, SAYING, AT_THE_KEYBOARD, FEELS, PRAISE)
+
+
 def says_nothing(words: str) -> bool:
     """Whether a claim would tell nothing if it were remembered: a mood, praise, a word that points back."""
-    return any(refused.search(words) for refused in (ENDS_BACK, NOBODY, FEELS, PRAISE))
+    return any(refused.search(words) for refused in REFUSED)
 
 
 def plainly_said(words: str) -> OpenPattern | None:

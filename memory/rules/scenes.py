@@ -12,6 +12,8 @@ import re
 MADE_UP = re.compile(
     r"\b(?:role-?\s?play(?:ing)?|pretend(?:ing)?|let's (?:say|pretend|imagine|assume|play)|lets say|imagine|suppose"
     r"|supposing|hypothetical(?:ly)?|in (?:this|that|the|a) scenario|for the sake of argument|act as|acting as"
+    r"|as an (?:exercise|example|illustration|experiment)|case study:|for practice|such as i\b"
+    r"|(?:finish|continue|complete) (?:the|this|my) (?:story|sentences?|joke|poem|tale)"
     r"|you(?:'re| are| be| play) (?:the|my|an?) (?!only\b|best\b|star\b|legend\b|genius\b|lifesaver\b)"
     r"|i(?:'ll| will|'m going to|'m gonna) (?:be|play) the"
     r"|(?:my|the|a|our|this|main) (?:character|protagonist|hero(?:ine)?|narrator|villain|antagonist|screenplay|novel"

@@ -90,7 +90,8 @@ JOKES = _words(
 )
 """What nobody is really allergic to."""
 NOT_LIKED = re.compile(
-    r"^(?:the (?:idea|way|fact|sound|first|second|third|last|other|one|look|new (?:one|version)|former|latter|look)"
+    r"^(?:(?:option|version|draft|variant|choice|number) (?:[a-d]|\d|one|two|three)$"
+    r"|the (?:idea|way|fact|sound|first|second|third|last|other|one|look|new (?:one|version)|former|latter)"
     r"|to (?:know|think|say"
     r"|see|ask|hear|point|add|believe|be|bother|admit|imagine|keep you)|if|and|or|but|as|for|more|most|less|better"
     r"|least|both|all of|each)\b",

@@ -671,7 +671,12 @@ _SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "we ",
         ),
         (
-            r"^(?=(?:kids|children|twins|gran|granny|grandpa|nana|parents|toddler|brothers|sisters|sons|daughters)"
+            r"^(?=(?:kids|children|twins) (?:are|were|have|had|turned|just turned) (?:\d|both|one\b|two|three|four|five"
+            r"|six|seven|eight|nine|ten|at |in (?:school|bed|year|the )|allergic|vegetarian|vegan|asthma|away|off))",
+            "my ",
+        ),
+        (
+            r"^(?=(?:twins|gran|granny|grandpa|nana|parents|toddler|brothers|sisters|sons|daughters)"
             r" (?:are|is|was|were|has|have|had|love|hate|loves|hates|live|lives|turns?|just)\b)",
             "my ",
         ),
@@ -773,9 +778,16 @@ def _with_lead_behind(words: str) -> str:
     return f"{head.rstrip()} {when[0].lower()}{when[1:]}{comma}{tail}"
 
 
+_MY_CAPITAL = re.compile(
+    r"(?<=^my )(?:Kids|Children|Twins|Son|Daughter|Husband|Wife|Partner|Sister|Brother|Parents|Boss|Flight|Budget)\b"
+)
+"""It began the sentence before “my” was put before it."""
+
+
 def _spelt_out(words: str) -> str:
     for short, long in _SHORT:
         words = short.sub(long, words)
+    words = _MY_CAPITAL.sub(lambda found: found[0].lower(), words)
     dated = _LEADING_DATE.match(words)
     if dated is not None:
         rest = re.split(r"(?=,| and i\b)", dated["rest"], maxsplit=1, flags=re.I)

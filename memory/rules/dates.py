@@ -123,6 +123,10 @@ class FoundDate:
     """False where people differ about the day meant, as with “next Friday” said on a Monday."""
 
 
+_SINCE = re.compile(r"\b(?:since|ever since)(?: last| the)? $", re.I)
+"""Whatever the verb, what has been so since Tuesday began on the last one."""
+
+
 def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None:
     """The first date in `text`, read by somebody for whom it is `today`; None: there is none that exists.
 
@@ -132,7 +136,8 @@ def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None
     for _, name, found in sorted(hits, key=lambda hit: (hit[0], -len(hit[2][0]))):
         days = _RESOLVE[name](found, today)
         if days is not None:
-            days = _gone_by(days, name, found, today) if past else days
+            gone = past or _SINCE.search(text, 0, found.start()) is not None
+            days = _gone_by(days, name, found, today) if gone else days
             plain = name != "weekday" or found["which"] != "next" or (days[0] - today).days <= 7
             return FoundDate(found.start(), found.end(), *days, in_words(*days), plain)
     return None

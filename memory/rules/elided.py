@@ -128,7 +128,7 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
         rf"|are|can|symptoms|treatment|vs)\b)", "I have "),
     (r"[\w-]+ (?:anything|everything)$", "I love "),
     (r"no (?:[\w-]+ ){1,3}(?:in anything|for (?:me|us)|at all|ever)\b", "I want "),
-    (r"as an? (?!ai\b|bot\b|language model|.*\b(?:i|we|you|what|how|which)\b)(?=\w)", "I'm a "),
+    (r"as an? (?!ai\b|bot\b|language model|child\b|joke\b|.*\b(?:i|we|you|what|how|which)\b)(?=\w)", "I'm a "),
     # by the form of the verb alone, whatever verb it is
     (rf"{_SOON}(?!{_MOOD})(?:{_PAST_FORM}) {_GOES_ON}", "I "),
     (rf"{_SOON}(?!{_NO_DOING})\w{{3,}}ing {_GOES_ON}(?!{_TO_ITS_VERB})", "I'm "),

@@ -283,6 +283,14 @@ _HEAD_ENDS = re.compile(
 """Where a clause goes on with something else; what stands before is told where the whole says too much."""
 
 
+OF_THE_ASSISTANT: Final = re.compile(
+    r"\byours\b|\byour (?:\w+ )?(?:answers?|repl(?:y|ies)|response|responses|suggestions?|explanations?|list|ideas?"
+    r"|plan|version|draft|examples?|work|code|poem|story|biggest fan|opinion|advice)\b",
+    re.I,
+)
+"""“A fan of yours”, “my favourite part of your answer”: said of the talk."""
+
+
 def _told_whole(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
     words = clause.text
     vague = (
@@ -292,6 +300,7 @@ def _told_whole(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]
         or _ENDS_OPEN.search(words)
         or _GAPS.search(words)
         or says_nothing(words)
+        or OF_THE_ASSISTANT.search(words)
     )
     if len(words.split()) < MIN_TOLD_WORDS or vague:
         return []
@@ -422,7 +431,7 @@ def _checked(pattern: Pattern, found: re.Match[str], scene: _Scene) -> _Match | 
             told = SLOTS[slot].check(text, scene.style)
         else:
             told = third_person(text or "")
-        if told is None:
+        if told is None or (OF_THE_ASSISTANT.search(text or "") and not pattern.to_assistant):
             return None
         match.values[slot] = told
     match.values["who"] = " ".join(filter(None, (match.values.get("relation"), match.values.get("name"))))

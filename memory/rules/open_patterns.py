@@ -765,7 +765,7 @@ CHAT_TALK = re.compile(
 JOKES = re.compile(
     r"\b(?:literally (?:die|dead|dying)|(?:basically|practically|virtually) (?:married|related) to my|browser tabs"
     r"|tabs open|could eat (?:my|an?|the)\b|my (?:dream|future|past|other|inner|evil) self"
-    r"|queen of|king of england|\d+% (?:coffee|water|caffeine"
+    r"|move it move it|another bite|queen of|king of england|\d+% (?:coffee|water|caffeine"
     r"|tea|pizza|chocolate|sure|done)|spaceship|emperor|god of|pope\b|batman|president of|prime"
     r" minister"
     r"|basically (?:an? |made of|\d)|married to my (?:job|work|sofa|phone|laptop|bed)|live (?:on"

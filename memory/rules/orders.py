@@ -46,7 +46,8 @@ _VERB: Final = (
     r"|focus|stop (?!me\b|here\b)\w+ing|no more)"
 )
 _WHEN: Final = (
-    r"(?:(?:when(?:ever)?|any ?time|each time|every time) (?:i|you|we) [^.?!\n]{2,60}?[, ] ?(?<!\bi )(?<!\bwe ))"
+    r"(?:(?:when(?:ever)?|any ?time|each time|every time) (?:i|you|we) (?!was\b|were\b|had\b)"
+    r"[^.?!\n]{2,60}?[, ] ?(?<!\bi )(?<!\bwe ))"
 )
 _WHEN_TALKING: Final = (  # “when I travel I prefer window seats” is a taste
     r"(?:(?:when(?:ever)?|any ?time|each time|every time)"
@@ -80,7 +81,7 @@ _ANY_VERB: Final = (
 )
 """A verb in its plain form: behind words that make an order stand, any will do."""
 _ORDER = re.compile(
-    rf"(?:{_BEGINS}{_WHEN}?{_BEGINS}{_VERB}\b|{_BEGINS}{_WHEN}(?:i want|i'd like|i expect|i need)\b"
+    rf"(?:{_BEGINS}{_WHEN}?{_BEGINS}(?<!\bto ){_VERB}\b|{_BEGINS}{_WHEN}(?:i want|i'd like|i expect|i need)\b"
     rf"|{_BEGINS}{_WHEN_TALKING}i prefer\b"
     r"|if you(?:'re| are|re) (?:ever )?(?:not sure|unsure|uncertain|in doubt)[^.?!]{0,40}\b(?:say|tell|ask|admit|look)"
     rf"|if (?:you|u) (?:ever )?(?:quote|mention|give|use|write|suggest|recommend|cite|list|show"

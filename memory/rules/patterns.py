@@ -269,6 +269,9 @@ _COUNTED_KIN: Final = (
     "|siblings|grandchildren|cats|dogs|horses|child|daughter|son|sister|brother|cat|dog))"
 )
 pet = partial(Pattern, "pet", Kind.ENTITY, "The user has a {animal} called {name}.")
+pet_named = partial(
+    Pattern, "pet", Kind.ENTITY, "The user has a {animal} called {own_name}.", confidence=FAIR
+)  # fmt: skip
 
 PEOPLE: Final = (
     who("who_lives", "does not live in {place}.", "<who> (?:no longer lives|doesn't live|does not live) in <place>"),
@@ -315,8 +318,10 @@ PEOPLE: Final = (
     pet("<ive> an? <animal>,? (?:named|called|whose name is) <name>", confidence=CERTAIN),
     pet("<my> <animal>(?:'s name is| is called| is named|,? called|,? named) <name>", confidence=CERTAIN),
     pet("<name><is> <my> <animal>"),
-    pet("<my> <animal>,? <name>(?: (?:is|was|has|loves|likes|hates|eats|needs|keeps|just|always)"
-    " .{1,80})?", confidence=FAIR),
+    pet("<my> <animal>,? <name> (?:is|was|has|loves|likes|hates|eats|needs|keeps|just|always) .{1,80}",
+        confidence=FAIR),
+    pet("<my> <animal>, <name>", confidence=FAIR),
+    pet_named("<my> <animal> <own_name>"),  # “my cat blinks slowly” names nobody
     Pattern("pet", Kind.ENTITY, "The user has a {animal}.", "<ive> an? <animal>", confidence=FAIR),
 )  # fmt: skip
 
@@ -360,9 +365,9 @@ BODY: Final = (
         key="condition:{what}",
     ),
     diet(
-        "The user is not {diet} any more.", "<im> (?:not|no longer) (?:a )?<diet>", value="not {diet}",
-        correction=True,
+        "The user is not {diet} any more.", "<im> no longer (?:a )?<diet>", value="not {diet}", correction=True,
     ),
+    diet("The user is not {diet}.", "<im> not (?:a )?<diet>", value="not {diet}", correction=True),
     diet("The user is {diet}.", "<im> (?:a |on a )?<diet>", value="{diet}", confidence=CERTAIN),
     diet(
         "The user is {diet}.", "<i> (?:went|became|have become|turned) (?:a )?<diet>", value="{diet}", correction=True,
@@ -398,10 +403,11 @@ dislikes = partial(
 )  # fmt: skip
 
 TASTES: Final = (
-    favourite("<my> (?:(?:all-time|absolute|current|new) )?favou?rite <subject> (?:is|are|has to be) <thing>"),
+    favourite("<my> (?:(?:all-time|absolute|current|new) )?favou?rite (?!part|line|bit|section|moment|scene)<subject>"
+        " (?:is|are|has to be) <thing>"),
     favourite("(?P<thing>\\S.{0,60}?) (?:is|are) <my> (?:(?:all-time|absolute|current|new) )?favou?rite <subject>"),
-    dislikes("<i> (?:(?:absolutely|truly) )?(?:hate|dislike|detest|loathe|can't stand|cannot stand|can't bear)"
-    " <thing>"),
+    dislikes("<i> (?:(?:absolutely|truly) )?(?:hate|dislike|detest|loathe|(?:can't|cannot) stand"
+    "(?! (?:up|for|on|in|still)\\b)|can't bear) <thing>"),
     dislikes("<i> (?:don't|do not|never|no longer)(?: really| particularly)? (?:like|liked|enjoy|love|care for)"
     " <thing>"),
     dislikes("<im> not (?:really |much of )?(?:a (?:big |huge )?fan of|into|fond of|keen on) <thing>"),

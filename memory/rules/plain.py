@@ -51,6 +51,8 @@ NOBODY: Final = re.compile(
     r" (?:great|good|big|nice|lovely|huge|real|journey|challenge|chance|reminder)|the (?:best|least))\b"
     r"|^we .*\b(?:together|as a team)$|^(?:i|we) (?:\w+ly )?(?:will|won't quit)\b(?! \w+ \w)"
     r"|^the (?:support|help|love|advice|feedback|encouragement) (?:i|we)\b"
+    r"|^(?:i|we) (?:almost|nearly|barely) (?!always|never|every|only|all)[a-z]+ "
+    r"|^(?:i|we) live in an? (?:\w+ )?(?:society|world|age|era|culture|simulation|democracy)\b"
     r"|^they (?:make|give|keep|help|let) (?:me|us)\b|^(?:my|our)(?: [\w-]+){1,2}$",
     re.I,
 )
@@ -58,13 +60,21 @@ NOBODY: Final = re.compile(
 SAYING: Final = re.compile(
     r"\b(?:on the fence|a rock and a hard place|^a hard place|on cloud nine|over the moon|under the weather|all ears"
     r"|from experience|devil's advocate|in the same boat|wits' end|on thin ice|on the same page|square one|my two cents"
-    r"|up to my (?:eyes|ears|neck))\b|\ba hard place$|^(?:i'm|i am) (?:not an?|no) "
+    r"|up to my (?:eyes|ears|neck)|not (?:gonna|going to) lie|my first (?:thought|instinct|reaction)"
+    r"|my favou?rite (?:part|line|bit|section|moment|scene))\b|\ba hard place$|^(?:i'm|i am) (?:not an?|no) "
     r"(?:doctor|lawyer|expert|scientist|chef|professional|\w+ist|genius)\b|^my (?:point|take"
     r"|hunch|view|sense|feeling|impression|theory) is\b",
     re.I,
 )
 AT_THE_KEYBOARD: Final = re.compile(
-    r"\boption (?:[a-d]|\d|one|two|three)\b|\b(?:ran|run|rerun) the (?:tests?|code|script|query|command|build)\b"
+    r"\bat \d+ ?%|\boption (?:[a-d]|\d|one|two|three)\b"
+    r"|\b(?:ran|run|rerun) the (?:tests?|code|script|query|command|build)\b"
+    r"|^(?:i|we) (?:get|got|see|keep getting) (?:an? |the )?(?:errors?|warning|exception|blank|message)\b"
+    r"|^(?:i|we)(?:'ve| have)(?: got)? (?:(?:only|just|like|about|maybe) )*(?:\d+|an?|two|five|ten|fifteen|twenty)"
+    r" (?:mins?|minutes?|hours?|secs?|seconds) (?!.*\b(?:every|each|per)\b)"
+    r"|\bin my (?:pocket|fridge|pantry|cart|basket)$"
+    r"|^(?:i|we)(?:'ve| have)(?: got)? (?:some|two|three|four|six|half an?|an?) (?:[\w-]+ )?(?:eggs?|flour|onions?"
+    r"|potatoes|tomatoes|tofu|chicken breasts?|leftover \w+|can of|tin of|cups? of)\b"
     r"|^(?:i|we) have an? (?:list|dataset|data ?frame|array|string|table|function|csv|json|headache|meeting|call)\b"
     r"|^(?:my|our) (?:regex|query|function|script|test|array|formula|macro|loop|class|train|bus) \w+",
     re.I,

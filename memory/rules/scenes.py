@@ -12,7 +12,9 @@ import re
 MADE_UP = re.compile(
     r"\b(?:role-?\s?play(?:ing)?|pretend(?:ing)?|let's (?:say|pretend|imagine|assume|play)|lets say|imagine|suppose"
     r"|supposing|hypothetical(?:ly)?|in (?:this|that|the|a) scenario|for the sake of argument|act as|acting as"
-    r"|as an (?:exercise|example|illustration|experiment)|case study:|for practice|such as i\b"
+    r"|as an (?:exercise|example|illustration|experiment)|case study:"
+    r"|as an? [\w ]{3,30}, (?:what|how|which|why) (?:would|should|do|could|can|will) you|for practice"
+    r"|such as i\b"
     r"|(?:finish|continue|complete) (?:the|this|my) (?:story|sentences?|joke|poem|tale)"
     r"|you(?:'re| are| be| play) (?:the|my|an?) (?!only\b|best\b|star\b|legend\b|genius\b|lifesaver\b)"
     r"|i(?:'ll| will|'m going to|'m gonna) (?:be|play) the"
@@ -57,7 +59,8 @@ SAMPLE = re.compile(
     r"\b(?:sentences?|exercise|homework|example|dialogue|text|caption|bio|tweet|headline|slogan"
     r"|quote|lyrics|riddle|joke"
     r"|prompt|scenario|premise|plot|scene|persona|paragraph|essay|poem|speech|script|review|transcript|class|advert|ad"
-    r"|testimonial|voice ?mail|status|line|dictation|grammar|passage|problem)\b[^:\n]{0,40}$",
+    r"|testimonial|voice ?mail|status|line|dictation|grammar|passage|problem)\b[^:\n]{0,40}$"
+    r"|\b(?:gave|sent|set|handed|e?mailed|texted|forwarded) (?:us|me|him|her|them|the class) (?:this|the following)$",
     re.I,
 )
 """Before a colon: what follows is a sample of something."""
@@ -105,6 +108,13 @@ _MARKED_OFF = re.compile(
     r"^(?P<before>[\s\S]{3,400}?)(?:\n[ \t]*[-=_*~#]{3,}[ \t]*\n|(?:>>>|<<<|\[\[|={3,})|(?<=\s)-{3,}\s)[\s\S]*$"
 )
 """Behind a line of dashes, or between arrows, stands what the message is about."""
+_HANDED_OVER = re.compile(
+    r"\A(?:(?:hi|hey|hello|please|pls|ok|so),? )*(?:(?:can|could|would|will) (?:you|u) (?:please |pls )?)?"
+    r"(?:please |pls )?(?:proofread|translate|rephrase|paraphrase|reword|correct|fix|polish|shorten)"
+    r" (?:this|it|the following)(?: [\w ]{1,40})?(?:,? please)?[?.!:](?=\s)",
+    re.I,
+)
+"""“Can you proofread this? …”: what follows is the text."""
 _TEST_DATA = re.compile(
     r"\A[^\n]{0,120}\b(?:csv|json|yaml|xml|parser|regex|logs?|dataset|table|data|sql|output|input|transcript"
     r"|stack ?trace|case study|exercise|worksheet)\b[^\n]{0,60}\n[\s\S]+\Z",
@@ -125,7 +135,7 @@ MIN_LABELS = 2
 
 def without_material(text: str) -> str:
     """`text` with the texts to work on and the transcripts blanked out, as long as it was."""
-    for begins in (_MATERIAL, _SAY_IT):
+    for begins in (_HANDED_OVER, _MATERIAL, _SAY_IT):
         if found := begins.search(text):
             text = text[: found.end()] + re.sub(r"[^\n]", " ", text[found.end() :])
     if found := _ASKED_OF.search(text):

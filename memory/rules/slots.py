@@ -90,7 +90,8 @@ JOKES = _words(
 )
 """What nobody is really allergic to."""
 NOT_LIKED = re.compile(
-    r"^(?:(?:option|version|draft|variant|choice|number) (?:[a-d]|\d|one|two|three)$"
+    r"^(?:(?:option|version|draft|variant|choice|number) (?:[a-d]|\d|one|two|three)$|(?:at|on) \d+(?= ?%)"
+    r"|(?:almost |about to )?(?:dead|dying|die)$"
     r"|the (?:idea|way|fact|sound|first|second|third|last|other|one|look|new (?:one|version)|former|latter)"
     r"|to (?:know|think|say"
     r"|see|ask|hear|point|add|believe|be|bother|admit|imagine|keep you)|if|and|or|but|as|for|more|most|less|better"

@@ -102,6 +102,22 @@ def test_what_it_is_called_may_be_anything_and_is_only_asked_for() -> None:
         "Being out in nature, I feel calm.",
         "Gonna be a great night.",
         "I'm on the fence about the blue sofa.",
+        "As a teacher, how would you explain this?",
+        "my phone's at 3%",
+        "Kids are so creative!",
+        "My favourite part of your answer was the bit about trains.",
+        "My favorite line in that poem is the last one.",
+        "Can you proofread this? I worked at Siemens from 2010 to 2014.",
+        "Our teacher gave us this: My brother has three apples and I have five.",
+        "I almost bought a boat last year.",
+        "I'm a big fan of yours!",
+        "I've got 5 minutes before my meeting",
+        "I have two eggs and some flour, what can I bake?",
+        "I get error 404 when I log in",
+        "We live in a society.",
+        "My first thought was to leave.",
+        "When I was little I wanted to be an astronaut.",
+        "I can't eat another bite",
         "I'm between a rock and a hard place.",
         "I'm not a doctor, but that rash looks odd.",
         "I speak from experience.",
@@ -343,3 +359,27 @@ def test_a_retold_sentence_is_grammatical(message: str, statement: str) -> None:
 
 def test_a_password_in_words_of_its_own_is_told_by_nobody() -> None:
     assert told("my streaming pw is Tr0ub4dor&9, is that ok") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "Kids are 5 and 7, both vegetarian.": "The user's kids are 5 and 7, both vegetarian.",
+        "what does it mean when my cat blinks slowly": "The user's cat blinks slowly.",
+        "my cat biscuit is sick": "The user has a cat called Biscuit.",
+        "I'm not a vegetarian.": "The user is not vegetarian.",
+        "I'm no longer vegan.": "The user is not vegan any more.",
+    }.items(),
+)
+def test_a_statement_says_no_more_than_the_words_do(message: str, statement: str) -> None:
+    assert told(message)[:1] == [statement]
+
+
+def test_what_has_been_so_since_a_day_began_on_the_last_one() -> None:
+    assert told("The heating in our flat has been off since Tuesday.") == [
+        "The heating in the user's flat has been off since Tuesday, 3 February 2026."
+    ]
+
+
+def test_nobody_dislikes_what_they_cannot_do_for_long() -> None:
+    assert not any("dislikes" in one for one in told("I can't stand up for long because of my back."))

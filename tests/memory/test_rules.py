@@ -231,7 +231,7 @@ FOUND: list[tuple[str, list[str]]] = [
     ("I was diagnosed with ADHD last year", ["The user has ADHD. | constraint | condition:adhd=yes | health"]),
     (
         "I'm not vegetarian any more.",
-        ["The user is not vegetarian any more. | constraint | diet=not vegetarian | correction"],
+        ["The user is not vegetarian. | constraint | diet=not vegetarian | correction"],
     ),
     ("I don't eat pork.", ["The user does not eat or drink pork. | constraint | diet:pork=no"]),
     ("I'm on a keto diet.", ["The user's diet is keto. | constraint | diet=keto"]),

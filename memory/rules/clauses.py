@@ -87,6 +87,12 @@ _CLAIMED = re.compile(
 _DOUBT = re.compile(
     r"\b(?:i think|i guess|i believe|i suppose|i'm not sure|maybe|perhaps|probably|possibly|might be|may be)\b", re.I
 )
+_DENIED = re.compile(
+    r"\b(?:don't|dont|do not|doesn't|didn't|never|wouldn't|can't|cannot|couldn't|not|isn't|hardly) (?:[\w'-]+ ){0,2}?"
+    r"(?:think|thought|believe|say|said|saying|claim|reckon|sure|suppose|imagine|true|convinced)(?: that)?,?\s*$",
+    re.I,
+)
+"""“I don't think | I'm lactose intolerant”: what follows is what is not so, or not known."""
 _CORRECTING = re.compile(
     r"^(?:no|sorry|correction|update)[,.:!]|\b(?:actually|correction|i meant|i mean|no longer|any ?more|any longer"
     r"|(?:is|was|'s|are) (?:wrong|not (?:right|true|correct)))\b",
@@ -551,9 +557,9 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
         raw = text[begin:stop]
         if _GAP.search(raw):
             continue  # a quotation stood in its middle: what is left says something else
-        if _CLAIM_FOLLOWS.match(text, stop):
-            continue
         lead = _lead_in(raw)
+        if _CLAIM_FOLLOWS.match(text, stop) or _DENIED.search(text[start : begin + lead]):
+            continue
         words, length = _without_trailers(raw[lead:])
         if not words:
             continue

@@ -20,12 +20,12 @@ from memory.keys import kind_of, spell
 from memory.kinds import Kind, default_importance
 from memory.rules.clauses import Clause, clauses_of, read_by_rules, sentences
 from memory.rules.dates import MONTHS, FoundDate, find_date
+from memory.rules.jokes import JOKES
 from memory.rules.language import is_english
 from memory.rules.mentions import mentions
 from memory.rules.open_patterns import (
     ABOUT_A_MACHINE,
     CHAT_TALK,
-    JOKES,
     NEVER_FIRST,
     OPEN_PATTERNS,
     PASSING_NOW,
@@ -110,7 +110,8 @@ def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
     named: set[str] = set()
     statements: list[str] = []
     ordered = False
-    for clause in clauses_of("" if is_unreal(text) else text):
+    for read in clauses_of("" if is_unreal(text) else text):
+        clause = replace(read, text=_ADDRESSED.sub("", read.text))
         quote = scene.utterance.text[clause.start : clause.end]
         if (
             clause.hypothetical
@@ -272,6 +273,8 @@ def _told(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
     return _told_whole(replace(clause, text=clause.text[: cut.start()].rstrip(" ,-–—")), quote, scene)
 
 
+_ADDRESSED = re.compile(r",(?: and| but)? (?:you|you're|you've|u|that (?:was|is|isn't)|that's|said no one)\b.*$", re.I)
+"""What somebody adds for the one they talk to: “I have no sister, you're confusing me with someone”."""
 _HEAD_ENDS = re.compile(
     r"(?:,|;| [-–—])? (?:so|but|and|because|since|though|although|bc) (?:maybe |perhaps |then |now )?(?:you|u|it"
     r"|they|he"

@@ -762,34 +762,3 @@ CHAT_TALK = re.compile(
     re.I,
 )
 """What is said about the talk itself."""
-JOKES = re.compile(
-    r"\b(?:literally (?:die|dead|dying)|(?:basically|practically|virtually) (?:married|related) to my|browser tabs"
-    r"|tabs open|could eat (?:my|an?|the)\b|my (?:dream|future|past|other|inner|evil) self"
-    r"|move it move it|another bite|queen of|king of england|\d+% (?:coffee|water|caffeine"
-    r"|tea|pizza|chocolate|sure|done)|spaceship|emperor|god of|pope\b|batman|president of|prime"
-    r" minister"
-    r"|basically (?:an? |made of|\d)|married to my (?:job|work|sofa|phone|laptop|bed)|live (?:on"
-    r"|off|in) (?:coffee|caffeine|denial|sweatpants"
-    r"|pyjamas|hope|chaos|tea|my head)|(?:million|billion|gazillion|thousand) (?:times|years"
-    r"|things|tabs|kids|cats|children)|vampire|zombie"
-    r"|wizard|unicorn|time travell?er|alien|potato|raccoon|goblin|professional (?:procrastinator"
-    r"|napper|overthinker|worrier)|my other (?:car|bike|house)"
-    r"|fluent (?:sarcasm|gibberish|nonsense)|phd in (?:procrastinat\w+|overthinking|napping)"
-    r"|middle name|spirit animal|black belt in|eat a horse"
-    r"|yeah,? (?:sure|right)|[2-9]\d\d years old|1\d\d\d years old|\b[3-9]\d (?:cats|dogs|kids"
-    r"|children|sons|daughters)|dying of|dead inside|is my boss|for treats\b|i identify as"
-    r"|(?:past|previous|former) life|certified (?:idiot|mess|genius|hater|lunatic)|world's (?:worst|best|okayest"
-    r"|laziest|greatest)"
-    r"|since the (?:dinosaurs|ice age|dawn|stone age|middle ages)|(?:1000|110|200|100|99)\s?%"
-    r"|\binfinite|\bnegative \d|my (?:plants?|houseplants?|fridge|bed|sofa|couch|bank account"
-    r"|wallet|printer|goldfish|pillow|alarm clock) (?:hates?|is judging|are judging|and i|is my"
-    r"|has filed|owns|runs|thinks|knows)|expert (?:in|at) (?:naps|napping|procrastinat\w+"
-    r"|nothing)|full[- ]time (?:napper|procrastinator|snack\w*)|sleep for a living"
-    r"|kill me|killing me|\bnothing$|never got (?:to|a chance)"
-    r"|to never see another|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people|cardio"
-    r"|responsibility)"
-    r"|powered by|runs? on (?:caffeine|coffee|spite|tea|chocolate)|fuell?ed by|survive on (?:coffee|caffeine"
-    r"|spite)|being an? (?:millionaire"
-    r"|genius)|marry me|my brain (?:is|has|left|died)|left the (?:building|chat)|brain cells?|live at work)\b|😂|🤣",
-    re.I,
-)

@@ -383,3 +383,55 @@ def test_what_has_been_so_since_a_day_began_on_the_last_one() -> None:
 
 def test_nobody_dislikes_what_they_cannot_do_for_long() -> None:
     assert not any("dislikes" in one for one in told("I can't stand up for long because of my back."))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I don't think I'm lactose intolerant.",
+        "I can't say that I like opera.",
+        "I wouldn't say I'm a runner.",
+        "I'm not sure I'm allergic to nuts.",
+        "It's not true that I'm from Ohio.",
+    ],
+)
+def test_what_is_denied_is_not_claimed(message: str) -> None:
+    assert told(message) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My blood type is espresso.",
+        "I was born tired.",
+        "My cat is my landlord.",
+        "My boss is a dinosaur.",
+        "My toddler is a tiny dictator.",
+        "I have the attention span of a goldfish.",
+        "I have a degree in overthinking.",
+        "My wallet is on a diet.",
+        "I married my mattress.",
+        "My diet is 90% cheese.",
+        "My mother-in-law is a saint, said no one ever.",
+    ],
+)
+def test_a_figure_of_speech_is_no_fact(message: str) -> None:
+    assert told(message) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My blood type is AB.",
+        "I have a degree in physics.",
+        "I married my boss.",
+        "I'm 90% deaf.",
+        "My boss is a chemist.",
+    ],
+)
+def test_what_only_looks_like_a_figure_of_speech_is_read(message: str) -> None:
+    assert told(message) != []
+
+
+def test_what_is_added_for_the_listener_is_no_part_of_the_claim() -> None:
+    assert told("I have no sister, you're confusing me with someone.") == ["The user has no sister."]

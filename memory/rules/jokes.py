@@ -1,0 +1,72 @@
+"""Which claims are not meant as they stand? Exaggeration, irony, and things that act like people.
+
+A joke taken at its word is the kind of junk that people laugh about and distrust a memory for; so whatever has the mark
+of one is left alone, even where now and then it was meant. Each row is a figure of speech, with examples of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_SELF_MADE: Final = (  # degrees and trades that nobody has
+    r"(?:degree|phd|masters?|diploma|doctorate) in (?:overthinking|procrastinat\w+|shopping|napping|sarcasm|worrying"
+    r"|chaos)",
+    r"professional (?:procrastinator|napper|overthinker|worrier)|full[- ]time (?:napper|procrastinator|snack\w*)",
+    r"expert (?:in|at) (?:naps|napping|procrastinat\w+|nothing)|certified (?:idiot|mess|genius|hater|lunatic)",
+    r"fluent (?:sarcasm|gibberish|nonsense)|black belt in|couch olympics|sleep for a living",
+    r"recovering (?:perfectionist|people pleaser|overthinker|shopaholic)|being an? (?:millionaire|genius)",
+)
+_LARGER_THAN_LIFE: Final = (  # “I've told you a million times”, “born tired”
+    r"literally (?:die|dead|dying)|could eat (?:my|an?|the)\b|eat a horse|browser tabs|tabs open|two left feet",
+    r"99 problems|(?:million|billion|gazillion|thousand) (?:times|years|things|tabs|kids|cats|children)",
+    r"[2-9]\d\d years old|1\d\d\d years old|\b[3-9]\d (?:cats|dogs|kids|children|sons|daughters)|aged (?:\w+ )?years",
+    r"since the (?:dinosaurs|ice age|dawn|stone age|middle ages)|\binfinite|\bnegative \d|half the moon|the moon$",
+    r"world's (?:worst|best|okayest|laziest|greatest)|born (?:tired|ready|cool|hungry|lazy|late)|sold my soul",
+    r"(?:attention span|memory) (?:of|like) a|every (?:ikea|bar|pub|shop) in|restraining order from my",
+    r"dying of|dead inside|kill me|killing me|brain cells?|another bite|to never see another|deadlines for",
+    r"unfinished projects|never got (?:to|a chance)|\bnothing$",
+)
+_MADE_OF: Final = (  # “90 % tea”
+    r"\d+% (?:coffee|water|caffeine|tea|pizza|chocolate|sure|done)|(?:1000|110|200|100|99)\s?%",
+    r"(?:am|i'm|is|are) \d+ ?(?:%|percent) (?-i:(?!sure|deaf|blind|vegan|vegetarian|disabled|remote|owned|of|off|custody)[a-z]+)$",
+    r"basically (?:an? |made of|\d)|powered by|fuell?ed by|runs? on (?:caffeine|coffee|spite|tea|chocolate)",
+    r"survive on (?:coffee|caffeine|spite)|live (?:on|off|in) (?:coffee|caffeine|denial|sweatpants|pyjamas|hope|chaos"
+    r"|tea|my head)|(?:live|lives|living) in the (?:fridge|gym|bath|library)|live at work",
+)
+_NOT_OF_THIS_WORLD: Final = (
+    r"queen of|king of england|spaceship|emperor|god of|pope\b|batman|president of|prime minister|vampire|wizard",
+    r"unicorn|time travell?er|alien|potato|raccoon|goblin|spirit animal|i identify as",
+    r"my (?:dream|future|past|other|inner|evil) self|(?:past|previous|former) life|my other (?:car|bike|house)",
+    r"not? (?:shakespeare|einstein|picasso|mozart|superman|gordon ramsay|hemingway|usain bolt)",
+)
+_LIKE_PEOPLE: Final = (  # “my fridge is judging me”, “my cat is my landlord”
+    r"my (?:plants?|houseplants?|fridge|bed|sofa|couch|bank account|wallet|printer|goldfish|pillow|alarm clock)"
+    r" (?:hates?|is judging|are judging|and i|is my|has filed|owns|runs|thinks|knows)",
+    r"(?:wallet|bank account|hair|fridge|houseplants?|plants?|sofa|gym|scales?|jeans|knees?) (?:is|are|has|have)"
+    r" (?:its|their|crying|plotting|judging|screaming|begging|laughing|mad at|on a diet|filing|suing)",
+    r"(?:cat|dog|kitten|puppy|hamster|parrot|toddler|baby) is (?:my|our) (?:landlord|boss|therapist|manager|master"
+    r"|king|queen|overlord|alarm|roommate)|is my boss|for treats\b|social life than me",
+    r"runs the (?:house|household|show|place)|my brain (?:is|has|left|died)|left the (?:building|chat)",
+    r"(?:basically|practically|virtually) (?:married|related) to my|married to my (?:job|work|sofa|phone|laptop|bed)",
+    r"married my (?!\w*(?:friend|wife|husband|sweetheart|boyfriend|girlfriend|partner|teacher|boss|ex|colleague"
+    r"|neighbou?r))|marry me",
+)
+_CALLED_NAMES: Final = (  # “my toddler is a tiny dictator”
+    r"is (?:(?:an?|the|such a|literally a) )?(?:(?:little|tiny|total|absolute|real) )*(?:dinosaur|devil|dictator"
+    r"|monster|tyrant|saint|clown|gremlin|sieve|menace|nightmare|goat\b|drama queen|diva|psychopath)",
+    r"(?:toxic trait|superpower|guilty pleasure|love language|kryptonite|cardio|blood type) is (?!(?:a|b|ab|o)\b)",
+    r"middle name|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people|cardio|responsibility)",
+)
+_SAID_TO_BE_NONE: Final = (r"said no one|yeah,? (?:sure|right)|move it move it",)
+
+_FIGURES: Final = (
+    *_SELF_MADE,
+    *_LARGER_THAN_LIFE,
+    *_MADE_OF,
+    *_NOT_OF_THIS_WORLD,
+    *_LIKE_PEOPLE,
+    *_CALLED_NAMES,
+    *_SAID_TO_BE_NONE,
+)
+JOKES: Final = re.compile(rf"\b(?:{'|'.join(_FIGURES)})\b|😂|🤣", re.I)

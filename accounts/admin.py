@@ -40,7 +40,10 @@ class UserAdmin(LongList, DjangoUserAdmin[User]):
     readonly_fields = ("last_login", "date_joined", "turns", "tokens", "cost")
     fieldsets = (
         (None, {"fields": ("email", "password")}),
-        ("Person", {"fields": ("preferred_name", "time_zone", "relationship_stage", "chat_model", "effort")}),
+        (
+            "Person",
+            {"fields": ("preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")},
+        ),
         ("Used this month", {"fields": ("turns", "tokens", "cost")}),
         ("Permissions", {"fields": ("is_active", *RIGHTS)}),
         ("Dates", {"fields": ("last_login", "date_joined")}),

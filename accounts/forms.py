@@ -12,7 +12,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
 
-from accounts import joining
+from accounts import joining, languages
 from accounts.models import User, validate_time_zone
 
 
@@ -45,7 +45,8 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         user: User = super().save(request)
         user.preferred_name = self.cleaned_data["preferred_name"]
         user.time_zone = self.cleaned_data["time_zone"]
-        user.save(update_fields=["preferred_name", "time_zone"])
+        user.language = user.words_in = languages.of_browser(request.headers.get("Accept-Language", ""))
+        user.save(update_fields=["preferred_name", "time_zone", "language", "words_in"])
         return user
 
 
@@ -54,16 +55,19 @@ class ProfileForm(forms.ModelForm[User]):
 
     class Meta:
         model = User
-        fields = ("preferred_name", "time_zone", "relationship_stage")
+        fields = ("preferred_name", "time_zone", "language", "relationship_stage")
         labels = {
             "preferred_name": "What shall Recall call you?",
             "time_zone": "Time zone",
+            "language": "Which language do you write in?",
             "relationship_stage": "How well do you know each other?",
         }
         help_texts = {
             "relationship_stage": "The model is told, and is as familiar as that. By itself it grows with your"
             " conversations, the days since the first one, and what Recall knows of you.",
             "preferred_name": "Empty: Recall uses the beginning of your e-mail address on its pages.",
+            "language": "Your memories are searched by its words in all their forms, so that “house” finds “houses”. Of"
+            " several, take the one you write most. A change takes effect at once, and is through some seconds later.",
             "time_zone": "Type a city to search. Dates on every page are told in it, and “tomorrow” is resolved in it.",
         }
         widgets = {

@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from accounts.languages import Language
+
 
 class UserManager(BaseUserManager["User"]):
     """Makes users by e-mail address."""
@@ -53,6 +55,19 @@ class User(AbstractUser):
     email = models.EmailField("e-mail address", unique=True)
     preferred_name = models.CharField(max_length=80, blank=True, help_text="What Recall calls you")
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
+    language = models.CharField(
+        max_length=10,
+        choices=Language,
+        default=Language.ENGLISH,
+        help_text="That they write in: their memories' words are found in all their forms in it",
+    )
+    words_in = models.CharField(
+        max_length=10,
+        choices=Language,
+        default=Language.ENGLISH,
+        editable=False,
+        help_text="That their memories' words are read in: the former one until a change is through",
+    )
     chat_model = models.CharField(
         max_length=80, blank=True, help_text="For new conversations; empty: the installation's"
     )

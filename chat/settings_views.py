@@ -27,6 +27,7 @@ from accounts.models import User
 from chat import first_visit, settings_pages
 from chat.choosing_model import NotOffered, checked_effort, checked_model
 from chat.person import acquaintance_so_far, grown
+from memory import wording
 
 SAVED: Final = "Saved."
 THEMES: Final = ("", "light", "dark")
@@ -38,12 +39,14 @@ YEAR: Final = 365 * 24 * 3600
 @login_required
 @never_cache
 def profile(request: HttpRequest) -> HttpResponse:
-    """How Recall calls one, one's time zone, and how familiar it is."""
+    """How Recall calls one, one's time zone and language, and how familiar it is."""
     user = _user(request)
     stage = grown(user, acquaintance_so_far(user), timezone.now())
     form = ProfileForm(request.POST if request.method == "POST" else None, instance=user, grown=stage)
     if request.method == "POST" and form.is_valid():
         form.save()
+        if "language" in form.changed_data:
+            wording.look()
         shown = {"form": ProfileForm(instance=user, grown=stage)}
         return _saved(request, "settings", "settings/profile.html#form", shown)
     if form.errors:

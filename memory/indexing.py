@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from django.contrib.postgres.search import SearchVector
+from django.contrib.postgres.search import SearchConfig, SearchVector
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import F, OuterRef, Q, Subquery
 
+from accounts.models import User
 from memory import splitting
 from memory.embedding import MODELS, embedder
 from memory.models import Chunk, Document, Episode, Fact, Indexed
@@ -161,7 +162,10 @@ def index_document(document: Document) -> None:
 
 # Words -----------------------------------------------------------------------------------------------------------
 
-_OWN_WORDS: Final = "to_tsvector('english', concat_ws(': ', nullif(author, ''), text))"
+_LANGUAGE: Final = """(SELECT language::regconfig FROM accounts_user WHERE id = (
+        SELECT user_id FROM memory_chunk WHERE conversation_id = %(conversation)s LIMIT 1))"""
+"""Whose conversation it is decides by which stemmer its words are read."""
+_OWN_WORDS: Final = f"to_tsvector({_LANGUAGE}, concat_ws(': ', nullif(author, ''), text))"
 
 # The window is numbered by position first, so that only rows near the changed ones are parsed again.
 _NEIGHBOURS_SQL: Final = f"""
@@ -208,7 +212,8 @@ def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
 
 def _set_plain_words(which: Q) -> None:
     """The passage's own words with weight A, its headings' with B."""
-    words = SearchVector("text", weight="A", config="english") + SearchVector("heading", weight="B", config="english")
+    language = SearchConfig(Subquery(User.objects.filter(pk=OuterRef("user_id")).values("language")))
+    words = SearchVector("text", weight="A", config=language) + SearchVector("heading", weight="B", config=language)
     Chunk.objects.filter(which).update(search=words)
 
 
@@ -282,7 +287,9 @@ def _models_of(model: type[Indexed]) -> Iterator[str]:
 
 
 def restore_words(user_id: int) -> None:
-    """Give all of a person's passages their words, where the rows came in without; the clock brings the vectors."""
+    """Give all of a person's rows their words, where they came in without or were read in another language."""
+    Fact.objects.filter(user_id=user_id).update(statement=F("statement"))  # triggers make their words
+    Episode.objects.filter(user_id=user_id).update(summary=F("summary"))
     passages = Chunk.objects.filter(user_id=user_id)
     said = passages.filter(kind=Chunk.Kind.MESSAGE).order_by().values_list("conversation_id", flat=True).distinct()
     for conversation_id in list(said):

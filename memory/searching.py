@@ -119,13 +119,18 @@ def collected(user: User) -> Collected:
 # What is asked, in words and in meaning. Backslash and quote are doubled: a word is data in the query, never syntax.
 # The names in braces are put in from the constants below, never from what a person wrote.
 _ASKED: Final[LiteralString] = r"""
-WITH asked AS MATERIALIZED (
+WITH languages AS MATERIALIZED (
+    SELECT DISTINCT unnest(ARRAY[language, words_in])::regconfig AS language
+    FROM accounts_user WHERE id = %(user)s::bigint
+), asked AS MATERIALIZED (
     SELECT row_number() OVER () AS word, max(share) AS share, {known_rows} AS known_rows,
         ('''' || replace(replace(said, '\', '\\'), '''', '''''') || '''')::tsquery AS query
     FROM (
-        SELECT unnest(tsvector_to_array(to_tsvector('english', %(words)s::text))) AS said, 1.0::float8 AS share
-        UNION ALL SELECT unnest(tsvector_to_array(to_tsvector('english', %(context)s::text))),
+        SELECT unnest(tsvector_to_array(to_tsvector(language, %(words)s::text))) AS said, 1.0::float8 AS share
+        FROM languages
+        UNION ALL SELECT unnest(tsvector_to_array(to_tsvector(language, %(context)s::text))),
             %(context_weight)s::float8
+        FROM languages
     ) AS words GROUP BY said
 ), weighing AS MATERIALIZED (SELECT {weighing}
 ), meant AS MATERIALIZED (

@@ -11,7 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from accounts.models import User
-from memory import consolidation, indexing, librarian, personal_index, tidying, trash, uploads
+from memory import consolidation, indexing, librarian, personal_index, tidying, trash, uploads, wording
 from memory.filing import papers
 from memory.forgetting import proving, rewriting
 from recall.celery import queue
@@ -50,6 +50,12 @@ def index_conversation(conversation_id: str) -> None:
 def embed() -> None:
     """Give vectors to the rows that wait for one, for a while: the clock comes again."""
     indexing.embed_waiting()
+
+
+@shared_task(name=wording.TASK)
+def reword() -> None:
+    """Read anew the words of those who write in another language than before."""
+    wording.reword_due()
 
 
 @shared_task(name="memory.tasks.consolidate")

@@ -12,9 +12,11 @@ from pydantic import Field
 
 from accounts import access
 from accounts.api_access import caller_of, needs, person
+from accounts.languages import Language
 from accounts.models import AccessLog, validate_time_zone
 from accounts.scopes import SCOPES
 from chat.choosing_model import NotOffered, checked_effort, checked_model
+from memory import wording
 from recall.paging import Page, Paging, page
 from recall.problems import Refusal
 
@@ -29,6 +31,7 @@ class Person(Schema):
     email: str
     preferred_name: str
     time_zone: str
+    language: Language = Field(description="That the person writes in, by which the words of memories are found")
     relationship_stage: Literal["", "NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] = Field(
         description="How well the person and Recall know each other, as the person set it; empty: it grows by itself"
     )
@@ -43,6 +46,7 @@ class Preferences(Schema):
 
     preferred_name: str | None = Field(None, max_length=80)
     time_zone: str | None = Field(None, max_length=64, description="Such as Europe/Lisbon")
+    language: Language | None = None
     relationship_stage: Literal["", "NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] | None = None
     chat_model: str | None = Field(None, max_length=80)
     effort: Literal["", "low", "medium", "high"] | None = None
@@ -72,12 +76,14 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
         setattr(user, name, value)
     if named:
         user.save(update_fields=list(named))
+    if "language" in named:
+        wording.look()
     return _told(request)
 
 
 def _told(request: HttpRequest) -> dict[str, Any]:
     caller = caller_of(request)
-    named = ("email", "preferred_name", "time_zone", "relationship_stage", "chat_model", "effort")
+    named = ("email", "preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")
     return {
         **{name: getattr(caller.user, name) for name in named},
         "key": caller.key.name if caller.key else "",

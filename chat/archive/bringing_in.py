@@ -23,6 +23,7 @@ from django.db import DataError, IntegrityError, connection, models, transaction
 from django.utils.dateparse import parse_datetime
 from psycopg import sql
 
+from accounts.languages import Language
 from accounts.models import User as Person
 from accounts.models import validate_time_zone
 from budget.models import Limit
@@ -58,7 +59,7 @@ MOST_BITS: Final = 63
 
 PERSON: Final = "person.json"
 
-PREFERENCES: Final = ("preferred_name", "time_zone", "relationship_stage", "chat_model", "effort")
+PREFERENCES: Final = ("preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")
 """What is brought in of the person."""
 NOT_EMPTY: Final = (
     "This account is not empty: it has {what}. An archive comes into an empty account only, so that nothing is mixed "
@@ -343,6 +344,7 @@ def _person(user: User, packed: Unpacked) -> None:
     for name in PREFERENCES:
         if isinstance(told.get(name), str):
             setattr(person, name, told[name][:64])
+    person.language = person.language if person.language in Language else user.language
     person.effort = person.effort if person.effort in Conversation.Effort else ""
     person.relationship_stage = person.relationship_stage if person.relationship_stage in Person.Stage else ""
     try:

@@ -153,6 +153,7 @@ PERSON: Final = {
     "email": "told: the account that it comes to has its own",
     "preferred_name": "brought in",
     "time_zone": "brought in",
+    "language": "brought in",
     "relationship_stage": "brought in",
     "chat_model": "brought in; what another server does not offer stands for nothing chosen",
     "effort": "brought in",
@@ -162,6 +163,7 @@ PERSON: Final = {
 }
 """Columns of the person that `person.json` holds."""
 PERSON_LEFT_OUT: Final = {
+    "words_in": "how far this server is with a change of the language",
     "id": "the archive is one person's",
     "password": "a secret",
     "is_superuser": "what somebody may do is decided where they are",

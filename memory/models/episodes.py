@@ -6,7 +6,7 @@ from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -76,12 +76,7 @@ class Episode(Indexed):
     merged_into = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="merged")
     tokens = models.PositiveIntegerField(default=0, help_text="Base count of title and summary")
     extracted_by = models.CharField(max_length=60, blank=True, help_text="Engine and version")
-    search = models.GeneratedField(
-        expression=SearchVector("title", "summary", config="english")
-        + SearchVector("title", "summary", config="simple"),
-        output_field=SearchVectorField(),
-        db_persist=True,
-    )
+    search = SearchVectorField(null=True, editable=False)  # by a trigger, in the person's language
     times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
     last_used_at = models.DateTimeField(null=True, blank=True)
 

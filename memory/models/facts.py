@@ -7,7 +7,7 @@ from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Case, OuterRef, Q, Subquery, When
 from django.db.models.functions import Cast, Coalesce
@@ -143,11 +143,7 @@ class Fact(Indexed):
     run = models.ForeignKey("LibrarianRun", null=True, blank=True, on_delete=models.SET_NULL, related_name="facts")
     extracted_by = models.CharField(max_length=60, blank=True, help_text="Engine and version, as in rules/1")
 
-    search = models.GeneratedField(
-        expression=SearchVector("statement", config="english") + SearchVector("statement", config="simple"),
-        output_field=SearchVectorField(),
-        db_persist=True,
-    )
+    search = SearchVectorField(null=True, editable=False)  # by a trigger, in the person's language
     times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
     last_used_at = models.DateTimeField(null=True, blank=True)
 

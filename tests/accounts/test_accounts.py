@@ -36,6 +36,12 @@ def test_a_new_person_signs_up_and_is_in_the_chat(client: Client) -> None:
     assert client.get("/").status_code == 200
 
 
+def test_a_new_person_writes_in_the_language_their_browser_asks_for(client: Client) -> None:
+    client.post("/accounts/signup/", NEW, headers={"accept-language": "sv-SE,sv;q=0.9,en;q=0.8"})
+    dora = User.objects.get()
+    assert (dora.language, dora.words_in) == ("swedish", "swedish")
+
+
 @pytest.mark.parametrize("time_zone", ["", "Mars/Olympus", "../../etc/passwd"])
 def test_a_time_zone_that_is_none_becomes_utc(client: Client, time_zone: str) -> None:
     sign_up(client, time_zone=time_zone)

@@ -217,7 +217,7 @@ def test_who_may_change_accounts_cannot_raise_themselves(staff: Staff, alice: Us
 
     client.post(
         address("accounts.user", "change", charlie.pk),
-        {"email": charlie.email, "time_zone": "UTC", "is_active": "on", "is_superuser": "on"},
+        {"email": charlie.email, "time_zone": "UTC", "language": "english", "is_active": "on", "is_superuser": "on"},
     )
     charlie.refresh_from_db()
     assert charlie.time_zone == "UTC", "what is theirs to change was saved"

@@ -53,9 +53,38 @@ def test_pages_of_the_library_stand_below_their_section(sign_in: SignIn, alice: 
 # Profile -----------------------------------------------------------------------------------------------------------
 
 
+PROFILE = {"preferred_name": "Alice", "time_zone": "UTC", "language": "english"}
+
+
+def test_another_language_is_saved_and_the_words_are_read_anew(
+    sign_in: SignIn,
+    alice: User,
+    queued: list[tuple[str, tuple[str | int, ...]]],
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    page = text(sign_in(alice).get(reverse("settings")))
+    assert '<option value="english" selected>English</option>' in page
+
+    with django_capture_on_commit_callbacks(execute=True):
+        sign_in(alice).post(reverse("settings"), PROFILE, headers=HTMX)
+    assert queued == []
+    with django_capture_on_commit_callbacks(execute=True):
+        sign_in(alice).post(reverse("settings"), {**PROFILE, "language": "german"}, headers=HTMX)
+    alice.refresh_from_db()
+    assert (alice.language, alice.words_in) == ("german", "english")
+    assert queued == [("memory.tasks.reword", ())]
+
+
+def test_a_language_that_is_none_is_refused(sign_in: SignIn, alice: User) -> None:
+    answer = sign_in(alice).post(reverse("settings"), {**PROFILE, "language": "english'); DROP TABLE"}, headers=HTMX)
+    assert answer.status_code == 422
+    alice.refresh_from_db()
+    assert alice.language == "english"
+
+
 def test_name_and_time_zone_are_saved_in_place(sign_in: SignIn, alice: User) -> None:
     answer = sign_in(alice).post(
-        reverse("settings"), {"preferred_name": "Lis", "time_zone": "America/New York"}, headers=HTMX
+        reverse("settings"), {**PROFILE, "preferred_name": "Lis", "time_zone": "America/New York"}, headers=HTMX
     )
     assert "Saved." in text(answer)
     assert "<html" not in text(answer)
@@ -64,7 +93,7 @@ def test_name_and_time_zone_are_saved_in_place(sign_in: SignIn, alice: User) -> 
 
 
 def test_without_javascript_the_page_comes_back_and_says_saved(sign_in: SignIn, alice: User) -> None:
-    answer = sign_in(alice).post(reverse("settings"), {"preferred_name": "", "time_zone": "UTC"}, follow=True)
+    answer = sign_in(alice).post(reverse("settings"), {**PROFILE, "preferred_name": ""}, follow=True)
     assert answer.redirect_chain == [(reverse("settings"), 302)]
     assert "Saved." in text(answer)
 
@@ -74,7 +103,7 @@ def test_a_time_zone_that_is_none_is_refused_and_nothing_changed(
     headers: dict[str, str], sign_in: SignIn, alice: User
 ) -> None:
     answer = sign_in(alice).post(
-        reverse("settings"), {"preferred_name": "Lis", "time_zone": "Mars/Olympus"}, headers=headers
+        reverse("settings"), {**PROFILE, "preferred_name": "Lis", "time_zone": "Mars/Olympus"}, headers=headers
     )
     assert answer.status_code == 422
     assert "not a time zone" in text(answer)

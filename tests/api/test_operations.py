@@ -266,8 +266,9 @@ def test_a_receipt_tells_everything_an_answer_was_given(hers: Client, rows: dict
 
 
 def test_preferences_are_changed_where_they_are_named(hers: Client, alice: Any) -> None:
-    told = send(hers, "PATCH", "/me", {"time_zone": "Asia/Tokyo"})
-    assert (told["time_zone"], told["preferred_name"]) == ("Asia/Tokyo", "Alice")
+    told = send(hers, "PATCH", "/me", {"time_zone": "Asia/Tokyo", "language": "danish"})
+    assert (told["time_zone"], told["language"], told["preferred_name"]) == ("Asia/Tokyo", "danish", "Alice")
+    assert refused(hers, "PATCH", "/me", {"language": "klingon"}) == 422
     assert refused(hers, "PATCH", "/me", {"time_zone": "Nowhere/At all"}) == 422
     assert refused(hers, "PATCH", "/me", {"chat_model": "no-such-model"}) == 422
     alice.refresh_from_db()

@@ -184,7 +184,12 @@ def test_what_names_another_row_names_the_new_one(alice: Any, bob: Any, charlie:
 
 
 def test_times_are_kept_and_what_was_under_way_is_settled(alice: Any, bob: Any, charlie: Any) -> None:
-    changed = {"preferred_name": "Rui", "time_zone": "Asia/Tokyo", "relationship_stage": "TRUSTED"}
+    changed = {
+        "preferred_name": "Rui",
+        "time_zone": "Asia/Tokyo",
+        "language": "portuguese",
+        "relationship_stage": "TRUSTED",
+    }
     User.objects.filter(pk=alice.pk).update(date_joined=LONG_AGO, **changed)
     alice.refresh_from_db()
     fill(alice, charlie)

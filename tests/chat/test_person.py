@@ -87,7 +87,7 @@ def test_the_settings_show_the_stage_and_let_one_set_it(alice: User, bob: User, 
     assert "It grows by itself (now: new to each other)" in page
     answer = client.post(
         reverse("settings"),
-        {"preferred_name": "Alice", "time_zone": "UTC", "relationship_stage": "COMFORTABLE"},
+        {"preferred_name": "Alice", "time_zone": "UTC", "language": "english", "relationship_stage": "COMFORTABLE"},
         headers={"HX-Request": "true"},
     )
     assert '<option value="COMFORTABLE" selected>Comfortable</option>' in answer.content.decode()
@@ -97,7 +97,7 @@ def test_the_settings_show_the_stage_and_let_one_set_it(alice: User, bob: User, 
 
 
 def test_a_stage_that_does_not_exist_is_refused(alice: User, sign_in: SignIn) -> None:
-    fields = {"preferred_name": "Alice", "time_zone": "UTC", "relationship_stage": "MARRIED"}
+    fields = {"preferred_name": "Alice", "time_zone": "UTC", "language": "english", "relationship_stage": "MARRIED"}
     answer = sign_in(alice).post(reverse("settings"), fields)
     assert answer.status_code == 422
     alice.refresh_from_db()

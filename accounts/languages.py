@@ -1,0 +1,86 @@
+"""In which language does a person write? The words of their memories are found in all their forms in it.
+
+A table of the stemmers that PostgreSQL has; the value is the name of its text search configuration.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import models
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+
+class Language(models.TextChoices):
+    """Each is called as those who write it call it."""
+
+    ENGLISH = "english", "English"
+    ARABIC = "arabic", "العربية"
+    ARMENIAN = "armenian", "Հայերեն"
+    BASQUE = "basque", "Euskara"
+    CATALAN = "catalan", "Català"
+    DANISH = "danish", "Dansk"
+    DUTCH = "dutch", "Nederlands"
+    FINNISH = "finnish", "Suomi"
+    FRENCH = "french", "Français"
+    GERMAN = "german", "Deutsch"
+    GREEK = "greek", "Ελληνικά"
+    HINDI = "hindi", "हिन्दी"
+    HUNGARIAN = "hungarian", "Magyar"
+    INDONESIAN = "indonesian", "Bahasa Indonesia"
+    IRISH = "irish", "Gaeilge"
+    ITALIAN = "italian", "Italiano"
+    LITHUANIAN = "lithuanian", "Lietuvių"
+    NEPALI = "nepali", "नेपाली"
+    NORWEGIAN = "norwegian", "Norsk"
+    PORTUGUESE = "portuguese", "Português"
+    ROMANIAN = "romanian", "Română"
+    RUSSIAN = "russian", "Русский"
+    SERBIAN = "serbian", "Српски"
+    SPANISH = "spanish", "Español"
+    SWEDISH = "swedish", "Svenska"
+    TAMIL = "tamil", "தமிழ்"
+    TURKISH = "turkish", "Türkçe"
+    YIDDISH = "yiddish", "ייִדיש"
+    ANOTHER = "simple", "Another one: words are found as they are written"
+
+
+_BY_CODE: Final = {
+    "ar": Language.ARABIC,
+    "ca": Language.CATALAN,
+    "da": Language.DANISH,
+    "de": Language.GERMAN,
+    "el": Language.GREEK,
+    "en": Language.ENGLISH,
+    "es": Language.SPANISH,
+    "eu": Language.BASQUE,
+    "fi": Language.FINNISH,
+    "fr": Language.FRENCH,
+    "ga": Language.IRISH,
+    "hi": Language.HINDI,
+    "hu": Language.HUNGARIAN,
+    "hy": Language.ARMENIAN,
+    "id": Language.INDONESIAN,
+    "it": Language.ITALIAN,
+    "lt": Language.LITHUANIAN,
+    "nb": Language.NORWEGIAN,
+    "ne": Language.NEPALI,
+    "nl": Language.DUTCH,
+    "nn": Language.NORWEGIAN,
+    "no": Language.NORWEGIAN,
+    "pt": Language.PORTUGUESE,
+    "ro": Language.ROMANIAN,
+    "ru": Language.RUSSIAN,
+    "sr": Language.SERBIAN,
+    "sv": Language.SWEDISH,
+    "ta": Language.TAMIL,
+    "tr": Language.TURKISH,
+    "yi": Language.YIDDISH,
+}
+"""The first part of a language's tag (BCP 47) → the language."""
+
+
+def of_browser(accepts: str) -> Language:
+    """The language that a browser asks pages for first (its `Accept-Language`); English where it says nothing."""
+    tags = [tag.partition("-")[0] for tag, _ in parse_accept_lang_header(accepts) if tag != "*"]
+    return _BY_CODE.get(tags[0], Language.ANOTHER) if tags else Language.ENGLISH

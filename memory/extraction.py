@@ -35,6 +35,11 @@ class Relation(StrEnum):
     SAME = "same"
     UPDATES = "updates"
     CONTRADICTS = "contradicts"
+    # These decide nothing: both stand, and the link says how they hang together.
+    PART_OF = "part_of"
+    DEPENDS_ON = "depends_on"
+    CAUSED_BY = "caused_by"
+    RELATED_TO = "related_to"
 
 
 class ProposedFact(BaseModel):

@@ -35,6 +35,7 @@ from memory.extraction import (
     ProposedFact,
     Reading,
     ReadingFailed,
+    Relation,
     Usage,
 )
 from memory.filing import papers
@@ -66,6 +67,15 @@ CANDIDATES: Final = 150
 """Known facts an engine is shown: those with a key, then the newest. The decision compares with all of them."""
 BOOKED: Final = ("cost", "input_tokens", "output_tokens")
 """Columns that add up over a run's attempts."""
+TOGETHER: Final = {
+    Relation.PART_OF: FactLink.Relation.PART_OF,
+    Relation.DEPENDS_ON: FactLink.Relation.DEPENDS_ON,
+    Relation.CAUSED_BY: FactLink.Relation.CAUSED_BY,
+    Relation.RELATED_TO: FactLink.Relation.RELATED_TO,
+}
+"""What an engine may say of two facts that both stand."""
+SUPPOSED: Final = 0.7
+"""Strongest link of those: how facts hang together is the engine's reading, not the user's words."""
 REINFORCEMENT: Final = 0.05
 """What saying a thing again adds to its confidence."""
 
@@ -351,10 +361,19 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Le
         extracted_by=ledger.run.engine,
         run=ledger.run,
     )
+    _link_to_known(proposal, fact, ledger)
     said_at = said.said_at if said else fact.recorded_at
     ledger.known.append(as_known(fact, said_at))
     ledger.vectors[fact.pk] = vector
     return fact
+
+
+def _link_to_known(proposal: ProposedFact, fact: Fact, ledger: _Ledger) -> None:
+    """What the engine says it is part of, rests on, came from: both facts stand, so it decides nothing."""
+    relation = TOGETHER.get(proposal.relation)
+    other = next((one for one in ledger.known if one.number == proposal.related_to is not None), None)
+    if relation is not None and other is not None and other.status != Fact.Status.REJECTED:
+        link(fact.user_id, fact.pk, relation, other.fact_id, min(proposal.confidence, SUPPOSED))
 
 
 def _reinforce(decision: Decision, proposal: ProposedFact, ledger: _Ledger) -> None:

@@ -36,7 +36,7 @@ from memory.source import Utterance
 from recall.failures import classify
 from recall.provider import capabilities, sync_client
 
-PROMPT_VERSION: Final = "3"
+PROMPT_VERSION: Final = "4"
 """Raise it with every change of INSTRUCTIONS or of the schema: it is stored on each fact."""
 
 INSTRUCTIONS: Final = """\
@@ -60,7 +60,8 @@ Rules
 - correction: the user expressly corrects what they, or the known facts, said.
 - Passwords, keys, card, account and identity numbers are never reported, not even in part.
 - confidence: how sure it is that the user means it to be true. importance: how much it matters later.
-- relation: same, updates or contradicts, with related_to the number of that known fact; otherwise none.
+- relation: what the fact is to one of the known facts, with related_to that one's number: same, updates, contradicts;
+  or part_of, depends_on, caused_by; related_to only where neither is told well without the other. Otherwise none.
 - value: the bare value of a fact with a key. tags: names, and topics in lower case.
 - If there is nothing to remember, the list is empty.
 

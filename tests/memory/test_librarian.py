@@ -556,8 +556,8 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
     [
         ("auto", True, "rules/5"),
         ("rules", False, "rules/5"),
-        ("auto", False, "claude-haiku-5-5/prompt-3"),
-        ("model", True, "claude-haiku-5-5/prompt-3"),
+        ("auto", False, "claude-haiku-5-5/prompt-4"),
+        ("model", True, "claude-haiku-5-5/prompt-4"),
     ],
 )
 def test_the_engine_is_the_model_unless_there_is_none(settings: Any, choice: str, offline: bool, version: str) -> None:

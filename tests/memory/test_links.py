@@ -165,8 +165,7 @@ def read(user: User, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any) 
         def extract(self, reading: Reading) -> Extraction:
             related = reading.known[0].number if reading.known else None
             relation = proposal.relation
-            linked = relation in (Relation.CONTRADICTS, Relation.UPDATES)
-            return Extraction([proposal.model_copy(update={"related_to": related if linked else None})])
+            return Extraction([proposal.model_copy(update={"related_to": related if relation != "none" else None})])
 
     monkeypatch.setattr(librarian, "engine", Scripted)
     run = librarian.request_reading(user, conversation.pk, 1, 1, "ended")
@@ -206,6 +205,35 @@ def test_a_free_fact_that_contradicts_another_is_linked_to_it(
     known, beside = Fact.objects.order_by("pk")
     assert contradictions(alice) == [(known, beside)]
     assert contradictions(bob) == []
+
+
+@pytest.mark.parametrize("relation", [Relation.PART_OF, Relation.DEPENDS_ON, Relation.CAUSED_BY, Relation.RELATED_TO])
+def test_facts_that_hang_together_are_linked_and_both_stand(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any], relation: Relation
+) -> None:
+    read(alice, monkeypatch, "I teach chemistry in Hull.")
+    read(alice, monkeypatch, "We moved to Hull for my job.", relation=relation)
+    job, move = Fact.objects.order_by("pk")
+    assert (job.status, move.status) == ("active", "active")
+    assert links(alice) == [(move.pk, relation.value, job.pk)]
+    assert FactLink.objects.get().strength == librarian.SUPPOSED
+    assert contradictions(alice) == []
+
+
+def test_what_was_rejected_is_linked_with_nothing(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    fact(alice, "The user keeps bees.", status="rejected")
+    read(alice, monkeypatch, "Honey is my hobby.", relation=Relation.PART_OF)
+    assert links(alice) == []
+
+
+def test_nobody_elses_fact_is_linked(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    fact(bob, "The user keeps bees.")
+    read(alice, monkeypatch, "Honey is my hobby.", relation=Relation.PART_OF)
+    assert FactLink.objects.count() == 0
 
 
 def test_a_contradiction_is_settled_when_one_of_the_two_is_given_up(

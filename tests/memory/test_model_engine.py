@@ -310,5 +310,5 @@ def test_a_long_stretch_is_read_in_several_calls_and_added_up(offline: Call) -> 
 
 
 def test_the_version_fits_its_column() -> None:
-    assert ModelEngine(MODEL).version == f"{MODEL}/prompt-3"
+    assert ModelEngine(MODEL).version == f"{MODEL}/prompt-4"
     assert len(ModelEngine("x" * 200).version) == MAX_VERSION

@@ -1,0 +1,109 @@
+"""What is still found where all conversations are one person's, and what does a large collection's search lose?
+
+    .venv/bin/python -m bench.crowded [FILE …]
+
+On a throw-away server: the conversations of the files (those of `../shared/bench` where none is named) are imported for
+one person, and every question is asked among all of them, as `manage.py evaluate` asks it among its own conversation's.
+First as a collection of that size is searched, by comparing every row; then as one beyond `PersonalIndex.LARGE` is, by
+indexes of its own. Printed is the share of the evidence among the first five, ten and twenty, in per cent, and what a
+question took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bench.own_database import own_database
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from memory.evaluation.layouts import Conversation
+
+FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
+FOLDER: Final = Path(__file__).resolve().parents[2] / "shared" / "bench"
+AMONG: Final = (5, 10, 20)
+INDEXED_FROM: Final = 500
+"""Rows of a table from which it has indexes of its own here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The conversations of a file, and which message each of their items became."""
+
+    file: str
+    conversations: Sequence[Conversation]
+    messages: Mapping[tuple[str, Any], int]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    files = parser.parse_args().files or [FOLDER / name for name in FILES]
+    if missing := [str(file) for file in files if not file.exists()]:
+        raise SystemExit(f"There is no {missing[0]}. Name the files with conversations and questions.")
+    with own_database():
+        measure(files)
+
+
+def measure(files: Sequence[Path]) -> None:
+    """Import, ask twice, print."""
+    from accounts.models import User
+    from memory import personal_index
+    from memory.evaluation import product
+    from memory.models import Chunk, PersonalIndex
+
+    person = User.objects.create_user("crowded@bench.invalid")
+    imported = [bring_in(person, file) for file in files]
+    product.index(person)
+    print(f"{Chunk.objects.for_user(person).count():,} passages of one person\n")
+    print(f"{'':44}" + "".join(f"{f'R@{k}':>8}" for k in AMONG) + f"{'p50 ms':>9}{'p95 ms':>8}")
+    ask_all(person, imported, "every row compared")
+    PersonalIndex.LARGE, personal_index.WORTH_AN_INDEX = INDEXED_FROM, INDEXED_FROM  # type: ignore[misc]
+    personal_index.build(person)
+    ask_all(person, imported, "by indexes of its own")
+
+
+def bring_in(person: User, file: Path) -> Imported:
+    """Import a file's conversations, as the product does."""
+    from memory.evaluation import product
+    from memory.evaluation.layouts import read
+
+    conversations = read(file)
+    messages = {
+        (one.id, item): message for one in conversations for item, message in product.store(person, one).items()
+    }
+    return Imported(file.name, conversations, messages)
+
+
+def ask_all(person: User, imported: Sequence[Imported], how: str) -> None:
+    """One line a file: what was found of the evidence, and how fast."""
+    from memory.evaluation import measures, product
+    from memory.ranking import MEASURED
+
+    for file in imported:
+        found: dict[int, list[float]] = defaultdict(list)
+        took: list[float] = []
+        for conversation in file.conversations:
+            for question in conversation.questions:
+                if not question.evidence or question.category == measures.ADVERSARIAL:
+                    continue
+                began = time.perf_counter()
+                answer = product.ask(MEASURED, person, question.text, conversation.ended_at)
+                took.append(1_000 * (time.perf_counter() - began))
+                evidence = {file.messages[conversation.id, item] for item in question.evidence}
+                for k in AMONG:
+                    found[k].append(measures.recall(evidence, answer.ranked, k))
+        shares = "".join(f"{100 * statistics.mean(found[k]):8.1f}" for k in AMONG)
+        late = statistics.quantiles(took, n=20)[-1]
+        print(f"{f'{file.file}, {how}':44}{shares}{statistics.median(took):9.1f}{late:8.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

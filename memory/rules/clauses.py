@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from memory.own_words import own_words
 from memory.rules.elided import begins_without_subject, in_full
@@ -87,6 +88,8 @@ _CLAIMED = re.compile(
 _DOUBT = re.compile(
     r"\b(?:i think|i guess|i believe|i suppose|i'm not sure|maybe|perhaps|probably|possibly|might be|may be)\b", re.I
 )
+NEAR: Final = 60
+"""Characters before a claim in which a denial of it stands."""
 _DENIED = re.compile(
     r"\b(?:don't|dont|do not|doesn't|didn't|never|wouldn't|can't|cannot|couldn't|not|isn't|hardly) (?:[\w'-]+ ){0,2}?"
     r"(?:think|thought|believe|say|said|saying|claim|reckon|sure|suppose|imagine|true|convinced)(?: that)?,?\s*$",
@@ -558,7 +561,7 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
         if _GAP.search(raw):
             continue  # a quotation stood in its middle: what is left says something else
         lead = _lead_in(raw)
-        if _CLAIM_FOLLOWS.match(text, stop) or _DENIED.search(text[start : begin + lead]):
+        if _CLAIM_FOLLOWS.match(text, stop) or _DENIED.search(text[max(start, begin + lead - NEAR) : begin + lead]):
             continue
         words, length = _without_trailers(raw[lead:])
         if not words:

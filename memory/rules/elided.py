@@ -82,7 +82,7 @@ _TO_COME = (
 )
 """Of what “going to be a great night” is said: not of the user."""
 _TO_ITS_VERB = (
-    r"(?:(?!,|\b(?:till|until|because|while|when|since|but|so|that|which|who|if|as|where|before|after)\b).)*?"
+    r"(?:(?!,|\b(?:till|until|because|while|when|since|but|so|that|which|who|if|where|before|after)\b).)*?"
     rf"(?:'s (?:an?|the|been|hard|tough|not|so|really)|\b(?:{_FINITE}|(?:is|are|was|were|does|has|can|could)n't))\b"
 )
 _FULL: Final[tuple[tuple[str, str], ...]] = (

@@ -273,7 +273,11 @@ def _told(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]:
     return _told_whole(replace(clause, text=clause.text[: cut.start()].rstrip(" ,-–—")), quote, scene)
 
 
-_ADDRESSED = re.compile(r",(?: and| but)? (?:you|you're|you've|u|that (?:was|is|isn't)|that's|said no one)\b.*$", re.I)
+_ADDRESSED = re.compile(
+    r",(?: and| but)? (?:you|you're|you've|u|that (?:was|is|isn't)|that's|said no one)\b.*$"
+    r"|,? so (?:forget|ignore|please|pls|can|could|what|how|where|which|why|help|tell|give)\b.*$",
+    re.I,
+)
 """What somebody adds for the one they talk to: “I have no sister, you're confusing me with someone”."""
 _HEAD_ENDS = re.compile(
     r"(?:,|;| [-–—])? (?:so|but|and|because|since|though|although|bc) (?:maybe |perhaps |then |now )?(?:you|u|it"

@@ -190,7 +190,8 @@ studies = partial(
 
 WORK: Final = (
     left("<i> (?:no longer|don't|do not) work (?:at|for) <employer>"),
-    left_job("<i> (?:quit|left|resigned from)(?: my job (?:at|with))? <employer>"),
+    left_job("<i> (?:quit|left|resigned from) my job (?:at|with) <employer>"),
+    left_job("<i> (?:quit|left|resigned from) (?-i:(?=[A-Z]))<employer>"),  # “I quit coffee”
     works_at("<i> work (?:at|for) <employer>", confidence=CERTAIN),
     works_at("<im> (?:working|employed) (?:at|for|by) <employer>"),
     works_at("<im> an? <short_job> (?:at|for) <employer>"),

@@ -60,7 +60,8 @@ NOBODY: Final = re.compile(
 SAYING: Final = re.compile(
     r"\b(?:on the fence|a rock and a hard place|^a hard place|on cloud nine|over the moon|under the weather|all ears"
     r"|from experience|devil's advocate|in the same boat|wits' end|on thin ice|on the same page|square one|my two cents"
-    r"|up to my (?:eyes|ears|neck)|not (?:gonna|going to) lie|my first (?:thought|instinct|reaction)"
+    r"|up to my (?:eyes|ears|neck)|not (?:gonna|going to) lie|changed (?:my|our) mind"
+    r"|my first (?:thought|instinct|reaction)"
     r"|my favou?rite (?:part|line|bit|section|moment|scene))\b|\ba hard place$|^(?:i'm|i am) (?:not an?|no) "
     r"(?:doctor|lawyer|expert|scientist|chef|professional|\w+ist|genius)\b|^my (?:point|take"
     r"|hunch|view|sense|feeling|impression|theory) is\b",

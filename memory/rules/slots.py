@@ -140,7 +140,7 @@ DIETS = (
 
 _TAIL_OF_PLACE = re.compile(
     r",? (?:with|since|for|where|which|who|because|while|when|until|till|but|and|at the moment|right|to|as|on|so"
-    r"|during|these"
+    r"|from (?!\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|during|these"
     r"|if|not|than|living|working|based|studying|by myself|alone|together|again|full[- ]time|last"
     r"|next|this|in (?:an?|my|the (?:next|last)|\d{4}"
     r"|january|february"

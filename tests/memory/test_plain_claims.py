@@ -115,6 +115,7 @@ def test_what_it_is_called_may_be_anything_and_is_only_asked_for() -> None:
         "I have two eggs and some flour, what can I bake?",
         "I get error 404 when I log in",
         "We live in a society.",
+        "I've changed my mind.",
         "My first thought was to leave.",
         "When I was little I wanted to be an astronaut.",
         "I can't eat another bite",
@@ -369,6 +370,8 @@ def test_a_password_in_words_of_its_own_is_told_by_nobody() -> None:
         "my cat biscuit is sick": "The user has a cat called Biscuit.",
         "I'm not a vegetarian.": "The user is not vegetarian.",
         "I'm no longer vegan.": "The user is not vegan any more.",
+        "I just moved back to Vienna from Graz.": "The user lives in Vienna.",
+        "We broke up, so forget what I said about Tom.": "The user broke up.",
     }.items(),
 )
 def test_a_statement_says_no_more_than_the_words_do(message: str, statement: str) -> None:
@@ -435,3 +438,12 @@ def test_what_only_looks_like_a_figure_of_speech_is_read(message: str) -> None:
 
 def test_what_is_added_for_the_listener_is_no_part_of_the_claim() -> None:
     assert told("I have no sister, you're confusing me with someone.") == ["The user has no sister."]
+
+
+def test_what_somebody_quits_is_no_employer_unless_it_is_called_like_one() -> None:
+    assert not any("job" in one for one in told("I quit coffee, I only drink tea now."))
+    assert told("I quit Bosch.") == ["The user left their job at Bosch."]
+
+
+def test_where_living_is_the_subject_nobody_is_left_out() -> None:
+    assert "The user is living in Prague as a vegan is hard." not in told("Living in Prague as a vegan is hard.")

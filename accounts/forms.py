@@ -45,8 +45,8 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         user: User = super().save(request)
         user.preferred_name = self.cleaned_data["preferred_name"]
         user.time_zone = self.cleaned_data["time_zone"]
-        user.language = user.words_in = languages.of_browser(request.headers.get("Accept-Language", ""))
-        user.save(update_fields=["preferred_name", "time_zone", "language", "words_in"])
+        user.language = languages.of_browser(request.headers.get("Accept-Language", ""))
+        user.save(update_fields=["preferred_name", "time_zone", "language"])
         return user
 
 

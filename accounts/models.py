@@ -61,12 +61,12 @@ class User(AbstractUser):
         default=Language.ENGLISH,
         help_text="That they write in: their memories' words are found in all their forms in it",
     )
-    words_in = models.CharField(
-        max_length=10,
-        choices=Language,
-        default=Language.ENGLISH,
+    words_in = ArrayField(
+        models.CharField(max_length=10, choices=Language),
+        default=list,
         editable=False,
-        help_text="That their memories' words are read in: the former one until a change is through",
+        help_text="Languages their memories' words may be read in: the database adds the one they choose, and a"
+        " former one goes when its rows were read anew",
     )
     chat_model = models.CharField(
         max_length=80, blank=True, help_text="For new conversations; empty: the installation's"

@@ -46,7 +46,7 @@ def profile(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         form.save()
         if "language" in form.changed_data:
-            wording.look()
+            wording.look(user.pk)
         shown = {"form": ProfileForm(instance=user, grown=stage)}
         return _saved(request, "settings", "settings/profile.html#form", shown)
     if form.errors:

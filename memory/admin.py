@@ -6,6 +6,8 @@ What has a history is changed only where that history is kept: facts by review, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.contrib import admin, messages
@@ -81,8 +83,10 @@ class FactAdmin(LoggedAdmin):
         return False
 
     def wanted(self, term: str) -> Q:
-        """By its words, too: the index of words serves all people's facts at once."""
-        return super().wanted(term) | Q(search=SearchQuery(term, config="english", search_type="websearch"))
+        """By its words, too, in each language somebody writes in: their index serves all people's facts at once."""
+        languages = User.objects.order_by().values_list("language", flat=True).distinct()
+        ways = (Q(search=SearchQuery(term, config=one, search_type="websearch")) for one in languages)
+        return reduce(or_, ways, super().wanted(term))
 
     @admin.action(description="Accept the selected proposals", permissions=["change"])
     def accept_proposals(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:

@@ -9,14 +9,17 @@ the model needs nothing but time: rows are embedded anew in the background, and 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import batched
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from django.contrib.postgres.search import SearchConfig, SearchVector
 from django.db import connection, transaction
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, Subquery, TextField
+from django.db.models.functions import Cast
+from django.db.models.lookups import Exact
 
 from accounts.models import User
 from memory import splitting
@@ -39,6 +42,9 @@ EMBED_SECONDS: Final = 60.0
 
 LOOK_AGAIN_SECONDS: Final = 30
 """How long a process takes for granted which models serve: a few statements, and not for every question."""
+
+RESTORED_AT_ONCE: Final = 500
+"""Passages whose words are made in one statement."""
 
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
@@ -214,7 +220,9 @@ def _set_plain_words(which: Q) -> None:
     """The passage's own words with weight A, its headings' with B."""
     language = SearchConfig(Subquery(User.objects.filter(pk=OuterRef("user_id")).values("language")))
     words = SearchVector("text", weight="A", config=language) + SearchVector("heading", weight="B", config=language)
-    Chunk.objects.filter(which).update(search=words)
+    # Compared as texts: between two of them “=” is “matches”.
+    there, wanted = Cast("search", TextField()), Cast(words, TextField())
+    Chunk.objects.filter(which).exclude(Exact(there, wanted), search__isnull=False).update(search=words)
 
 
 # Vectors ---------------------------------------------------------------------------------------------------------
@@ -287,11 +295,17 @@ def _models_of(model: type[Indexed]) -> Iterator[str]:
 
 
 def restore_words(user_id: int) -> None:
-    """Give all of a person's rows their words, where they came in without or were read in another language."""
-    Fact.objects.filter(user_id=user_id).update(statement=F("statement"))  # triggers make their words
-    Episode.objects.filter(user_id=user_id).update(summary=F("summary"))
+    """Give all of a person's passages their words, where the rows came in without; the clock brings the vectors."""
+    for restore in word_restorers(user_id):
+        restore()
+
+
+def word_restorers(user_id: int) -> Iterator[Callable[[], None]]:
+    """The same in parts, each of which leaves alone what has its words already."""
     passages = Chunk.objects.filter(user_id=user_id)
     said = passages.filter(kind=Chunk.Kind.MESSAGE).order_by().values_list("conversation_id", flat=True).distinct()
     for conversation_id in list(said):
-        _set_words(conversation_id, None)
-    _set_plain_words(Q(user_id=user_id) & ~Q(kind=Chunk.Kind.MESSAGE))
+        yield partial(_set_words, conversation_id, None)
+    others = list(passages.exclude(kind=Chunk.Kind.MESSAGE).order_by("pk").values_list("pk", flat=True))
+    for ids in batched(others, RESTORED_AT_ONCE, strict=False):
+        yield partial(_set_plain_words, Q(pk__in=ids))

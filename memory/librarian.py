@@ -361,18 +361,20 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Le
         extracted_by=ledger.run.engine,
         run=ledger.run,
     )
-    _link_to_known(proposal, fact, ledger)
+    if decision.evidence:
+        _link_to_known(proposal, fact, decision.supersedes, ledger)
     said_at = said.said_at if said else fact.recorded_at
     ledger.known.append(as_known(fact, said_at))
     ledger.vectors[fact.pk] = vector
     return fact
 
 
-def _link_to_known(proposal: ProposedFact, fact: Fact, ledger: _Ledger) -> None:
+def _link_to_known(proposal: ProposedFact, fact: Fact, opposed: int | None, ledger: _Ledger) -> None:
     """What the engine says it is part of, rests on, came from: both facts stand, so it decides nothing."""
     relation = TOGETHER.get(proposal.relation)
     other = next((one for one in ledger.known if one.number == proposal.related_to is not None), None)
-    if relation is not None and other is not None and other.status != Fact.Status.REJECTED:
+    stands = other is not None and other.status == Fact.Status.ACTIVE and other.fact_id != opposed
+    if relation is not None and other is not None and stands:
         link(fact.user_id, fact.pk, relation, other.fact_id, min(proposal.confidence, SUPPOSED))
 
 

@@ -125,8 +125,7 @@ def collected(user: User) -> Collected:
 # The names in braces are put in from the constants below, never from what a person wrote.
 _ASKED: Final[LiteralString] = r"""
 WITH languages AS MATERIALIZED (
-    SELECT DISTINCT unnest(ARRAY[language, words_in])::regconfig AS language
-    FROM accounts_user WHERE id = %(user)s::bigint
+    SELECT unnest(words_in)::regconfig AS language FROM accounts_user WHERE id = %(user)s::bigint
 ), asked AS MATERIALIZED (
     SELECT row_number() OVER () AS word, max(share) AS share, {known_rows} AS known_rows,
         ('''' || replace(replace(said, '\', '\\'), '''', '''''') || '''')::tsquery AS query

@@ -53,9 +53,16 @@ def embed() -> None:
 
 
 @shared_task(name=wording.TASK)
-def reword() -> None:
-    """Read anew the words of those who write in another language than before."""
-    wording.reword_due()
+def reword(user_id: int) -> None:
+    """Read anew the words of somebody who writes in another language than before."""
+    wording.reword(user_id)
+
+
+@shared_task(name="memory.tasks.reword_due")
+def reword_due() -> None:
+    """Queue those whose words are not all read in their language."""
+    for user_id in wording.due():
+        wording.look(user_id)
 
 
 @shared_task(name="memory.tasks.consolidate")

@@ -17,7 +17,7 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # every answer; a beat that is missed expires, so that a long change of the embedding model leaves no queue of them.
     "embed-waiting-rows": {"task": "memory.tasks.embed", "schedule": 3.0, "options": {"expires": 3.0}},
     # People who write in another language than before, whose message or worker was lost.
-    "read-words-anew": {"task": "memory.tasks.reword", "schedule": 300.0},
+    "read-words-anew": {"task": "memory.tasks.reword_due", "schedule": 300.0},
     # Conversations that came to be before there was an index, or whose indexing was lost.
     "index-what-was-missed": {"task": "chat.tasks.index_what_was_missed", "schedule": 600.0},
     # Memories are tidied up at night; one that was missed, as the machine was off, is made up for at the next start.

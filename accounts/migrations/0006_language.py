@@ -1,3 +1,4 @@
+import django.contrib.postgres.fields
 from django.db import migrations, models
 
 LANGUAGES = [
@@ -32,6 +33,22 @@ LANGUAGES = [
     ("simple", "Another one: words are found as they are written"),
 ]
 
+# Whoever changes the language, by whatever way: no row is in one that is not named.
+KEPT = """
+UPDATE accounts_user SET words_in = ARRAY[language];
+CREATE FUNCTION accounts_user_words_in() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.language IS DISTINCT FROM OLD.language THEN
+        NEW.words_in := ARRAY(SELECT DISTINCT unnest(OLD.words_in || NEW.words_in || NEW.language));
+    ELSIF NEW.language <> ALL(NEW.words_in) THEN
+        NEW.words_in := NEW.words_in || NEW.language;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER accounts_user_words_in BEFORE INSERT OR UPDATE OF language, words_in ON accounts_user
+FOR EACH ROW EXECUTE FUNCTION accounts_user_words_in();
+"""
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -52,12 +69,14 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="user",
             name="words_in",
-            field=models.CharField(
-                choices=LANGUAGES,
-                default="english",
+            field=django.contrib.postgres.fields.ArrayField(
+                base_field=models.CharField(choices=LANGUAGES, max_length=10),
+                default=list,
                 editable=False,
-                help_text="That their memories' words are read in: the former one until a change is through",
-                max_length=10,
+                help_text="Languages their memories' words may be read in: the database adds the one they choose, and a"
+                " former one goes when its rows were read anew",
+                size=None,
             ),
         ),
+        migrations.RunSQL(KEPT),
     ]

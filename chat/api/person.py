@@ -77,7 +77,7 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
     if named:
         user.save(update_fields=list(named))
     if "language" in named:
-        wording.look()
+        wording.look(user.pk)
     return _told(request)
 
 

@@ -96,11 +96,11 @@ def bring_in(user: User, file: BinaryIO) -> dict[str, int]:
         _check_empty(user)
         _remove_beginnings(user)
         numbers = _numbers(archive)
+        _person(user, packed)  # before what is read in their language
         for table in _brought():
             _write(user, table, archive, numbers)
         if not all_end(user):
             raise NotImportedError(NOT_CONSISTENT)
-        _person(user, packed)
         restore_words(user.pk)
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what points nowhere is told here, and not at the commit

@@ -116,10 +116,10 @@ TABLES: Final = (
         settled={"state": {"waiting": "failed", "reading": "failed"}},
     ),
     Table(LibrarianRun, without=WORK, settled={"state": {"running": "pending"}}),
-    Table(Fact, without=VECTOR),
+    Table(Fact, without={**VECTOR, "search": REBUILT}),
     Table(FactLink),
     Table(ReviewAction),
-    Table(Episode, without=VECTOR),
+    Table(Episode, without={**VECTOR, "search": REBUILT}),
     Table(Consolidation, settled={"state": {"waiting": "failed"}}),
     Table(
         Forgetting,

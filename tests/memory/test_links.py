@@ -157,7 +157,7 @@ def read(user: User, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any) 
     )
     Conversation.objects.filter(pk=conversation.pk).update(active_leaf=message)
     plain: dict[str, Any] = {"statement": text, "kind": Kind.PREFERENCE, "confidence": 0.9, "importance": 0.6}
-    proposal = ProposedFact(quote=text, number=1, **{**plain, **fields})
+    proposal = ProposedFact(number=1, **{"quote": text, **plain, **fields})
 
     class Scripted:
         version, longest, spends = "scripted/1", librarian.RETRY_AFTER[0], False
@@ -259,3 +259,12 @@ def test_what_was_inferred_and_is_now_said_rests_on_the_persons_own_words(
     assert (imported.status, imported.source, imported.quote) == ("active", "stated", "I like jazz.")
     assert imported.message is not None
     assert (reworded.source, reworded.quote, reworded.message) == ("edited", "Tea it is.", None)
+
+
+def test_what_the_person_never_said_is_linked_with_nothing(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    fact(alice, "The user keeps bees.")
+    read(alice, monkeypatch, "Honey is my hobby.", relation=Relation.PART_OF, quote="Wax is my hobby.")
+    assert Fact.objects.filter(status="proposed").count() == 1
+    assert links(alice) == []

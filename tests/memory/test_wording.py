@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ from django.db import connection
 
 from accounts.languages import Language, of_browser
 from accounts.models import User
-from memory import indexing, wording
-from memory.models import Chunk, Episode, Fact
+from memory import wording
+from memory.indexing import word_restorers
+from memory.models import Chunk, Episode, Fact, PersonalIndex
 from memory.retrieval import MemoryItem, recall
 from tests.memory.test_retrieval import NOW, document, episode, talk
 
@@ -20,9 +22,15 @@ QUESTION = "Welches Haus?"
 
 def write_in(user: User, language: Language, *, at_once: bool = True) -> User:
     user.language = language
-    user.words_in = language if at_once else user.words_in
-    user.save()
+    user.save(update_fields=["language"])
+    if at_once:
+        User.objects.filter(pk=user.pk).update(words_in=[language])
+    user.refresh_from_db()
     return user
+
+
+def reword_due() -> int:
+    return sum(wording.reword(user_id) for user_id in wording.due())
 
 
 def found(user: User, question: str) -> list[MemoryItem]:
@@ -109,38 +117,82 @@ def test_while_a_change_of_language_lasts_nothing_is_lost_and_after_it_all_forms
     write_in(alice, Language.GERMAN, at_once=False)
     assert keyword_part(alice, "Häuser?") > 0
 
-    assert wording.reword_due() == 1
+    assert reword_due() == 1
     alice.refresh_from_db()
-    assert alice.words_in == Language.GERMAN
+    assert alice.words_in == [Language.GERMAN]
     for rows in (Fact.objects, Episode.objects, Chunk.objects.filter(text=HOUSES)):
         assert not rows.filter(user=alice).exclude(search="haus").exists()
     assert keyword_part(alice, QUESTION) > 0
-    assert wording.reword_due() == 0
+    assert reword_due() == 0
 
 
-def test_only_the_words_of_those_who_changed_are_read_anew(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[int] = []
-    monkeypatch.setattr(wording, "restore_words", read.append)
+def test_only_the_words_of_those_who_changed_are_read_anew(alice: User, bob: User) -> None:
     write_in(bob, Language.FINNISH, at_once=False)
 
-    assert wording.reword_due() == 1
-    assert read == [bob.pk]
+    assert wording.due() == [bob.pk]
 
 
 def test_who_changes_their_mind_meanwhile_is_due_again(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_in(alice, Language.GERMAN, at_once=False)
     by_talk(alice)
+    write_in(alice, Language.GERMAN, at_once=False)
 
-    def slowly(user_id: int) -> None:
-        User.objects.filter(pk=user_id).update(language=Language.DUTCH)
-        indexing.restore_words(user_id)
+    def slowly(user_id: int) -> Iterator[Callable[[], None]]:
+        write_in(alice, Language.DUTCH, at_once=False)
+        return word_restorers(user_id)
 
-    monkeypatch.setattr(wording, "restore_words", slowly)
-    wording.reword_due()
+    monkeypatch.setattr(wording, "word_restorers", slowly)
+    wording.reword(alice.pk)
     alice.refresh_from_db()
-    assert (alice.language, alice.words_in) == (Language.DUTCH, Language.ENGLISH)
+    assert alice.language == Language.DUTCH
+    assert {*alice.words_in} == {Language.ENGLISH, Language.GERMAN, Language.DUTCH}
 
     monkeypatch.undo()
-    assert wording.reword_due() == 1
+    assert reword_due() == 1
+    alice.refresh_from_db()
+    assert alice.words_in == [Language.DUTCH]
+
+
+def test_who_goes_back_to_the_former_language_keeps_what_was_said_between(alice: User) -> None:
+    by_fact(alice)
+    write_in(alice, Language.GERMAN, at_once=False)
+    Fact.objects.create(user=alice, statement="Der Hund mag Äpfel.", status=Fact.Status.ACTIVE)
+    write_in(alice, Language.ENGLISH, at_once=False)
+    assert keyword_part(alice, "Äpfel?") > 0
+
+    assert reword_due() == 1
+    alice.refresh_from_db()
+    assert alice.words_in == [Language.ENGLISH]
+    assert keyword_part(alice, "Äpfel?") > 0
+
+
+def test_what_is_in_the_right_language_is_not_written_again(alice: User) -> None:
+    write_in(alice, Language.GERMAN, at_once=False)
+    for keep in (by_fact, by_episode, by_document, by_talk):
+        keep(alice)
+
+    def written() -> list[tuple[object, ...]]:
+        with connection.cursor() as cursor:
+            found = []
+            for table in ("memory_fact", "memory_episode", "memory_chunk"):
+                cursor.execute(f"SELECT ctid::text, id FROM {table} WHERE user_id = %s ORDER BY id", [alice.pk])
+                found += cursor.fetchall()
+            return found
+
+    before = written()
+    assert wording.reword(alice.pk)
+    assert written() == before
+
+
+def test_an_account_that_goes_meanwhile_ends_it(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_in(alice, Language.GERMAN, at_once=False)
+    by_fact(alice)
+    monkeypatch.setattr(wording, "held", lambda _: False)
+    assert wording.reword(alice.pk)
+    assert wording.due() == [alice.pk]
+
+
+def test_a_large_collections_common_words_are_counted_anew(alice: User, queued: list[Any]) -> None:
+    write_in(alice, Language.GERMAN, at_once=False)
+    PersonalIndex.objects.create(user=alice, rows=30_000, built_at=NOW)
+    wording.reword(alice.pk)
+    assert PersonalIndex.objects.get().built_at is None

@@ -91,8 +91,10 @@ _DOUBT = re.compile(
 NEAR: Final = 60
 """Characters before a claim in which a denial of it stands."""
 _DENIED = re.compile(
-    r"\b(?:don't|dont|do not|doesn't|didn't|never|wouldn't|can't|cannot|couldn't|not|isn't|hardly) (?:[\w'-]+ ){0,2}?"
-    r"(?:think|thought|believe|say|said|saying|claim|reckon|sure|suppose|imagine|true|convinced)(?: that)?,?\s*$",
+    r"(?:\b(?:i|we) (?:(?:really|still|just|honestly|also) ){0,2}(?:don't|dont|do not|didn't|never|wouldn't|hardly)"
+    r" (?:[\w'-]+ ){0,2}?(?:think|thought|believe|say|said|claim|reckon|suppose|imagine)"
+    r"|\b(?:i|we) (?:can't|cannot|couldn't) (?:really )?(?:say|claim|think)"
+    r"|\b(?:not|isn't|aren't) (?:[\w'-]+ ){0,2}?(?:sure|true|convinced|saying|claiming))(?: that)?,?\s*$",
     re.I,
 )
 """“I don't think | I'm lactose intolerant”: what follows is what is not so, or not known."""

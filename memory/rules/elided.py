@@ -111,7 +111,8 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
     (r"(?:only |just )(?:have|own|eat|drink|use)\b", "I "),
     (r"(?:have|own) (?:an?|two|three|four|five|\d+|no) (?!look\b|go\b|think\b)", "I "),
     (r"(?:love|loved|adore|hate|prefer|enjoy) (?!it\b|this\b|that\b|me\b|and\b|the\b|out\b|.*\byour?\b)", "I "),
-    (r"(?:work|live) (?:in|at|as|for|from|with|on|near|by|alone|together with|nights|part|full|above|next|\d)\b", "I "),
+    (r"(?:work|live) (?:in|at|as|for|from|with|on|near|by|alone|together with|nights|shifts"
+     r"|weekends|part|full|above|next|just|here|somewhere|close|remotely|freelance|outdoors|\d)\b", "I "),
     (r"(?:avid|keen|huge|big|massive|lifelong|total) [\w' -]{2,40}? (?:fan|nerd|geek|lover|reader"
         r"|collector)\b", "I'm a "),
     (r"(?:single|proud|stay-at-home|working|expectant|new|soon-to-be) (?:mum|mom|dad|father|mother"
@@ -128,7 +129,8 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
         rf"|are|can|symptoms|treatment|vs)\b)", "I have "),
     (r"[\w-]+ (?:anything|everything)$", "I love "),
     (r"no (?:[\w-]+ ){1,3}(?:in anything|for (?:me|us)|at all|ever)\b", "I want "),
-    (r"as an? (?!ai\b|bot\b|language model|child\b|joke\b|.*\b(?:i|we|you|what|how|which)\b)(?=\w)", "I'm a "),
+    (r"as an? (?!ai\b|bot\b|language model|child\b|joke\b|experiment\b"
+        r"|.*\b(?:i|we|you|what|how|which)\b)(?=\w)", "I'm a "),
     # by the form of the verb alone, whatever verb it is
     (rf"{_SOON}(?!{_MOOD})(?:{_PAST_FORM}) {_GOES_ON}", "I "),
     (rf"{_SOON}(?!{_NO_DOING})\w{{3,}}ing {_GOES_ON}(?!{_TO_ITS_VERB})", "I'm "),

@@ -34,7 +34,7 @@ from memory.rules.open_patterns import (
 from memory.rules.orders import standing_order, stretches
 from memory.rules.patterns import PATTERNS, Pattern
 from memory.rules.people import ANYONE, FEMALE, MALE, alternatives
-from memory.rules.plain import plainly_said, says_nothing
+from memory.rules.plain import NOBODY, plainly_said, says_nothing
 from memory.rules.presupposed import presupposed
 from memory.rules.retelling import retold
 from memory.rules.scenes import is_unreal, plainly_meant
@@ -110,8 +110,11 @@ def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
     named: set[str] = set()
     statements: list[str] = []
     ordered = False
+    not_so: list[tuple[int, int]] = []
     for read in clauses_of("" if is_unreal(text) else text):
         clause = replace(read, text=_ADDRESSED.sub("", read.text))
+        if JOKES.search(clause.text) or NOBODY.search(clause.text):
+            not_so.append((clause.start, clause.end))
         quote = scene.utterance.text[clause.start : clause.end]
         if (
             clause.hypothetical
@@ -132,7 +135,7 @@ def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
             statements.append(fact.statement)
             yield fact
         if scene.plain:
-            yield from _taken_for_granted(text[:real], statements, scene)
+            yield from _taken_for_granted(text[:real], statements, not_so, scene)
     if not ordered:
         yield from _orders(text[:real], scene)
 
@@ -573,9 +576,13 @@ def _people_mentioned(text: str, named: Container[str], scene: _Scene) -> Iterat
         )
 
 
-def _taken_for_granted(text: str, told: Sequence[str], scene: _Scene) -> Iterator[ProposedFact]:
-    """What is no claim of its own, but must be so for the message to make sense."""
+def _taken_for_granted(
+    text: str, told: Sequence[str], not_so: Sequence[tuple[int, int]], scene: _Scene
+) -> Iterator[ProposedFact]:
+    """What is no claim of its own, but must be so for the message to make sense; nothing within what is not so."""
     for one in presupposed(text, told):
+        if any(start <= one.start < end for start, end in not_so):
+            continue
         quote = scene.utterance.text[one.start : one.end]
         if not sensitive(quote) and not _names_a_secret(quote):
             yield ProposedFact(

@@ -23,7 +23,7 @@ _LARGER_THAN_LIFE: Final = (  # “I've told you a million times”, “born tir
     r"[2-9]\d\d years old|1\d\d\d years old|\b[3-9]\d (?:cats|dogs|kids|children|sons|daughters)|aged (?:\w+ )?years",
     r"since the (?:dinosaurs|ice age|dawn|stone age|middle ages)|\binfinite|\bnegative \d|half the moon|the moon$",
     r"world's (?:worst|best|okayest|laziest|greatest)|born (?:tired|ready|cool|hungry|lazy|late)|sold my soul",
-    r"(?:attention span|memory) (?:of|like) a|every (?:ikea|bar|pub|shop) in|restraining order from my",
+    r"(?:attention span|memory) (?:of|like) a|banned from every|restraining order from my",
     r"dying of|dead inside|kill me|killing me|brain cells?|another bite|to never see another|deadlines for",
     r"unfinished projects|never got (?:to|a chance)|\bnothing$",
 )
@@ -48,14 +48,15 @@ _LIKE_PEOPLE: Final = (  # “my fridge is judging me”, “my cat is my landlo
     r" (?:its|their|crying|plotting|judging|screaming|begging|laughing|mad at|on a diet|filing|suing)",
     r"(?:cat|dog|kitten|puppy|hamster|parrot|toddler|baby) is (?:my|our) (?:landlord|boss|therapist|manager|master"
     r"|king|queen|overlord|alarm|roommate)|is my boss|for treats\b|social life than me",
-    r"runs the (?:house|household|show|place)|my brain (?:is|has|left|died)|left the (?:building|chat)",
+    r"(?:cat|dog|kitten|puppy|toddler|baby) runs the (?:house|household|show|place)",
+    r"my brain (?:is|has|left|died)|left the (?:building|chat)",
     r"(?:basically|practically|virtually) (?:married|related) to my|married to my (?:job|work|sofa|phone|laptop|bed)",
-    r"married my (?!\w*(?:friend|wife|husband|sweetheart|boyfriend|girlfriend|partner|teacher|boss|ex|colleague"
-    r"|neighbou?r))|marry me",
+    r"married my (?:mattress|sofa|couch|bed|job|work|phone|laptop|fridge|pillow|blanket|coffee|pizza)|marry me",
 )
 _CALLED_NAMES: Final = (  # “my toddler is a tiny dictator”
     r"is (?:(?:an?|the|such a|literally a) )?(?:(?:little|tiny|total|absolute|real) )*(?:dinosaur|devil|dictator"
-    r"|monster|tyrant|saint|clown|gremlin|sieve|menace|nightmare|goat\b|drama queen|diva|psychopath)",
+    r"|monster|tyrant|saint(?! bernard)|clown|gremlin|sieve|menace|nightmare|drama queen|diva|psychopath)"
+    r"(?! (?:trucks?|\w+er|\w+or|fish|called)\b)",
     r"(?:toxic trait|superpower|guilty pleasure|love language|kryptonite|cardio|blood type) is (?!(?:a|b|ab|o)\b)",
     r"middle name|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people|cardio|responsibility)",
 )

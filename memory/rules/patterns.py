@@ -112,7 +112,8 @@ IDENTITY: Final = (
         key="pronouns", value="{pronouns}",
     ),
     i_am("this is <own_name> (?:again|here|speaking)(?:,? .{1,100})?"),
-    i_am("<own_name> here(?:(?: ?[^\\w' ]| (?:from|again|with|asking|wondering|looking|trying|and|btw)\\b).*)?"),
+    i_am("<own_name> here(?:(?: ?[^\\w' ]| (?:from|again|btw)\\b).*)?"),
+    i_am("<own_name> here (?:in|for|with|asking|wondering|looking|trying|and)\\b.*", confidence=ASK),
     Pattern(
         "full_name", Kind.IDENTITY, "The user's full name is {name}.",
         "(?:it's |that's |which is |it is )?short for <name>(?:,? (?:but|and|though) .{1,80})?",
@@ -191,7 +192,11 @@ studies = partial(
 WORK: Final = (
     left("<i> (?:no longer|don't|do not) work (?:at|for) <employer>"),
     left_job("<i> (?:quit|left|resigned from) my job (?:at|with) <employer>"),
-    left_job("<i> (?:quit|left|resigned from) (?-i:(?=[A-Z]))<employer>"),  # “I quit coffee”
+    left_job(
+        "<i> (?:quit|left|resigned from) (?!(?:\\w+ing|coffee|sugar|meat|alcohol|caffeine|bread|school|uni|college|home"
+        "|town|work|early|the (?:house|party|room|gym|country|city|group|band|church|chat)|my|it|him|her|them|an?)\\b)"
+        "<employer>"
+    ),
     works_at("<i> work (?:at|for) <employer>", confidence=CERTAIN),
     works_at("<im> (?:working|employed) (?:at|for|by) <employer>"),
     works_at("<im> an? <short_job> (?:at|for) <employer>"),

@@ -49,9 +49,10 @@ NOBODY: Final = re.compile(
     r"^(?:i|we) last (?:spoke|talked|chatted|met|saw|caught|hung|wrote|texted)\b"
     r"|^we all\b|\beach other\b|^(?:their|his|her|its) |^it(?:'s| is| has) (?:been|so|really|an?"
     r" (?:great|good|big|nice|lovely|huge|real|journey|challenge|chance|reminder)|the (?:best|least))\b"
-    r"|^we .*\b(?:together|as a team)$|^(?:i|we) (?:\w+ly )?(?:will|won't quit)\b(?! \w+ \w)"
+    r"|^we (?!have (?:an?|one|two|three|four|five|\d)\b).*\b(?:together|as a team)$"
+    r"|^(?:i|we) (?:\w+ly )?(?:will|won't quit)\b(?! \w+ \w)"
     r"|^the (?:support|help|love|advice|feedback|encouragement) (?:i|we)\b"
-    r"|^(?:i|we) (?:almost|nearly|barely) (?!always|never|every|only|all)[a-z]+ "
+    r"|^(?:i|we) (?:almost|nearly) (?!always|never|every|only|all|died)[a-z]+ "
     r"|^(?:i|we) live in an? (?:\w+ )?(?:society|world|age|era|culture|simulation|democracy)\b"
     r"|^they (?:make|give|keep|help|let) (?:me|us)\b|^(?:my|our)(?: [\w-]+){1,2}$",
     re.I,
@@ -68,20 +69,22 @@ SAYING: Final = re.compile(
     re.I,
 )
 AT_THE_KEYBOARD: Final = re.compile(
-    r"\bat \d+ ?%|\boption (?:[a-d]|\d|one|two|three)\b"
+    r"(?<!works )(?<!work )(?<!employed )\bat \d+ ?%(?: (?:disk|battery|cpu|memory|volume))?$"
+    r"|\boption (?:[a-d]|\d|one|two|three)\b"
     r"|\b(?:ran|run|rerun) the (?:tests?|code|script|query|command|build)\b"
-    r"|^(?:i|we) (?:get|got|see|keep getting) (?:an? |the )?(?:errors?|warning|exception|blank|message)\b"
+    r"|^(?:i|we) (?:get|got|see|keep getting) (?:an? |the )?(?:errors?|warning|exception|blank|message(?! from))\b"
     r"|^(?:i|we)(?:'ve| have)(?: got)? (?:(?:only|just|like|about|maybe) )*(?:\d+|an?|two|five|ten|fifteen|twenty)"
     r" (?:mins?|minutes?|hours?|secs?|seconds) (?!.*\b(?:every|each|per)\b)"
-    r"|\bin my (?:pocket|fridge|pantry|cart|basket)$"
+    r"|^(?:i|we)(?:'ve| have) .*\bin my (?:pocket|fridge|pantry|cart|basket)$"
     r"|^(?:i|we)(?:'ve| have)(?: got)? (?:some|two|three|four|six|half an?|an?) (?:[\w-]+ )?(?:eggs?|flour|onions?"
     r"|potatoes|tomatoes|tofu|chicken breasts?|leftover \w+|can of|tin of|cups? of)\b"
     r"|^(?:i|we) have an? (?:list|dataset|data ?frame|array|string|table|function|csv|json|headache|meeting|call)\b"
-    r"|^(?:my|our) (?:regex|query|function|script|test|array|formula|macro|loop|class|train|bus) \w+",
+    r"|^(?:my|our) (?:regex|query|function|script|test|array(?! of)|formula|macro|loop|class|train|bus) \w+",
     re.I,
 )
 FEELS: Final = re.compile(
-    rf"^(?:i|we) (?>{ADVERBS})(?:feel|felt)\b|^(?:i'm|i am|we're|we are|i've been|we've been) (?>{ADVERBS})(?:staying"
+    rf"^(?:i|we) (?>{ADVERBS})(?:feel|felt)\b(?!.*\b(?:dizzy|sick|faint|nauseous|nausea|pain|breathless|numb"
+    rf"|{AILMENTS})\b)|^(?:i'm|i am|we're|we are|i've been|we've been) (?>{ADVERBS})(?:staying"
     r" (?:positive|hopeful|strong|determined|focused|busy|calm)|keeping busy|doing (?:my|our) (?:best|part)"
     r"|doing (?:great|well|good|fine|okay|ok)\b(?! (?:at|in|with)\b)|taking (?:the|my) time|working together)\b",
     re.I,
@@ -89,8 +92,9 @@ FEELS: Final = re.compile(
 PRAISE: Final = re.compile(
     r"\b(?:is|are|was|were|been|'s|'re|looks?|sounds?|seems?) "
     r"(?:(?:all|so|really|very|just|super|pretty|such|also|an?) )*(?:so important|cute|awesome|amazing|fun|lovely"
-    r"|wonderful|special|beautiful|incredible|cool|sweet|adorable|fantastic|a blast|rewarding|priceless|precious)\b"
-    r"(?! (?:at|with|in|for|to|on)\b)",
+    r"|wonderful|special(?! needs)|beautiful|incredible|cool|sweet|adorable|fantastic|a blast|rewarding|priceless"
+    r"|precious)\b"
+    r"(?! (?:at|with|in|for|to|on)\b)(?!.*\b(?:died|passed away|(?:19|20)\d\d)\b)",
     re.I,
 )
 PASSING: Final = re.compile(
@@ -426,12 +430,15 @@ ROWS: Final[tuple[Row, ...]] = (
 )
 
 
+AGAIN: Final = re.compile(r"\b(?:every|each|always|usually|a (?:night|day|week)|per|doctor|therapist)\b", re.I)
+"""What comes back is no matter of the moment: “I have a headache every morning”."""
 REFUSED: Final = (ENDS_BACK, NOBODY, SAYING, AT_THE_KEYBOARD, FEELS, PRAISE)
 
 
 def says_nothing(words: str) -> bool:
     """Whether a claim would tell nothing if it were remembered: a mood, praise, a word that points back."""
-    return any(refused.search(words) for refused in REFUSED)
+    again = AGAIN.search(words) is not None
+    return any(refused.search(words) for refused in REFUSED if not (again and refused is AT_THE_KEYBOARD))
 
 
 def plainly_said(words: str) -> OpenPattern | None:

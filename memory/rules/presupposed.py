@@ -73,7 +73,7 @@ _AILING: Final = re.compile(
     rf"(?<![\w'-])(?:my|our) (?P<who>(?:{_MOD} )?(?:{KIN}))'s (?P<head>{AILMENTS})(?![\w'-])", re.I
 )
 _TASTE: Final = re.compile(
-    r"(?P<what>(?:[\w'&-]+ ){0,4}[\w'&-]+)(?<!\bsay)(?<!\bsaid)(?<!\bthink)(?<!\bsure)(?<!\btrue),?"
+    r"(?<![\w'&-])(?P<what>(?:[\w'&-]++ ){0,4}[\w'&-]++)(?<!\bsay)(?<!\bsaid)(?<!\bthink)(?<!\bsure)(?<!\btrue),?"
     r" (?:which|that|who|whom) (?:i|we) "
     rf"{ADVERBS}(?P<verb>loved?|adored?|liked?|enjoy(?:ed)?|hated?|loathed?|can't stand|play|collect|grow|breed)\b"
     r"(?! (?:to|most|best|about|the most))",

@@ -12,10 +12,10 @@ import re
 MADE_UP = re.compile(
     r"\b(?:role-?\s?play(?:ing)?|pretend(?:ing)?|let's (?:say|pretend|imagine|assume|play)|lets say|imagine|suppose"
     r"|supposing|hypothetical(?:ly)?|in (?:this|that|the|a) scenario|for the sake of argument|act as|acting as"
-    r"|as an (?:exercise|example|illustration|experiment)|case study:"
-    r"|as an? [\w ]{3,30}, (?:what|how|which|why) (?:would|should|do|could|can|will) you|for practice"
-    r"|such as i\b"
-    r"|(?:finish|continue|complete) (?:the|this|my) (?:story|sentences?|joke|poem|tale)"
+    r"|as an (?:exercise|example|illustration)|case study:"
+    r"|^as an? [\w ]{3,30}, (?:what|how) would you (?:say|do|answer|reply|explain|describe|react|respond|teach|treat)"
+    r"|^for practice\b|for practice:|such as i\b"
+    r"|^(?:please |(?:can|could) you )?(?:finish|continue|complete) (?:the|this|my) (?:story|sentences?|joke|poem|tale)"
     r"|you(?:'re| are| be| play) (?:the|my|an?) (?!only\b|best\b|star\b|legend\b|genius\b|lifesaver\b)"
     r"|i(?:'ll| will|'m going to|'m gonna) (?:be|play) the"
     r"|(?:my|the|a|our|this|main) (?:character|protagonist|hero(?:ine)?|narrator|villain|antagonist|screenplay|novel"
@@ -60,7 +60,7 @@ SAMPLE = re.compile(
     r"|quote|lyrics|riddle|joke"
     r"|prompt|scenario|premise|plot|scene|persona|paragraph|essay|poem|speech|script|review|transcript|class|advert|ad"
     r"|testimonial|voice ?mail|status|line|dictation|grammar|passage|problem)\b[^:\n]{0,40}$"
-    r"|\b(?:gave|sent|set|handed|e?mailed|texted|forwarded) (?:us|me|him|her|them|the class) (?:this|the following)$",
+    r"|\b(?:(?:gave|set|handed) (?:us|the class)|(?:e?mailed|texted|forwarded) (?:us|me)) (?:this|the following)$",
     re.I,
 )
 """Before a colon: what follows is a sample of something."""
@@ -110,8 +110,9 @@ _MARKED_OFF = re.compile(
 """Behind a line of dashes, or between arrows, stands what the message is about."""
 _HANDED_OVER = re.compile(
     r"\A(?:(?:hi|hey|hello|please|pls|ok|so),? )*(?:(?:can|could|would|will) (?:you|u) (?:please |pls )?)?"
-    r"(?:please |pls )?(?:proofread|translate|rephrase|paraphrase|reword|correct|fix|polish|shorten)"
-    r" (?:this|it|the following)(?: [\w ]{1,40})?(?:,? please)?[?.!:](?=\s)",
+    r"(?:please |pls )?(?:(?:proofread|rephrase|paraphrase|reword) (?:this|it|the following)(?:,? please)?[?.!:](?=\s)"
+    r"|(?:translate|correct|fix|polish|shorten) (?:this|it|the following)(?: [\w ]{1,40})?(?:,? please)?"
+    r"(?::(?=\s)|[?.!](?=\s*[\n\"“])))",
     re.I,
 )
 """“Can you proofread this? …”: what follows is the text."""

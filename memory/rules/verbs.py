@@ -7,7 +7,7 @@ from typing import Final
 
 ADVERBS: Final = (
     "(?:(?:no longer|also|now|still|currently|actually|just|really|recently|mostly|usually"
-    "|always|often|never|only|both|already|last"
+    "|always|often|never|only|both|already|last|almost|nearly"
     "|finally|honestly|literally|basically|absolutely|generally|normally|typically|sometimes|obviously|regularly"
     "|definitely|kind of|sort of|all|truly|simply|even|once|first|then|sadly|ever|rarely|barely|hardly|totally|quite"
     "|personally|mainly|both|super|so|very|pretty|extremely|a bit|a little|kinda|severely|mildly|deathly|terribly"

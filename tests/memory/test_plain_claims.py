@@ -447,3 +447,41 @@ def test_what_somebody_quits_is_no_employer_unless_it_is_called_like_one() -> No
 
 def test_where_living_is_the_subject_nobody_is_left_out() -> None:
     assert "The user is living in Prague as a vegan is hard." not in told("Living in Prague as a vegan is hard.")
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "I can't believe my daughter is 18": "The user's daughter was 18 years old in February 2026.",
+        "My boss doesn't believe I have ADHD.": "The user has ADHD.",
+        "I need a keyboard for practice. I live in Leeds.": "The user lives in Leeds.",
+        "As a vegetarian, what would you cook?": "The user is vegetarian.",
+        "As an experiment, I stopped eating meat in January.": "The user stopped eating meat in January 2026.",
+        "I want to finish my poem. I'm allergic to nuts.": "The user is allergic to nuts.",
+        "Please fix this for me. I have ADHD.": "The user has ADHD.",
+        "My doctor sent me this: my cholesterol is 240. I'm on statins.": "The user is on statins.",
+        "I left the BBC.": "The user left their job at the BBC.",
+        "i left google last week": "The user left their job at Google.",
+        "I feel dizzy every time I stand up": "The user feels dizzy every time they stand up.",
+        "I have a headache every morning": "The user has a headache every morning.",
+        "My wife works at 60%": "The user's wife works at 60%.",
+        "I almost died in a car accident in 2015": "The user almost died in a car accident in 2015.",
+        "We have two kids together": "The user has two kids together.",
+        "My son is a goat farmer": "The user's son is a goat farmer.",
+        "My dog is a Saint Bernard called Max": "The user's dog is a Saint Bernard called Max.",
+        "Call me Summer.": "The user wants to be called Summer.",
+        "Live just outside York.": "The user lives just outside York.",
+        "I married my best friend in 2012.": "The user married their best friend in 2012.",
+    }.items(),
+)
+def test_what_only_sounds_like_talk_a_joke_or_an_exercise_is_read(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize("message", ["I almost finished my PhD in physics.", "I almost lost my job at Siemens."])
+def test_nothing_is_taken_for_granted_within_what_is_not_so(message: str) -> None:
+    assert told(message) == []
+
+
+def test_where_somebody_lives_is_not_what_they_are_called() -> None:
+    assert not any("name" in one for one in told("Live here with my wife and two cats."))

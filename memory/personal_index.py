@@ -22,6 +22,7 @@ from psycopg import sql
 
 from memory.embedding import embedder
 from memory.models import Chunk, Episode, Fact, PersonalIndex
+from recall.locks import alone
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -39,6 +40,7 @@ COMMON: Final = 300
 the word: at a thousand, a question of ten words took 80 ms where those rows had not been read lately."""
 SAMPLE: Final = 10_000
 """Rows whose words are counted: of 100,000, a word in 300 is then counted with an error of a fifth."""
+ALONE: Final = "memory.personal_index"
 BUILD_MEMORY: Final = "256MB"
 """Holds the graph of 200,000 vectors; what does not fit is built ten times as slowly."""
 
@@ -58,7 +60,7 @@ def refresh_due(now: datetime) -> int:
 
 def build(user: User) -> bool:
     """Give the user's collection its indexes and common words; False: another process is at it."""
-    with _alone(user.pk) as mine:
+    with alone(ALONE, user.pk) as mine:
         if not mine:
             return False
         wanted = {plan.name: plan for plan in _wanted(user)}
@@ -207,16 +209,3 @@ def _memory_to_build() -> Iterator[None]:
             yield
         finally:
             cursor.execute("RESET maintenance_work_mem")
-
-
-@contextmanager
-def _alone(user_id: int) -> Iterator[bool]:
-    """Whether this process is the one that builds for the user; held until the block ends, or the connection does."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext('memory.personal_index'), %s)", [user_id])
-        (mine,) = cursor.fetchone()
-        try:
-            yield mine
-        finally:
-            if mine:
-                cursor.execute("SELECT pg_advisory_unlock(hashtext('memory.personal_index'), %s)", [user_id])

@@ -8,7 +8,6 @@ meanwhile; what is written is read in the chosen one at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import batched
 from typing import Final
@@ -23,6 +22,7 @@ from memory.forgetting.epoch import held
 from memory.indexing import RESTORED_AT_ONCE, word_restorers
 from memory.models import Episode, Fact, PersonalIndex
 from recall.celery import queue
+from recall.locks import alone
 
 TASK: Final = "memory.tasks.reword"
 REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"
@@ -53,7 +53,7 @@ def reword(user_id: int) -> bool:
     Each part holds the person's row, so that nothing is forgotten, said or chosen meanwhile; between two parts a turn
     has its chance. A worker that is lost costs the part it was at: the next one leaves the others as they are.
     """
-    with _alone(user_id) as mine:
+    with alone(TASK, user_id) as mine:
         if not mine:
             return False
         chosen = User.objects.filter(pk=user_id).values_list("language", flat=True).first()
@@ -81,15 +81,3 @@ def _parts(user_id: int) -> Iterator[Callable[[], None]]:
 def _execute(statement: str, ids: list[int]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, [ids])
-
-
-@contextmanager
-def _alone(user_id: int) -> Iterator[bool]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext('memory.wording'), %s)", [user_id])
-        (mine,) = cursor.fetchone()
-        try:
-            yield mine
-        finally:
-            if mine:
-                cursor.execute("SELECT pg_advisory_unlock(hashtext('memory.wording'), %s)", [user_id])

@@ -17,11 +17,25 @@ _SELF_MADE: Final = (  # degrees and trades that nobody has
     r"fluent (?:sarcasm|gibberish|nonsense)|black belt in|couch olympics|sleep for a living",
     r"recovering (?:perfectionist|people pleaser|overthinker|shopaholic)|being an? (?:millionaire|genius)",
 )
+_OVERSTATED: Final = (  # “I run a zoo”, “my retirement plan is the lottery”
+    r"true love is my|relationship with my (?:sofa|couch|bed|fridge|phone|car|bike|coffee|pillow|oven|laptop)|vendetta",
+    r"(?:is|are) (?:my|our) firstborn|raised by wolves|(?:mars|the moon) (?:after|next|soon|then|anyway)|trench coat",
+    r"(?:voldemort|dracula|darth vader|satan|godzilla|sauron|lucifer)",
+    r"retirement plan is (?:the lottery|winning|dying|to die|marrying)|should be illegal|thug life",
+    r"(?:run|runs|manage|manages) a (?:zoo|circus|madhouse)\b",
+    r"(?:ceo|president|owner|king|queen) of my own (?:couch|sofa|bed|kitchen|world)|become a hermit",
+    r"(?:knees|back|joints|hips|body|soul) (?:is|are|feels?|feel like) \d+ years|eat (?:my )?feelings",
+    r"(?:cat|dog|kitten|puppy|hamster|parrot|toddler|baby) (?:has |have )?filed a complaint",
+    r"lives? for (?:the )?(?:fridays?|weekends?|coffee|naps|drama)|exactly one (?:fork|spoon|sock|brain cell)",
+    r"seen the gym|runs on (?:prayers|hope|vibes|duct tape)",
+    r"identif(?:y|ies) as an? (?:\w+ )?(?:dinosaur|cat|dog|unicorn|potato|dragon|pirate|toaster|vampire|sloth)",
+)
 _LARGER_THAN_LIFE: Final = (  # “I've told you a million times”, “born tired”
     r"literally (?:die|dead|dying)|could eat (?:my|an?|the)\b|eat a horse|browser tabs|tabs open|two left feet",
     r"99 problems|(?:million|billion|gazillion|thousand) (?:times|years|things|tabs|kids|cats|children)",
     r"[2-9]\d\d years old|1\d\d\d years old|\b[3-9]\d (?:cats|dogs|kids|children|sons|daughters)|aged (?:\w+ )?years",
-    r"since the (?:dinosaurs|ice age|dawn|stone age|middle ages)|\binfinite|\bnegative \d|half the moon|the moon$",
+    r"since the (?:jurassic|dinosaurs|ice age|dawn|stone age|middle ages)",
+    r"\binfinite|\bnegative \d|half the moon|the moon$",
     r"world's (?:worst|best|okayest|laziest|greatest)|born (?:tired|ready|cool|hungry|lazy|late)|sold my soul",
     r"(?:attention span|memory) (?:of|like) a|banned from every|restraining order from my",
     r"dying of|dead inside|kill me|killing me|brain cells?|another bite|to never see another|deadlines for",
@@ -37,7 +51,7 @@ _MADE_OF: Final = (  # “90 % tea”
 )
 _NOT_OF_THIS_WORLD: Final = (
     r"queen of|king of england|spaceship|emperor|god of|pope\b|batman|president of|prime minister|vampire|wizard",
-    r"unicorn|time travell?er|alien|potato|raccoon|goblin|spirit animal|i identify as",
+    r"unicorn|time travell?er|alien|potato|raccoon|goblin|spirit animal",
     r"my (?:dream|future|past|other|inner|evil) self|(?:past|previous|former) life|my other (?:car|bike|house)",
     r"not? (?:shakespeare|einstein|picasso|mozart|superman|gordon ramsay|hemingway|usain bolt)",
 )
@@ -64,6 +78,7 @@ _SAID_TO_BE_NONE: Final = (r"said no one|yeah,? (?:sure|right)|move it move it",
 
 _FIGURES: Final = (
     *_SELF_MADE,
+    *_OVERSTATED,
     *_LARGER_THAN_LIFE,
     *_MADE_OF,
     *_NOT_OF_THIS_WORLD,

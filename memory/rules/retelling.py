@@ -90,7 +90,8 @@ def retold(sentence: str) -> str | None:
 
 _PRESENT = re.compile(r"The user (?:is|[\w ]*?\w+s)\b")
 _IS = re.compile(
-    r"^(The user's [\w -]+?)'s (?=\w+ing\b|gone\b|not\b|an?\b|the\b|in\b|on\b|from\b|due\b|allergic\b|called\b|\d"
+    r"^(The user's [\w -]+?)'s (?=\w+ing\b(?! (?:is|was|are|were|has|makes|drives|keeps|wakes)\b)"
+    r"|gone\b|not\b|an?\b|the\b|in\b|on\b|from\b|due\b|allergic\b|called\b|\d"
     r"|[A-Z]\w+(?:ish|an|ese|ch)\b)"
 )
 _HAS = re.compile(r"^(The user's [\w -]+?)(?:'s| is) (?=got\b|been\b)")

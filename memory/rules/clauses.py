@@ -88,7 +88,7 @@ _CLAIMED = re.compile(
 _DOUBT = re.compile(
     r"\b(?:i think|i guess|i believe|i suppose|i'm not sure|maybe|perhaps|probably|possibly|might be|may be)\b", re.I
 )
-NEAR: Final = 60
+DENIED_WITHIN: Final = 60
 """Characters before a claim in which a denial of it stands."""
 _DENIED = re.compile(
     r"(?:\b(?:i|we) (?:(?:really|still|just|honestly|also) ){0,2}(?:don't|dont|do not|didn't|never|wouldn't|hardly)"
@@ -563,7 +563,9 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
         if _GAP.search(raw):
             continue  # a quotation stood in its middle: what is left says something else
         lead = _lead_in(raw)
-        if _CLAIM_FOLLOWS.match(text, stop) or _DENIED.search(text[max(start, begin + lead - NEAR) : begin + lead]):
+        if _CLAIM_FOLLOWS.match(text, stop) or _DENIED.search(
+            text[max(start, begin + lead - DENIED_WITHIN) : begin + lead]
+        ):
             continue
         words, length = _without_trailers(raw[lead:])
         if not words:

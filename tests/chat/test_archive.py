@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db.models import JSONField
+from django.contrib.postgres.search import SearchVector
+from django.db.models import F, JSONField, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.leaving import leave
@@ -196,6 +198,12 @@ def test_times_are_kept_and_what_was_under_way_is_settled(alice: Any, bob: Any, 
     brought(bob, packed(alice))
     bob.refresh_from_db()
     assert ({name: getattr(bob, name) for name in changed}, bob.date_joined) == (changed, LONG_AGO)
+    said = SearchVector("statement", config="portuguese")
+    rows = Fact.objects.for_user(bob).annotate(here=Cast("search", TextField()), portuguese=Cast(said, TextField()))
+    assert rows.exists()
+    assert not rows.exclude(here=F("portuguese")).exists(), (
+        "words are made where they arrive, in the language they bring"
+    )
     assert Document.objects.for_user(bob).get(path="/profile/identity").changed_at == LONG_AGO
     assert Message.objects.for_user(bob).get(seq=6).status == "interrupted"
     run = Conversation.objects.for_user(bob).get().librarian_runs.get()

@@ -163,7 +163,7 @@ def read(user: User, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any) 
         version, longest, spends = "scripted/1", librarian.RETRY_AFTER[0], False
 
         def extract(self, reading: Reading) -> Extraction:
-            related = reading.known[0].number if reading.known else None
+            related = reading.known[0].number if reading.known else 1
             relation = proposal.relation
             return Extraction([proposal.model_copy(update={"related_to": related if relation != "none" else None})])
 
@@ -259,6 +259,15 @@ def test_what_was_inferred_and_is_now_said_rests_on_the_persons_own_words(
     assert (imported.status, imported.source, imported.quote) == ("active", "stated", "I like jazz.")
     assert imported.message is not None
     assert (reworded.source, reworded.quote, reworded.message) == ("edited", "Tea it is.", None)
+
+
+def test_what_contradicts_a_fact_is_no_part_of_it(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    read(alice, monkeypatch, "I live in Lisbon.", **HOME, value="Lisbon", confidence=1.0)
+    read(alice, monkeypatch, "I live in Porto.", **HOME, value="Porto", relation=Relation.RELATED_TO)
+    known, beside = Fact.objects.order_by("pk")
+    assert links(alice) == [(beside.pk, "contradicts", known.pk)]
 
 
 def test_what_the_person_never_said_is_linked_with_nothing(

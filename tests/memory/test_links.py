@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -149,8 +151,15 @@ def test_accepting_links_and_undoing_unlinks(alice: User, words: str | None) -> 
 # What the librarian links ----------------------------------------------------------------------------------------
 
 
-def read(user: User, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any) -> None:
-    """Have one message read by an engine that proposes one fact of it."""
+def read(
+    user: User,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    *,
+    meanwhile: Callable[[], object] = lambda: None,
+    **fields: Any,
+) -> None:
+    """Have one message read by an engine that proposes one fact of it, while something else happens."""
     conversation = Conversation.objects.create(user=user, next_seq=2)
     message = Message.objects.create(
         user=user, conversation=conversation, seq=1, turn=1, role="user", event_type="user_message", text=text
@@ -163,6 +172,7 @@ def read(user: User, monkeypatch: pytest.MonkeyPatch, text: str, **fields: Any) 
         version, longest, spends = "scripted/1", librarian.RETRY_AFTER[0], False
 
         def extract(self, reading: Reading) -> Extraction:
+            meanwhile()
             related = reading.known[0].number if reading.known else 1
             relation = proposal.relation
             return Extraction([proposal.model_copy(update={"related_to": related if relation != "none" else None})])
@@ -220,11 +230,13 @@ def test_facts_that_hang_together_are_linked_and_both_stand(
     assert contradictions(alice) == []
 
 
-def test_what_was_rejected_is_linked_with_nothing(
-    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+@pytest.mark.parametrize("status", ["rejected", "superseded", "archived"])
+def test_what_was_given_up_while_the_engine_read_is_linked_with_nothing(
+    alice: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any], status: str
 ) -> None:
-    fact(alice, "The user keeps bees.", status="rejected")
-    read(alice, monkeypatch, "Honey is my hobby.", relation=Relation.PART_OF)
+    bees = Fact.objects.filter(pk=fact(alice, "The user keeps bees.").pk)
+    given_up = partial(bees.update, status=status)
+    read(alice, monkeypatch, "Honey is my hobby.", relation=Relation.PART_OF, meanwhile=given_up)
     assert links(alice) == []
 
 

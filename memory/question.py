@@ -39,7 +39,6 @@ TIME_WORDS: Final = frozenset(
 )
 """A passage with one of these words, a year, or a day of the month (“the 3rd”) may answer such a question. A set: asked
 of each of two hundred candidates, a pattern of them took as long as the rest of the ranking."""
-_NUMBER: Final = re.compile(r"\d+\w*")
 _YEAR_OR_DAY: Final = re.compile(r"(19|20)\d\d|\d{1,2}(st|nd|rd|th)", re.IGNORECASE)
 
 FOLLOWS_UP: Final = re.compile(
@@ -169,12 +168,20 @@ def ends(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Its words in lower case."""
-    return _WORD.findall(text.lower())
+    return words_as_written(text.lower())
 
 
-def names_a_time(text: str, words: frozenset[str]) -> bool:
-    """Whether a passage, `words` being its words in lower case, says when."""
-    return not words.isdisjoint(TIME_WORDS) or any(map(_YEAR_OR_DAY.fullmatch, _NUMBER.findall(text)))
+def words_as_written(text: str) -> list[str]:
+    """Its words. Plain English, which most text is, takes a fifth of the time that the pattern takes."""
+    if text.isascii():
+        return text.encode().translate(_APART).decode().split()
+    return _WORD.findall(text)
+
+
+def names_a_time(text: str) -> bool:
+    """Whether a passage says when."""
+    words = words_of(text)
+    return not TIME_WORDS.isdisjoint(words) or any(_YEAR_OR_DAY.fullmatch(word) for word in words if word[0].isdigit())
 
 
 def is_small_talk(text: str) -> bool:
@@ -239,6 +246,8 @@ def in_third_person(question: str) -> str:
 # What was said before --------------------------------------------------------------------------------------------
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_APART: Final = bytes(code if chr(code).isalnum() else ord(" ") for code in range(128)) + bytes(128)
+"""Each byte of ASCII as a word's or as a space; beyond it nothing is looked up."""
 _CONTENT: Final = re.compile(r"[^\W\d_][\w’'-]{2,}")
 EMPTY_WORDS: Final = _words("""
     about also and any are because been but can could did does doing don don't for from get going had has have her

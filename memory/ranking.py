@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +13,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from memory.decay import decay
-from memory.question import Question, names_a_time, words_of
+from memory.question import Question, names_a_time, words_as_written, words_of
 from recall.environment import setting
 
 Part = Literal[
@@ -191,12 +190,11 @@ _OPENERS: Final = frozenset(
 """Words that are capitalised only because a statement begins with them."""
 _DIFFERENCE_MAKERS: Final = frozenset({"not", "no", "never", "cannot", "t", "without", "longer", "former", "formerly"})
 """A word that turns a statement round (“t” ends “doesn’t”): statements that differ in it never say the same."""
-_WORD: Final = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Candidate:
-    """One memory that a leg of the search brought up."""
+    """One memory that a leg of the search brought up. Not frozen: of 150 a query each would take twice the time."""
 
     ref: str
     """Several passages of one message or summary share it; the best stands for them."""
@@ -234,7 +232,7 @@ class Candidate:
     @cached_property
     def named(self) -> frozenset[str]:
         """What it names: its capitalised words, in lower case."""
-        return frozenset(word.lower() for word in _WORD.findall(self.text) if word[0].isupper()) - _OPENERS
+        return _names_among(words_as_written(self.text))
 
     @cached_property
     def asks(self) -> bool:
@@ -260,7 +258,14 @@ class Ranked:
     candidate: Candidate
     parts: Mapping[Part, float]
     total: float
-    rule: Rule | None
+    relevance: float
+    """How much it has to do with the question, whoever said it and when: 0–1.1."""
+    rule: Rule | None = None
+
+    def order(self) -> tuple[float, float, str, int]:
+        """The best first; of the same score the newest."""
+        candidate = self.candidate
+        return -round(self.total, 3), -self.parts["recency"], candidate.ref, candidate.number
 
 
 def rank(
@@ -287,9 +292,11 @@ def rank(
         parts = _parts(candidate, question, around, now)
         boosted = profile.boosts_recent == "always" or question.wants_latest
         is_recent = boosted and now - candidate.when < _RECENT
-        scored.append(_Scored(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
-    scored.sort(key=_Scored.order)
-    return _with_rules(_best_of_each(scored), _Limits(question, calibration, top_k, token_budget, strong, told))
+        scored.append(Ranked(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
+    scored.sort(key=Ranked.order)
+    best = _best_of_each(scored)
+    _cut(best, _Limits(question, calibration, top_k, token_budget, strong, told))
+    return sorted(best, key=lambda row: row.rule is not None)
 
 
 def explain(ranked: Ranked, profile: Profile) -> dict[Part, float]:
@@ -335,7 +342,7 @@ def _parts(candidate: Candidate, question: Question, around: _Surroundings, now:
     """Each part of the score, 0–1, whatever its weight; `project` only where it holds."""
     when, last_used_at, periods = candidate.when, candidate.last_used_at, question.periods
     age = max(now - when, _NOTHING)
-    says_when = question.wants_time and names_a_time(candidate.text, candidate.said)
+    says_when = question.wants_time and names_a_time(candidate.text)
     asks = candidate.asks and len(candidate.text.split()) <= SHORT_QUESTION_WORDS
     of_project: dict[Part, float] = {"project": 1.0} if candidate.in_project else {}
     return {
@@ -387,8 +394,8 @@ def _name_match(candidate: Candidate, question: Question, around: _Surroundings)
 
 def _asked_names(question: Question, candidates: Iterable[Candidate]) -> frozenset[str]:
     """The words of the question, however written, that some statement uses as a name."""
-    named = frozenset[str]().union(*(one.named for one in candidates if not one.is_passage))
-    return named & question.named
+    told = set[str]().union(*[words_as_written(one.text) for one in candidates if not one.is_passage])
+    return _names_among(told) & question.named
 
 
 def _total(
@@ -416,20 +423,12 @@ def relevance(parts: Mapping[Part, float]) -> float:
     return MEASURED.weights["keyword"] * parts["keyword"] + MEASURED.weights["semantic"] * parts["semantic"]
 
 
+def _names_among(words: Iterable[str]) -> frozenset[str]:
+    """The capitalised ones, in lower case."""
+    return frozenset({word.lower() for word in words if word[0].isupper()} - _OPENERS)
+
+
 # Rules -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Scored:
-    candidate: Candidate
-    parts: dict[Part, float]
-    total: float
-    relevance: float
-
-    def order(self) -> tuple[float, float, str, int]:
-        """The best first; of the same score the newest."""
-        candidate = self.candidate
-        return -round(self.total, 3), -self.parts["recency"], candidate.ref, candidate.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,31 +441,29 @@ class _Limits:
     told: Collection[str]
 
 
-def _best_of_each(scored: Sequence[_Scored]) -> list[_Scored]:
+def _best_of_each(scored: Iterable[Ranked]) -> list[Ranked]:
     """The best passage of each ref, in order."""
-    best: dict[str, _Scored] = {}
+    best: dict[str, Ranked] = {}
     for row in scored:
         best.setdefault(row.candidate.ref, row)
     return list(best.values())
 
 
-def _with_rules(scored: Sequence[_Scored], limits: _Limits) -> list[Ranked]:
-    ranked: list[Ranked] = []
+def _cut(ranked: Sequence[Ranked], limits: _Limits) -> None:
+    """Name the rule of each that is left out."""
     kept: list[Candidate] = []
     told: list[Candidate] = []
-    any_strong = any(row.relevance >= limits.strong for row in scored)
-    for row in scored:
-        rule = _rule(row, kept, told, limits, any_strong=any_strong)
-        if rule is None:
+    any_strong = any(row.relevance >= limits.strong for row in ranked)
+    for row in ranked:
+        row.rule = _rule(row, kept, told, limits, any_strong=any_strong)
+        if row.rule is None:
             kept.append(row.candidate)
-        elif rule == "already in the window":
+        elif row.rule == "already in the window":
             told.append(row.candidate)
-        ranked.append(Ranked(row.candidate, row.parts, row.total, rule))
-    return sorted(ranked, key=lambda row: row.rule is not None)
 
 
 def _rule(
-    row: _Scored, kept: Sequence[Candidate], told: Sequence[Candidate], limits: _Limits, *, any_strong: bool
+    row: Ranked, kept: Sequence[Candidate], told: Sequence[Candidate], limits: _Limits, *, any_strong: bool
 ) -> Rule | None:
     if not _reaches_floor(row, limits.calibration, any_strong=any_strong):
         return "below the floor"
@@ -487,7 +484,7 @@ def _rule(
     return None
 
 
-def _reaches_floor(row: _Scored, calibration: Calibration, *, any_strong: bool) -> bool:
+def _reaches_floor(row: Ranked, calibration: Calibration, *, any_strong: bool) -> bool:
     if row.candidate.is_passage:
         return any_strong and row.relevance >= WEAK
     by_meaning = row.candidate.distance is not None and 1.0 - row.candidate.distance >= calibration.floor

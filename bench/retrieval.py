@@ -20,7 +20,6 @@ import argparse
 import json
 import os
 import random
-import re
 import secrets
 import shutil
 import statistics
@@ -296,11 +295,12 @@ class Statement:
         """By the plan that serves all values, as the statement is carried out (`PLANNED_ONCE`)."""
         from django.db import connection
 
-        names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", self.sql)))
-        numbers = {name: f"${number}" for number, name in enumerate(names, start=1)}
+        from recall.prepared import numbered
+
+        sql, names = numbered(self.sql)
         places = ", ".join(["%s"] * len(names))
         with connection.cursor() as cursor:
-            cursor.execute(f"PREPARE explained AS {self.sql % numbers}")
+            cursor.execute(f"PREPARE explained AS {sql}")
             try:
                 values = f"({places})" if names else ""
                 cursor.execute(f"EXPLAIN ({options}) EXECUTE explained {values}", [self.parameters[n] for n in names])

@@ -15,6 +15,7 @@ from django.db.models.functions import Left
 from django.utils import timezone
 
 from memory.paths import is_path
+from recall.indexes import FEW_WAITING
 from recall.ownership import Owned, OwnedManager, OwnedQuerySet
 
 
@@ -206,7 +207,7 @@ class Message(Owned):
             ),
         ]
         indexes = [
-            GinIndex(fields=["user", "search"], name="message_words"),
+            GinIndex(fields=["user", "search"], gin_pending_list_limit=FEW_WAITING, name="message_words"),
             models.Index(fields=["process_key"], name="message_being_written", condition=Q(status="streaming")),
         ]
 

@@ -2,8 +2,9 @@
 
 Up to there every one of a person's vectors is compared, which misses nothing. An approximate index shared by all people
 would lose most of what it finds to the filter on the person, so each large collection has one over its own rows alone
-(a partial index), and one of its words, where the shared one would be read over everybody's rows of a word. The words
-that stand in very many of its rows bring little up; which they are is noted, as counting them takes a second.
+(a partial index), and one of the words of its facts, where the shared one would be read over everybody's rows of a
+word. (That of passages has each word under its owner: `Chunk`.) The words that stand in very many of its rows bring
+little up; which they are is noted, as counting them takes a second.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from psycopg import sql
 
 from memory.embedding import embedder
 from memory.models import Chunk, Episode, Fact, PersonalIndex
+from recall.indexes import FEW_WAITING
 from recall.locks import alone
 
 if TYPE_CHECKING:
@@ -94,7 +96,10 @@ class Plan:
 
 
 # The expressions and conditions are those of the search (memory/retrieval.py): any other, and it would not be used.
-_WORDS: Final[LiteralString] = "CREATE INDEX CONCURRENTLY {name} ON {table} USING gin (search) WHERE user_id = {user}"
+_WORDS: Final[LiteralString] = (
+    "CREATE INDEX CONCURRENTLY {name} ON {table} USING gin (search) WITH (gin_pending_list_limit = {waiting})"
+    " WHERE user_id = {user}"
+)
 _MEANING: Final[LiteralString] = (
     "CREATE INDEX CONCURRENTLY {name} ON {table} USING hnsw ((vector::halfvec({dimension})) halfvec_cosine_ops)"
     " WHERE user_id = {user} AND embedded_by = {model} AND vector IS NOT NULL"
@@ -107,7 +112,7 @@ def _wanted(user: User) -> Iterator[Plan]:
         rows = searched._default_manager.for_user(user)
         count, of_model = rows.count(), rows.filter(embedded_by=model.name).count()
         table = searched._meta.db_table
-        if count > WORTH_AN_INDEX:
+        if count > WORTH_AN_INDEX and searched is not Chunk:
             yield _plan(_WORDS, f"{PREFIX}{user.pk}_{table}_words", table, user)
         # While a change of the model lasts, an index of the new one's first rows would find only those.
         if count > WORTH_AN_INDEX and of_model > count / 2:
@@ -121,6 +126,7 @@ def _plan(statement: LiteralString, name: str, table: str, user: User) -> Plan:
         name=sql.Identifier(name),
         table=sql.Identifier(table),
         user=sql.Literal(user.pk),
+        waiting=sql.Literal(FEW_WAITING),
         dimension=sql.Literal(model.dimension),
         model=sql.Literal(model.name),
     )

@@ -128,6 +128,7 @@ WITH languages AS MATERIALIZED (
     SELECT unnest(words_in)::regconfig AS language FROM accounts_user WHERE id = %(user)s::bigint
 ), asked AS MATERIALIZED (
     SELECT row_number() OVER () AS word, max(share) AS share, {known_rows} AS known_rows,
+        hashtextextended(said, %(user)s::bigint) AS key,
         ('''' || replace(replace(said, '\', '\\'), '''', '''''') || '''')::tsquery AS query
     FROM (
         SELECT unnest(tsvector_to_array(to_tsvector(language, %(words)s::text))) AS said, 1.0::float8 AS share
@@ -156,64 +157,57 @@ _NEAR: Final[LiteralString] = """
 # word. Only rows that can be found count: with rejected facts and deleted conversations every word would seem rare.
 _RARITY: Final[LiteralString] = "share * ln(1 + (greatest(rows - found, 0) + 0.5) / (found + 0.5)) AS weight"
 
+_WEIGHTS: Final[LiteralString] = f"""
+weights AS MATERIALIZED (
+    SELECT word, query, weight / sum(weight) OVER () AS weight FROM (
+        SELECT word, query, {_RARITY}
+        FROM (SELECT word, query, share, coalesce(known_rows, held, 0) AS found FROM asked LEFT JOIN
+            (SELECT word, count(*) AS held FROM ({{held}}) AS hits GROUP BY word) AS counted USING (word)) AS searched,
+            (SELECT ({{rows}})::float8 AS rows) AS counted
+    ) AS rare
+)"""  # noqa: S608 - put together from constants
+
 # The usual case, up to some thousands of rows: each is compared, and asked for each word. Asking for any of the words
 # at once takes three times as long.
-_BY_SCAN: Final[LiteralString] = f"""{_ASKED}, {{near}}, hits AS MATERIALIZED (
-    {{hits}}
-), weights AS MATERIALIZED (
-    SELECT word, {_RARITY}
-    FROM (SELECT word, share, coalesce(held, 0) AS found FROM asked LEFT JOIN
-        (SELECT word, count(*) AS held FROM hits GROUP BY word) AS counted USING (word)) AS searched,
-        (SELECT ({{rows}})::float8 AS rows) AS counted
-), shares AS MATERIALIZED (
-    SELECT origin, id, sum(rank * weight) / (SELECT nullif(sum(weight), 0) FROM weights) AS share
-    FROM hits JOIN weights USING (word) GROUP BY origin, id
-), {{found}} {{told}}"""  # noqa: S608 - put together from constants
+_BY_SCAN: Final[LiteralString] = f"{_ASKED}, {{near}}, {{hits}}, {_WEIGHTS}, {{found}} {{told}}"
 _HITS_BY_SCAN: Final[LiteralString] = """
-    SELECT '{kind}' AS origin, own.id, word, ts_rank(of_{kind}, search, query) AS rank
-    FROM weighing, {table} AS own JOIN asked ON search @@ query WHERE {own}
-"""
+{kind}_hits AS MATERIALIZED (
+    SELECT own.id, word, ts_rank(of_{kind}, own.search, query) AS rank
+    FROM weighing, (SELECT word, query, ARRAY[key] AS keys FROM asked) AS sought {holding} WHERE {own}
+)"""
+_SHARES_BY_SCAN: Final[LiteralString] = (
+    "SELECT id, rank * weight AS share, 0 AS fits FROM {kind}_hits JOIN weights USING (word)"
+)
 
 # A large collection is never passed through: its indexes bring up what is nearest, what holds a rare word, and what
 # holds two common ones that are not often together; where each two are, what holds the rarest three.
 _BY_INDEX: Final[LiteralString] = f"""{_ASKED}, common AS MATERIALIZED (
-    SELECT word, query, known_rows FROM asked WHERE known_rows IS NOT NULL ORDER BY known_rows LIMIT 4
+    SELECT word, key, query, known_rows FROM asked WHERE known_rows IS NOT NULL ORDER BY known_rows LIMIT 4
 ), pairs AS MATERIALIZED (
-    SELECT ARRAY[one.word, other.word] AS words, one.query && other.query AS query
+    SELECT ARRAY[one.word, other.word] AS words, ARRAY[one.key, other.key] AS keys, one.query && other.query AS query
     FROM common AS one JOIN common AS other ON one.word < other.word
     WHERE one.known_rows * other.known_rows <= %(pair)s::float8 * %(rows)s::float8
     ORDER BY one.known_rows * other.known_rows LIMIT 3
-), seeking AS MATERIALIZED (
-    SELECT ARRAY[word] AS words, query FROM asked WHERE known_rows IS NULL
-    UNION ALL SELECT words, query FROM pairs
-    UNION ALL (SELECT array_agg(word), string_agg(query::text, ' & ')::tsquery
-               FROM (SELECT word, query FROM common ORDER BY known_rows LIMIT 3) AS rarest
+), sought AS MATERIALIZED (
+    SELECT ARRAY[word] AS words, ARRAY[key] AS keys, query FROM asked WHERE known_rows IS NULL
+    UNION ALL SELECT words, keys, query FROM pairs
+    UNION ALL (SELECT array_agg(word), array_agg(key), string_agg(query::text, ' & ')::tsquery
+               FROM (SELECT word, key, query FROM common ORDER BY known_rows LIMIT 3) AS rarest
                WHERE NOT EXISTS (SELECT FROM pairs) AND NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
                HAVING count(*) > 0)
-), hits AS MATERIALIZED (
-    {{hits}}
-), held AS MATERIALIZED (
-    SELECT word, count(*) AS held FROM hits GROUP BY word
-), weights AS MATERIALIZED (
-    SELECT word, query, {_RARITY}
-    FROM (SELECT word, query, share, coalesce(known_rows, held, 0) AS found FROM asked LEFT JOIN held USING (word))
-        AS searched, (SELECT %(rows)s::float8 AS rows) AS counted
-), looked_at AS MATERIALIZED (
+), {{hits}}, {_WEIGHTS}, looked_at AS MATERIALIZED (
     SELECT origin, id FROM (
         SELECT origin, id, row_number() OVER (PARTITION BY origin ORDER BY sum(weight) DESC, id DESC) AS place
-        FROM hits JOIN weights USING (word) GROUP BY origin, id
+        FROM ({{all_hits}}) AS hits JOIN weights USING (word) GROUP BY origin, id
     ) AS ordered WHERE place <= %(look)s::int
-), shares AS MATERIALIZED (
-    SELECT origin, id, weight / (SELECT nullif(sum(weight), 0) FROM weights) AS share FROM ({{weighed}}) AS weighed
-), {{near}}, {{found}} {{told}}"""  # noqa: S608 - put together from constants
+), shares AS MATERIALIZED ({{weighed}}), {{near}}, {{found}} {{told}}"""  # noqa: S608 - put together from constants
 _HITS_BY_INDEX: Final[LiteralString] = """
-    SELECT DISTINCT '{kind}' AS origin, own.id, unnest(words) AS word
-    FROM seeking JOIN {table} AS own ON {own} AND own.search @@ seeking.query
-"""
+{kind}_hits AS MATERIALIZED (SELECT DISTINCT own.id, unnest(words) AS word FROM sought {holding} WHERE {own})"""
+_SHARES_BY_INDEX: Final[LiteralString] = "SELECT id, share, 0 AS fits FROM shares WHERE origin = '{kind}'"
 # `|| ''` and OFFSET 0: a row's words are read once, not for each of the question's.
 _WEIGHED_BY_INDEX: Final[LiteralString] = r"""
     SELECT '{kind}' AS origin, id,
-        (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights) AS weight
+        (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights) AS share
     FROM weighing, looked_at JOIN {table} USING (id),
         LATERAL (SELECT {table}.search || '' AS search OFFSET 0) AS fetched
     WHERE origin = '{kind}'
@@ -239,9 +233,8 @@ _INDEXED_DISTANCE: Final = f"(vector::halfvec({DIMENSION})) <=> {_MEANING}::half
 _FOUND: Final[LiteralString] = """
 {kind}_found AS MATERIALIZED (
     SELECT id, sum(share) AS share FROM (
-        SELECT id, share, share * %(by_words)s::float8 AS fits FROM shares WHERE origin = '{kind}'
-        UNION ALL SELECT id, 0, fits FROM {kind}_near
-    ) AS legs GROUP BY id ORDER BY sum(fits) DESC, id LIMIT %({limit})s::int
+        {shares} UNION ALL SELECT id, 0, fits FROM {kind}_near
+    ) AS legs GROUP BY id ORDER BY sum(share) * %(by_words)s::float8 + sum(fits) DESC, id LIMIT %({limit})s::int
 )"""
 _TOLD: Final[LiteralString] = """
     SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
@@ -255,6 +248,8 @@ class _Table:
     kind: LiteralString
     table: LiteralString
     limit: LiteralString
+    holding: LiteralString
+    """Which rows hold what is `sought`; joined to it."""
     when: LiteralString
     """When it was said or happened."""
     spoken: LiteralString
@@ -271,10 +266,18 @@ class _Table:
 _SAID_IN_PROJECT: Final[LiteralString] = """EXISTS (SELECT FROM chat_conversation AS said_in
         WHERE said_in.id = own.conversation_id AND said_in.scope = %(project)s::text)"""
 
+# Of passages, of which there are most, the index has each word under its owner (`Chunk.Meta.indexes`): among a million
+# rows of a thousand people the words of a long question are found in half the time. Behind the OFFSET the server asks
+# nothing else of the index: it would read that of everything the person has for each word.
+_HOLDING: Final[LiteralString] = """, LATERAL (
+        SELECT * FROM memory_chunk WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0
+    ) AS own"""
+
 _FACTS: Final = _Table(
     kind="fact",
     table="memory_fact",
     limit="statements",
+    holding="JOIN memory_fact AS own ON own.search @@ query",
     when="recorded_at",
     spoken="",
     weights="1,1,1,1",
@@ -288,6 +291,7 @@ _EPISODES: Final = _Table(
     kind="episode",
     table="memory_episode",
     limit="statements",
+    holding="JOIN memory_episode AS own ON own.search @@ query",
     when="happened_at",
     spoken="",
     weights="1,1,1,1",
@@ -299,6 +303,7 @@ _CHUNKS: Final = _Table(
     kind="chunk",
     table="memory_chunk",
     limit="passages",
+    holding=_HOLDING,
     when="said_at",
     spoken="""+ own_words::int * %(own_words)s::float8
             + (author = ANY(%(speakers)s::text[]))::int * %(name_match)s::float8""",
@@ -379,15 +384,21 @@ class Search:
 
     def _put_together(self, tables: Sequence[tuple[_Table, str]]) -> str:
         by_index = self.collection.rows is not None
-        hits = _HITS_BY_INDEX if by_index else _HITS_BY_SCAN
+        hits, shares = (_HITS_BY_INDEX, _SHARES_BY_INDEX) if by_index else (_HITS_BY_SCAN, _SHARES_BY_SCAN)
+        kinds = [table.kind for table, _ in tables]
         return (_BY_INDEX if by_index else _BY_SCAN).format(
-            known_rows=_KNOWN_ROWS if by_index else "NULL",
+            known_rows=_KNOWN_ROWS if by_index else "NULL::float8",
             weighing=_WEIGHING,
             near=", ".join(self._near(table, own) for table, own in tables),
-            hits=" UNION ALL ".join(hits.format(kind=one.kind, table=one.table, own=own) for one, own in tables),
-            rows=" + ".join(f"(SELECT count(*) FROM {table.kind}_near)" for table, _ in tables),  # noqa: S608
+            hits=", ".join(hits.format(kind=table.kind, holding=table.holding, own=own) for table, own in tables),
+            held=" UNION ALL ".join(f"SELECT word FROM {kind}_hits" for kind in kinds),  # noqa: S608
+            all_hits=" UNION ALL ".join(f"SELECT '{kind}' AS origin, id, word FROM {kind}_hits" for kind in kinds),  # noqa: S608
+            rows="%(rows)s" if by_index else " + ".join(f"(SELECT count(*) FROM {kind}_near)" for kind in kinds),  # noqa: S608
             weighed=" UNION ALL ".join(_WEIGHED_BY_INDEX.format(kind=one.kind, table=one.table) for one, _ in tables),
-            found=", ".join(_FOUND.format(kind=table.kind, limit=table.limit) for table, _ in tables),
+            found=", ".join(
+                _FOUND.format(kind=table.kind, limit=table.limit, shares=shares.format(kind=table.kind))
+                for table, _ in tables
+            ),
             told=" UNION ALL ".join(self._told(table) for table, _ in tables),
         )
 
@@ -559,8 +570,9 @@ class Search:
 
 
 def _embedded(model: Embedder, text: str) -> str:
-    """The vector as PostgreSQL reads it."""
-    return "[" + ",".join([f"{one:.4f}" for one in model.embed([text])[0].tolist()]) + "]"
+    """The vector as PostgreSQL reads it: ten thousand times as long, as a cosine knows no length and whole numbers are
+    written and read in a quarter of the time."""
+    return str((model.embed([text])[0] * 10_000).round().astype(int).tolist())
 
 
 def calibration(model: str) -> Calibration:

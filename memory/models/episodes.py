@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from memory.kinds import EpisodeKind, EpisodeOutcome
 from memory.models.indexed import ZERO_TO_ONE, Indexed
+from recall.indexes import FEW_WAITING
 from recall.ownership import OwnedQuerySet
 
 
@@ -97,7 +98,7 @@ class Episode(Indexed):
         indexes = [
             models.Index(fields=["user", "status", "-happened_at"], name="episode_timeline"),
             models.Index(fields=["embedded_by", "id"], name="episode_model"),
-            GinIndex(fields=["user", "search"], name="episode_words"),
+            GinIndex(fields=["user", "search"], gin_pending_list_limit=FEW_WAITING, name="episode_words"),
         ]
 
     def __str__(self) -> str:

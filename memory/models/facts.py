@@ -16,6 +16,7 @@ from django.utils import timezone
 from memory.kinds import Kind
 from memory.models.indexed import ZERO_TO_ONE, Indexed
 from recall.environment import setting
+from recall.indexes import FEW_WAITING
 from recall.ownership import Owned, OwnedManager, OwnedQuerySet
 
 GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)
@@ -163,7 +164,7 @@ class Fact(Indexed):
         indexes = [
             models.Index(fields=["user", "status"], name="fact_user_status"),
             models.Index(fields=["embedded_by", "id"], name="fact_model"),
-            GinIndex(fields=["user", "search"], name="fact_words"),
+            GinIndex(fields=["user", "search"], gin_pending_list_limit=FEW_WAITING, name="fact_words"),
         ]
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.models.indexed import Indexed
+from recall.indexes import FEW_WAITING
 from recall.ownership import Owned, OwnedManager
 
 
@@ -75,7 +76,12 @@ class Chunk(Indexed):
             models.Index(fields=["conversation", "place", "number"], name="chunk_neighbours"),
             models.Index(fields=["embedded_by", "id"], name="chunk_model"),
             models.Index(fields=["user", "author"], name="chunk_author"),
-            GinIndex(fields=["user", "search"], name="chunk_words"),
+            # Each word as a number of its owner's: what it costs to look one up does not grow with other people's rows.
+            GinIndex(
+                models.Func("user", "search", function="memory_words_of"),
+                gin_pending_list_limit=FEW_WAITING,
+                name="chunk_words",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
+from django.contrib.postgres.search import SearchVector
 from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
 from memory import personal_index, searching
 from memory.embedding import DIMENSION, embedder
-from memory.models import Fact, PersonalIndex
+from memory.models import Chunk, Document, Fact, PersonalIndex
 from memory.retrieval import recall
 
 pytestmark = pytest.mark.django_db(transaction=True)  # an index that is built beside the traffic allows no transaction
@@ -63,16 +65,18 @@ def looked_at(user: User, rows: int) -> PersonalIndex:
     return row
 
 
-def plan_of(work: Callable[[], object]) -> str:
-    """The plans of what `work` sends to the database, where reading every row is out of the question."""
+def plan_of(work: Callable[[], object], besides: str = "") -> str:
+    """The plans of what `work` sends to the database, where reading every row is out of the question; `besides`: what
+    is left of bitmaps and sorting."""
     plans: list[str] = []
+    off = [f"enable_{name}" for name in ("seqscan", "bitmapscan", "sort") if name != besides]
 
     def explain(execute: Callable[..., Any], sql: str, parameters: Any, many: bool, context: Any) -> Any:
         with connection.connection.cursor() as cursor:
-            cursor.execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off")
+            cursor.execute("; ".join(f"SET {name} = off" for name in off))
             cursor.execute(f"EXPLAIN {sql}", parameters)
             plans.extend(row[0] for row in cursor.fetchall())
-            cursor.execute("RESET enable_seqscan; RESET enable_bitmapscan; RESET enable_sort")
+            cursor.execute("; ".join(f"RESET {name}" for name in off))
         return execute(sql, parameters, many, context)
 
     with connection.execute_wrapper(explain):
@@ -154,6 +158,52 @@ def test_common_words_bring_up_what_holds_them_together(
     found = told(alice, "Which oak did I plant in month4?")
 
     assert found == [f"The user planted oak in month4, number{number}." for number in (140, 240, 40)]
+
+
+def plant_in_passages(user: User) -> None:
+    """As `plant_through_the_year`, in a document."""
+    document = Document.objects.create(user=user, path="/garden", title="Garden", text="A year of it.")
+    Chunk.objects.bulk_create(
+        Chunk(
+            user=user,
+            document=document,
+            kind=Chunk.Kind.DOCUMENT,
+            text=f"The user planted {TREES[number % 10]} in month{number // 10 % 10}, number{number}.",
+            number=number,
+        )
+        for number in range(300)
+    )
+    Chunk.objects.for_user(user).update(search=SearchVector("text", weight="A", config="english"))
+    personal_index.build(user)
+    looked_at(user, 300)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("number7", ["7."]),
+        ("The oak of month4", ["140.", "240.", "40."]),
+        ("The oak of month4, or number7?", ["7.", "140.", "240.", "40."]),
+    ],
+)
+def test_passages_are_brought_up_by_their_rare_words_and_by_common_ones_together(
+    alice: User, bob: User, question: str, found: list[str]
+) -> None:
+    plant_in_passages(alice)
+    plant_in_passages(bob)
+
+    assert [text.rpartition("number")[2] for text in told(alice, question)] == found
+
+
+def test_a_word_of_passages_is_looked_up_under_its_owner_whatever_the_size(alice: User) -> None:
+    plans = [plan_of(lambda: recall(alice, QUESTION, now=timezone.now()), besides="bitmapscan")]
+    plant_in_passages(alice)
+    plans.append(plan_of(lambda: recall(alice, QUESTION, now=timezone.now()), besides="bitmapscan"))
+
+    for plan in plans:
+        [condition] = set(re.findall(r"Bitmap Index Scan on chunk_words.*\n\s+(Index Cond: .*)", plan))
+        assert condition.startswith("Index Cond: (memory_words_of(user_id, search) @> ")
+        assert "Bitmap Index Scan on memory_chunk_user_id" not in plan, "all that the person has, for each word"
 
 
 def test_a_rare_word_beside_common_ones_is_found_with_what_holds_those_together(alice: User) -> None:

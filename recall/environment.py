@@ -144,7 +144,7 @@ class Environment(BaseSettings):
     rag_final_top_k: int | None = Field(None, ge=0, le=50, description="Most memories that one prompt recalls")
     rag_top_k_max: int | None = Field(None, ge=1, le=50, description="Most results that a search by the model returns")
     rag_re_rank_top_n: int | None = Field(
-        None, ge=5, le=1_000, description="Passages that each leg of the retrieval brings up to be ranked"
+        None, ge=5, le=1_000, description="Passages that the retrieval brings up to be ranked"
     )
     rag_similarity_threshold: float | None = Field(
         None, ge=0, le=1, description="Least cosine at which meaning alone recalls a statement"

@@ -72,11 +72,12 @@ _PLAYING = re.compile(
 )
 """Begins a game: the rest of the message is supposed too."""
 _CLAIMED = re.compile(
-    r"(?<!\bi )\b(?:says?|said|writes|wrote|told (?:me|us|everyone)|tells (?:me|us)|thinks|believes|claims? "
+    r"(?<!\bi )(?<!\bshould have )(?<!\bcould have )\b(?:says?|said(?! (?:a word|nothing|hello|hi|goodbye"
+    r"|thanks)\b)|writes|wrote|told (?:me|us|everyone)|tells (?:me|us)|thinks|believes|claims? "
     r"(?:that|i|my|to|we)\b|claimed"
     r"|insists|reckons|you(?: still| all| also| always)? (?:think|thought|seem to think|assumed?|remembered|figured)"
     r"|calls? me (?:an?|lazy|too|the)\b|called me (?:an?|lazy|too|the)\b|keeps? (?:saying|telling"
-    r"|calling)|accus(?:es|ed)|suggests? (?:that )?i|swears|guess(?:es|ed)|predicted"
+    r"|calling)|accus(?:es|ed)|suggests? (?:that )?i|swears(?! (?:in|at|by|like|a lot)\b)|guess(?:es|ed)|predicted"
     r"|labell?ed me|described me|voted me|horoscope|quiz (?:says|said|told|called|thinks)|tarot|star sign|has me "
     r"(?:down )?as|had"
     r" me (?:down )?as|lists me|listed me"
@@ -126,7 +127,8 @@ _ASKED = (
     r"(?:you|i|we|he|she|it|they|there|my|your|his|her|our|their|this|that|these|those|the|an?|any|anyone|some|someone)"
 )
 _QUESTION = re.compile(
-    rf"^(?:(?:so|and|but|ok|okay|hey|hi|hello|also|well|please|now)[, ]+){{0,3}}(?:{_AUXILIARY} {_ASKED}\b"
+    rf"^(?!had (?:my|our) (?:[\w'-]+ ){{1,3}}?(?:out|removed|taken|done|replaced|fixed)\b)(?:(?:so|and|but|ok"
+    rf"|okay|hey|hi|hello|also|well|please|now)[, ]+){{0,3}}(?:{_AUXILIARY} {_ASKED}\b"
     rf"|{_WH}(?:'s|'re)? (?:{_AUXILIARY}|to|about|many|much|long|old|often)\b|{_WH} (?:[\w'-]+ ){{1,4}}(?:is|are"
     rf"|do|does|did|can|could|would|will|should) (?:i|we|you|it|they|one)\b|{_WH}'?s\b|guess {_WH}\b)",
     re.I,
@@ -154,7 +156,7 @@ _QUESTION_TAIL = re.compile(
 _SUBJECT = (
     r"(?:(?:also|now|then|currently|still|really|actually) )?"
     r"(?:i'm|i've|i'd|i'll|im|ive|i|my|we're|we've|we'll|we|our|she's|she|he's|he|they're|they|his name|her name"
-    r"|(?:none|both|most|one|neither|all|half) of us"
+    r"|(?:none|both|most|one|neither|all|half) of us|(?:everyone|everybody|people|friends|they all) calls? me"
     r"|it's the one)\b(?!/)"
 )
 _ORDERED = (
@@ -162,7 +164,8 @@ _ORDERED = (
     r"|break (?:it|this|that|down)|put|keep (?:it|the|this)|address|replace|talk me|remind|turn|send|rewrite|check|pick"
     r"|sort|create|generate|compare|summari[sz]e|outline|proofread|review|walk me|quiz|mock interview|add|include|look"
     r"|train us|teach me|feel free|use (?:that|it|this|the)|update|format|calculate|fix|design|prepare|name me|lose the"
-    r"|do (?:not|it)|describe|translate|calm me|cheer me|roast|rate|advise|set up)"
+    r"|do (?:not|it|an? (?!evening|night|\w+ (?:class|course|lesson|degree|job))|me)|describe|translate"
+    r"|calm me|cheer me|roast|rate|advise|set up)"
 )
 _WISHED = (
     r"(?:need(?:ing)?(?: an?| some| the| to (?:know|find|write|make|estimate|plan)| help|"
@@ -305,7 +308,11 @@ _LEAD_IN = re.compile(
     r"|asking (?:as|because|since)|i ask (?:as|because|since)|i'm asking (?:as|because|since)|reason being"
     r"|given(?: that)?|seeing (?:as|that)|considering(?: that)?|now that|cause|coz|cuz|bc|'cause|mind you|as you know"
     r"|as i mentioned|as mentioned|bear in mind(?: that)?|be aware(?: that)?|be warned|for info|just to say"
-    r"|one more thing"
+    r"|one more thing|i (?:should|ought to|might|could) have (?:said|mentioned|added|told you)(?: (?:before"
+    r"|earlier))?(?: that)?"
+    r"|i (?:forgot|meant) to (?:say|mention|add|tell you)(?: that)?"
+    r"|(?:scrap|forget|ignore|disregard) what i (?:said|told you|wrote)(?: (?:earlier"
+    r"|before))?(?: about [\w' -]{2,30})?,"
     r"|well|oh|ok|okay|hi|hey|hello|hi there|hiya|yes|yeah|yep|sure|thanks|thank you|so|and|but|also|plus|now"
     r"|then|btw|by the way|fyi"
     r"|anyway|just so you know|for context|for the record|for your information|for reference|as i said|like i said|in"
@@ -338,7 +345,7 @@ _TRAILERS = (
     "by the way", "btw", "please", "you know", "lol", "haha", "actually", "again", "already", "anymore", "any more",
     "any longer", "for now", "of course", "obviously", "thanks", "thank you", "fyi", "if that helps", "if it helps",
     "if that matters", "or so", "then", "if you must know", "just so you know", "to be honest", "tbh", "if "
-    "you're curious",
+    "you're curious", "after all",
 )  # fmt: skip
 _SINCE_THEN = re.compile(r"\b(?:around|by|since|until|till|about|before|every now and) then$", re.I)
 _END_MARKS = re.compile(r"[^\w%+#)]+$|(?<=\w)\)$")
@@ -372,7 +379,8 @@ _ON_A_TEXT = re.compile(
     rf"|correct|proofread|edit"
     r"|convert|summari[sz]e|shorten|polish|paraphrase|continue|explain|check|parse|format|sort|list|extract"
     r"|describe|calculate"
-    r"|name|solve|analy[sz]e|review|debug|read|spell|act|pretend|play|answer|reply|respond|use|follow)\b",
+    r"|name|solve|analy[sz]e|review|debug|read|spell|carry on|go on|keep going|pick up|act|pretend|play"
+    r"|answer|reply|respond|use|follow)\b",
     re.I,
 )
 """What follows the colon is to be worked on. Behind “I need a meal plan:” stand facts."""
@@ -568,7 +576,7 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
         ):
             continue
         words, length = _without_trailers(raw[lead:])
-        if not words:
+        if not words or _NOT_THAT.match(words) or (_SAID_BEFORE.match(raw.strip()) and _BUT.match(text, stop)):
             continue
         words = words if subject else _spelt_out(in_full(mended(words)))
         words = _NAME_IS.sub("name is ", words)
@@ -593,6 +601,13 @@ def _claims(text: str, start: int, end: int, person: _Person, playing: bool) -> 
         person = _person_in(text, begin, stop) or person
 
 
+_NOT_THAT = re.compile(r"(?:it(?:'s| is) (?:just )?not|it isn't|not) that\b", re.I)
+"""“It's not that I hate jazz”: what follows is not so."""
+_SAID_BEFORE = re.compile(
+    r"(?:sorry,? )?i (?:said|told you|wrote|mentioned) (?:earlier|before|last time|yesterday)\b", re.I
+)
+_BUT = re.compile(r",? (?:and |but )", re.I)
+"""“I said earlier it's on Tuesday, but …”: it no longer is."""
 _NAME_IS = re.compile(r"\bname's (?=[A-Z])")
 _MINE = re.compile(r"(?:mine|ours)(?:'s| is| was| are| has)? ", re.I)
 _A_THING = re.compile(
@@ -679,6 +694,18 @@ _SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^(?:bf|boyfriend) (?=\w)", "my boyfriend "),
         (r"^my gf\b", "my girlfriend"),
         (
+            r"\b(?:the|all) (?:two|three|four|five|six|both) of us (?=(?:are|were|have|had|will|went|go|live"
+            r"|love|hate)\b)",
+            "we ",
+        ),
+        (r"^i are (?:both )?(?=\w)", "i am "),
+        (r"^(i|we) both (?=\w)", r"\1 "),
+        (
+            r"^the (?=(?:eldest|oldest|youngest|middle one),? (?:(?-i:[A-Z])|(?:is|has|was|starts|just|who"
+            r"|wants|turns)\b))",
+            "my ",
+        ),
+        (
             r"^(?:me|myself) and my [\w' -]{2,30}? (?=(?:are|have|were|had|live|love|hate|want|need|both|just"
             r"|like|got|go)\b)",
             "we ",
@@ -719,7 +746,11 @@ _SHORT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^(?:home ?town) is ", "my hometown is "),
         (r"\bhas got\b", "has"),
         (r"^(?=(?:best friend|co-?founder|business partner|flatmate|roommate|housemate|boss|landlord|hubby)\b)", "my "),
-        (r"^(?:the|my|our) (?:plan|idea|aim|dream) (?:now )?is to (?=\w)", "I plan to "),
+        (
+            r"^(?:the|my|our) (?:plan|idea|aim|dream|target|ambition)(?: for (?:this|next"
+            r"|the) \w+)? (?:now )?is to (?=\w)",
+            "I plan to ",
+        ),
         (r"^(?:the|my|our) plan(?: now| is now)?: (?=\w)", "I plan to "),
         (
             r"^(?:(?:my|our|the) )?(?:\w+ )?(?:goal|aim|target|resolution)(?: for (?:this|next|the) \w+)?: (?=\w)",
@@ -756,12 +787,13 @@ _NOT_BEHIND_A_PREPOSITION = "".join(
     )
 )
 _LEADING_PHRASE = re.compile(
-    r"^(?P<when>someday|one day|some day|otherwise|(?:first|last) thing(?: in the morning| at night)?|(?:within"
+    r"^(?P<when>someday|one day|some day|one of these days|the rest of the (?:\w+)|otherwise|(?:first"
+    r"|last) thing(?: in the morning| at night)?|(?:within"
     r"|over|throughout) [^,]{3,40}?|being [^,]{3,50}?|ever since [^,]{3,50}?|(?:(?:(?:mon|tues|wednes|thurs|fri"
     r"|satur|sun)days?|weekdays|weekends|mornings"
     r"|evenings|nights)(?:,? and |, | or )?)+|as (?:an?|the only|one of the|the \w+est) [\w' -]{3,40}?"
     r"|(?:when(?:ever)?|any ?time|every ?time|each time|since|before|after|until|once|in|at|on|for|during|with"
-    r"|from|around|over|between|most|some|every|each|twice|because of|thanks to|due to|despite)\b"
+    r"|from|around|over|between|by|most|some|every|each|twice|because of|thanks to|due to|despite)\b"
     r"[^,;:?!()]{2,60}?)"
     + _NOT_BEHIND_A_PREPOSITION
     + r",? (?P<rest>(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'd|we'll|my|our)\b(?!/).+)$",
@@ -817,11 +849,17 @@ def _before_and_in(text: str, start: int, begin: int, stop: int) -> str:
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, str, int]]:
     """(start, end, subject to fill in, where the subject stands) of each clause of a sentence."""
-    cuts = list(_BOUNDARY.finditer(text, start, end))
+    cuts = [cut for cut in _BOUNDARY.finditer(text, start, end) if not _SINCE_WE.search(text[start : cut.end()])]
     begins, stops = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     for begin, stop in zip(begins, stops, strict=True):
         for first, last in _elided_cuts(text, begin, stop):
             yield from _carried(text, first, last)
+
+
+_SINCE_WE = re.compile(
+    r"(?:^|[\s,])(?i:since|when|after|before|while|as|until) (?:(?i:my|our) [\w' -]{2,20}|[A-Z]\w+) (?i:and) (?=$|\Z)"
+)
+"""“Since Maud and | I separated I've had the kids”: it is one clause."""
 
 
 def _elided_cuts(text: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from memory.rules.ailments import AILMENTS
-from memory.rules.people import alternatives
+from memory.rules.people import CREATURES, alternatives
 from memory.rules.slots import JOBS
 from memory.rules.verbs import NOT_PAST_ALONE, PAST
 
@@ -42,7 +42,8 @@ _BE = (
     "|yo|y/o|yrs old)\\b"
 )
 _NUMBER = (
-    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|half)"
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:twenty|thirty|forty"
+    r"|fifty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?|half)"
 )
 _ORDINAL = r"(?:first|second|third|fourth|fifth|sixth|final|last|\d(?:st|nd|rd|th))"
 _A_YEAR = r"(?:first|second|third|fourth|fifth|final|last|\d(?:st|nd|rd|th))[- ]ye?a?r"
@@ -145,6 +146,12 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
     (r"always (?:been|loved|wanted|hated|had|lived|dreamed)\b", "I've "),
     (r"(?:(?:big|real|huge|massive) )?(?:soft spot|weakness|sweet tooth)\b", "I have a "),
     (rf"{_ORDINAL} (?:semester|term|trimester|year) of \w", "I'm in my "),
+    (rf"in my {_ORDINAL} (?:semester|term|trimester|year) (?:of|at|studying|doing)\b", "I'm "),
+    (rf"{_NUMBER} (?:years|yrs) an? (?!go\b)\w", "I have been "),
+    (r"(?:evening|night|weekend|online|private|weekly|daily) (?:class|classes|lessons|course) in \w", "I take "),
+    (r"type (?:1|2|one|two)(?: diabetic)?(?= since\b|,|$)", "I'm diabetic, "),
+    (rf"(?:two|three|four|five|six|\d+) (?:[\w-]+ )?(?:{CREATURES})\b(?=,|$| and\b)", "I have "),
+    (r"(?:(?-i:[A-Z])\w+, )?[1-9]\d, (?=(?:an? )?[a-z])", "I'm "),
     (rf"{_A_YEAR} \w+(?: \w+)?(?:,|$)", "I'm a "),
     (r"(?:want|wanting) (?:an?|the|my|to) \w", "I "),
 )  # fmt: skip

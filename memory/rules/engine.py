@@ -111,14 +111,19 @@ def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
     statements: list[str] = []
     ordered = False
     not_so: list[tuple[int, int]] = []
+    jest_ends = 0
     for read in clauses_of("" if is_unreal(text) else text):
         clause = replace(read, text=_ADDRESSED.sub("", read.text))
-        if JOKES.search(clause.text) or NOBODY.search(clause.text):
+        clause = _before_a_joke(clause)
+        in_jest = JOKES.search(clause.text) is not None or _goes_on_in_jest(text, jest_ends, clause.start)
+        jest_ends = clause.end if in_jest else jest_ends
+        if in_jest or NOBODY.search(clause.text) or _LOADED.search(clause.text):
             not_so.append((clause.start, clause.end))
         quote = scene.utterance.text[clause.start : clause.end]
         if (
             clause.hypothetical
-            or JOKES.search(clause.text)
+            or in_jest
+            or _LOADED.search(clause.text)
             or _names_a_secret(quote)
             or (clause.reported and not _AUTHORITY.search(quote))
         ):
@@ -140,6 +145,25 @@ def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
         yield from _orders(text[:real], scene)
 
 
+_JOKE_HANGS_ON = re.compile(r",? (?:and|but|so) ", re.I)
+
+
+def _before_a_joke(clause: Clause) -> Clause:
+    """“I'm in my third year, and statistics is killing me”: what stands before the joke is meant."""
+    jest = JOKES.search(clause.text)
+    cuts = [] if jest is None else [cut for cut in _JOKE_HANGS_ON.finditer(clause.text) if cut.end() <= jest.start()]
+    head = clause.text[: cuts[-1].start()] if cuts else ""
+    return replace(clause, text=head) if len(head.split()) > MIN_TOLD_WORDS and not JOKES.search(head) else clause
+
+
+def _goes_on_in_jest(text: str, jest_ends: int, start: int) -> bool:
+    """Whether a joke stands before in the same sentence: “I'm the Queen of Sheba and I bathe in milk”."""
+    return (
+        0 < jest_ends <= start and re.fullmatch(r",? (?:and|but|so) (?:then |now )?", text[jest_ends:start]) is not None
+    )
+
+
+_LOADED = re.compile(r"\b(?:battery|phone|laptop|tablet|watch) (?:is|was|'s) (?:at|on) \d+ ?(?:%|per ?cent)", re.I)
 _SECRET = re.compile(
     r"\b(?:pw|pwd|pass ?words?|passwd|passcode|pin code|my pin|log-?ins?|login code|security code|seed phrase)\b", re.I
 )
@@ -312,7 +336,7 @@ def _told_whole(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]
         or says_nothing(words)
         or OF_THE_ASSISTANT.search(words)
     )
-    if len(words.split()) < MIN_TOLD_WORDS or vague:
+    if vague or (len(words.split()) < MIN_TOLD_WORDS and not _ONE_WORD_TELLS.fullmatch(words)):
         return []
     machine = ABOUT_A_MACHINE.match(words) is not None
     first = words[:2].lower()
@@ -338,6 +362,7 @@ def _told_whole(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]
     return []
 
 
+_ONE_WORD_TELLS = re.compile(r"(?:i'm|i am|im) \w*(?:phobic|dyspraxic|dyscalculic|anemic|anaemic|haemophiliac)", re.I)
 _LOOSE_DATE = re.compile(
     r"\b(?:(?:this|next|last|in|over|at|during|until|by|since|early|mid|late|end of|before"
     r"|after)[ -](?:the )?(?:summer|winter|spring"

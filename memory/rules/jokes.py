@@ -43,7 +43,8 @@ _LARGER_THAN_LIFE: Final = (  # “I've told you a million times”, “born tir
 )
 _MADE_OF: Final = (  # “90 % tea”
     r"\d+% (?:coffee|water|caffeine|tea|pizza|chocolate|sure|done)|(?:1000|110|200|100|99)\s?%",
-    r"(?:am|i'm|is|are) \d+ ?(?:%|percent) (?-i:(?!sure|deaf|blind|vegan|vegetarian|disabled|remote|owned"
+    r"(?:am|i'm|is|are) (?:\d+|\w+ty(?:[- ]\w+)?|half) ?(?:%|per ?cent) (?-i:(?!sure|deaf|blind|vegan"
+    r"|vegetarian|disabled|remote|owned"
     r"|of|off|custody)[a-z]+)$",
     r"basically (?:an? |made of|\d)|powered by|fuell?ed by|runs? on (?:caffeine|coffee|spite|tea|chocolate)",
     r"survive on (?:coffee|caffeine|spite)|live (?:on|off|in) (?:coffee|caffeine|denial|sweatpants|pyjamas|hope|chaos"

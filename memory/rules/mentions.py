@@ -17,6 +17,12 @@ _TITLE: Final = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof|Sir|Father|Rabbi|Coach)\.? )"
 _NAME: Final = rf"(?!I'|I\b){_TITLE}?[A-Z][a-zà-žß']+(?:-[A-Z][a-zà-ž]+)?(?: (?:Mc|O')?[A-Z][a-zà-ž]+)?"
 _RELATION: Final = rf"(?P<relation>(?i:{alternatives((*FEMALE, *MALE, *ANYONE))}))"
 _ADJECTIVE: Final = r"(?:(?!(?i:mine|is|was|and|with)\b)[a-z-]+ ){0,2}?"
+_NEXT_DOOR: Final = (
+    r"(?P<relation>(?i:neighbou?r|guy|man|woman|lady|bloke|girl)) (?i:upstairs|downstairs|next door|opposite"
+    r"|across the (?:street|hall|road))"
+)
+"""Whoever lives there is the user's neighbour."""
+_ANYBODY: Final = frozenset({"guy", "man", "woman", "lady", "bloke", "girl"})
 _FORMS: Final = tuple(
     re.compile(form)
     for form in (
@@ -25,7 +31,9 @@ _FORMS: Final = tuple(
         rf")?(?P<name>{_NAME})(?:,[^()]*)?\)",
         rf"(?<![\w'])(?i:my|our|an?|the) {_ADJECTIVE}{_RELATION}, (?P<name>{_NAME})(?=,|\.|$| and\b| who\b)",
         rf"(?<![\w'])(?i:my|our) {_ADJECTIVE}{_RELATION} is (?:called )?(?P<name>{_TITLE}{_NAME})",
-        rf"(?<![\w'])(?P<name>{_NAME})(?:, | is |, who(?:'s| is) )(?i:my|our) {_ADJECTIVE}{_RELATION}(?![\w-])",
+        rf"(?<![\w'])(?<!\bnear )(?<!\bin )(?<!\bat )(?<!\bfrom )(?<!\bto )(?<!\bof )(?<!\boutside )(?<!\baround )"
+        rf"(?P<name>{_NAME})(?:, | is |, who(?:'s| is) )(?i:my|our) {_ADJECTIVE}{_RELATION}(?![\w-])",
+        rf"(?<![\w'])(?i:my|our|the) {_NEXT_DOOR},? (?P<name>{_TITLE}?{_NAME})(?=,|\.|$| and\b| who\b)",
         rf"(?<![\w'])(?i:an?|my|our) {_ADJECTIVE}{_RELATION}(?: of mine)?,? (?:called|named) (?P<name>{_NAME})",
     )
 )
@@ -33,6 +41,8 @@ _PETS: Final = tuple(
     re.compile(form)
     for form in (
         rf"(?<![\w'])(?i:my|our) {_ADJECTIVE}(?P<animal>(?i:{CREATURES})),? (?P<name>[A-Z][a-zà-ž]+)(?![\w’])",
+        rf"(?<![\w'])(?P<name>[A-Z][a-zà-ž]+), (?i:my|our) {_ADJECTIVE}(?P<animal>(?i:{CREATURES}))(?=,|\.|$"
+        rf"| (?:is|has|was)\b)",
         rf"(?<![\w'])(?i:my|our|an?|the) {_ADJECTIVE}(?P<animal>(?i:{CREATURES}))(?: called| named"
         rf"|,| is called| \(called| \() ?(?P<name>[A-Z][a-zà-ž]+)(?=[,.)?!]|$| \w)",
     )
@@ -65,6 +75,7 @@ def mentions(text: str) -> Iterator[Mention]:
     for form in _FORMS:
         for found in form.finditer(text):
             relation, name = found["relation"].lower(), found["name"].removesuffix("'s")
+            relation = "neighbour" if relation in _ANYBODY else relation
             if relation in {"parents", "grandparents", "in-laws", "in laws"}:
                 continue  # the name is of one of them
             if NO_NAME.search(name):

@@ -218,6 +218,79 @@ NEVER_FIRST = re.compile(
 """Its object means nothing without the sentence before."""
 
 OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
+    # what others made of the user, and what they promised themselves
+    row(
+        Kind.BIOGRAPHY,
+        r"(?:they|the \w+(?: \w+)?|my \w+)(?:'ve| have|'s| has)? (?:just |finally "
+        r"|recently )?(?:made me (?:an? |the )?(?:head"
+        r"|director|manager|captain|chair\w*|lead\w*|partner|president|editor|deputy|supervisor|team|permanent|redundant"
+        r"|godmother|godfather|treasurer|secretary)|(?:appointed|promoted|elected|hired|headhunted) me)\b",
+        past=True,
+    ),
+    row(
+        Kind.GOAL,
+        r"(?:i|we)(?:'ve| have)? (?:promised|sworn to|vowed to) (?:myself|ourselves) (?:that )?(?:i'd|i would"
+        r"|i'll|we'd|we'll|to) "
+        r"(?!look|check|try|read|be )\w",
+    ),
+    row(
+        Kind.PREFERENCE,
+        r"(?:i|we)(?:'ll| will|'d) (?:read|watch|eat|drink|listen to|play) (?:anything|everything|whatever) \w",
+    ),
+    row(
+        Kind.PREFERENCE,
+        r"what (?:(?:got|gets|has|keeps) me (?:hooked|going|sane)|(?:i|we) (?:really |always )?(?:love|like"
+        r"|enjoy|hate|miss"
+        r"|adore|dread))\b[\w' ]{0,30}? (?:is|are) (?!that (?:you|it)|how you|the way you)\w",
+    ),
+    row(
+        Kind.BIOGRAPHY,
+        rf"{IVE}(?:come|came|moved|gone|went|returned) (?:back |home )?to (?!(?:it|this|that|you|the)\b)(?-i:[A-Z])",
+    ),
+    row(
+        Kind.ENTITY,
+        rf"{IVE}(?:just )?(?:brought home|taken in|took in|picked up|taken on|took on) (?:an?|two|three|our|my) "
+        rf"(?:[\w-]+ ){{0,3}}(?:{CREATURES})\b",
+        past=True,
+    ),
+    row(Kind.PROCEDURE, rf"{IM}up (?:at|by|before|until|till) …\b(?:{OFTEN})"),
+    row(
+        Kind.PROCEDURE,
+        r"(?:every|each|most) [\w' ]{3,30}?,? it(?:'s| is) (?!(?:been|going|the same|about|hard|so|really|not)\b)\w",
+    ),
+    row(
+        Kind.EVENT,
+        r"(?:the|our|my) (?:removal (?:van|men|people|firm|company)|movers|midwife|surveyor|plumber"
+        r"|electricians?|builders|engineer"
+        r"|inspector|inspectors|fitters?|scaffolding|kitchen|sofa|fridge|boiler|piano|baby|in-laws|skip"
+        r"|locksmith|au pair)"
+        r" (?:comes?|arrives?|is coming|are coming|is due|are due|gets here|is being (?:delivered|fitted|installed))\b",
+        dated=True,
+    ),
+    row(
+        Kind.CONSTRAINT,
+        rf"{IM}(?:\w+ )?(?:claustrophobic|agoraphobic|arachnophobic|\w+phobic|dyspraxic|dyscalculic"
+        rf"|an(?:a)?emic|haemophiliac)$",
+        health=True,
+    ),
+    row(
+        Kind.BIOGRAPHY,
+        rf"{I}(?:do|take|attend|go to|am in) (?:an? )?(?:evening|night|weekend|online|weekly|saturday"
+        rf"|sunday) (?:class|classes|course"
+        r"|lessons?) (?:in|on|at) \w",
+    ),
+    row(
+        Kind.EVENT,
+        rf"{I}had (?:my|our|an?|all my|both) [\w' -]{{2,30}}? (?:out|removed|taken out|replaced|pinned|amputated)\b",
+        health=True,
+        past=True,
+    ),
+    row(
+        Kind.FACT,
+        r"the (?:firm|company|school|hospital|shop|studio|agency|charity|start-?up|place|team|lab|office|bank"
+        r"|hotel|restaurant)"
+        r" (?:that )?(?:i'm|i am|we're|we are) (?:with|at|in) \w",
+    ),
     # the body
     row(
         Kind.CONSTRAINT,
@@ -624,7 +697,8 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
     ),
     row(
         Kind.DECISION,
-        rf"{IVE}(?:decided|chosen|picked|settled|agreed|opted|accepted|made up my mind|turned down"
+        rf"{IVE}(?:decided|chosen|picked|settled|agreed|opted|accepted|made up my mind(?= (?:to|that|about"
+        rf"|on)\b)|turned down"
         rf"|declined|committed|resolved|signed up)\b(?! (?:on |to |for |with |against )?(?:it|this"
         rf"|that|the (?:following|first|second|third|last|other|one|option|version|draft|shorter"
         rf"|longer)|option|version|your)\b)(?! yet)",
@@ -744,7 +818,8 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
 
 PASSING_NOW = re.compile(
     r"\b(?:today|tonight|right now|rn|this minute|a headache|a cold|a hangover|the flu|a cough|a"
-    r" sore|a fever|stuck in|on my way|waiting|hungry|sleepy|exhausted|at the moment|this"
+    r" sore|a fever|stuck in|on my way|waiting|hungry|starving|famished|peckish|parched|knackered|sleepy"
+    r"|exhausted|a (?:bit of a|slight|splitting) headache|at the moment|this"
     r" (?:morning|afternoon|evening|second|minute|very)|for now|an hour"
     r" ago|in (?:five|ten|\d+) min\w*|in an hour|currently (?:at|on|in)|just now|atm)\b",
     re.I,

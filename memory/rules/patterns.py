@@ -130,6 +130,10 @@ IDENTITY: Final = (
     ),
     called("(?:please |just |you can |you may )?call me <name>"),
     called("(?:everyone|everybody|people|my friends|friends) calls? me <name>"),
+    called("nobody (?:ever )?(?:calls|has called|called) me anything (?:but|except|other than) <name>"
+        "(?: (?:since|but|and)\\b.{1,60})?"),
+    name("(?:please |just |you can )*sign (?:it|that|this|me|off|it off)(?: off)?(?: as| with)?:? <name>"
+        "(?:,.{1,80})?", confidence=ASK),
     called("i go by <my> (?:middle|second|first|maiden) name,? <name>"),
     called("i (?:go by|prefer to be called|like to be called) <name>(?:,? not .{1,40})?"),
     called("<my> nickname is <name>"),

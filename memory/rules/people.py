@@ -19,6 +19,11 @@ MALE: Final = (
     "great-uncle", "daddy", "groom", "boy", "brother in law", "father in law", "son in law", "foster son", "opa",
     "nonno", "papa", "fil", "bil",
 )  # fmt: skip
+OF_AN_AGE: Final = (
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|\w+teen)[- ]year[- ]old(?=[,.)?!]|$| (?-i:[A-Z])"
+    r"| (?:is|has|was|loves|likes|hates|wants|needs|starts|can't|won't|doesn't|just|who|and|keeps|refuses)\b)"
+)
+"""“My five-year-old”, and nothing behind it that is of that age: a pattern, as there are so many."""
 ANYONE: Final = (
     "partner", "spouse", "fiance", "friend", "best friend", "cousin", "boss", "manager", "colleague", "coworker",
     "co-worker", "teacher", "roommate", "flatmate", "housemate", "neighbour", "neighbor", "child", "kid", "baby",
@@ -30,7 +35,8 @@ ANYONE: Final = (
     "physiotherapist", "surgeon", "vet", "midwife", "psychologist", "instructor", "piano teacher", "head teacher",
     "line manager", "bestie", "guide dog", "toddler", "newborn", "teenager", "bandmate", "workmate", "deskmate",
     "study partner", "in laws", "lodger", "tenant", "grandchild", "stepchild", "godchild", "foster child",
-    "preschooler",
+    "preschooler", "eldest", "oldest", "youngest", "firstborn",
+    OF_AN_AGE,
     "teen", "grandparent", "chairman", "chairwoman", "headteacher", "childminder", "running partner",
     "training partner",
     "climbing partner", "gym buddy", "team mate", "teammate", "cellmate", "roomie", "lab partner", "dance partner",

@@ -41,7 +41,8 @@ ABOUT_THE_TALK: Final = re.compile(
 POINTS_BACK: Final = re.compile(
     r"^(?:i|we)(?:'\w+| \w+){0,4}? (?:it|this|that|them|those|these|one|so|there|both|either|neither|none|any"
     r"|some|most|all|much|more)$"
-    r"|\b(?:this|that|these|those) (?:one|ones|way|thing|stuff|part|bit)\b",
+    r"|\b(?:this|that|these|those) (?:one|ones|way|thing|stuff|part|bit)\b"
+    r"|\bth(?:is|at|ese|ose) (?:smell|noise|sound|colou?r|taste|shape|size|brand|feeling)s?$",
     re.I,
 )
 ENDS_BACK: Final = re.compile(r"^(?:\S+ ){1,5}(?:it|them|this|that|those|these|there)$", re.I)
@@ -54,7 +55,7 @@ NOBODY: Final = re.compile(
     r"|^the (?:support|help|love|advice|feedback|encouragement) (?:i|we)\b"
     r"|^(?:i|we) (?:almost|nearly) (?!always|never|every|only|all|died)[a-z]+ "
     r"|^(?:i|we) live in an? (?:\w+ )?(?:society|world|age|era|culture|simulation|democracy)\b"
-    r"|^they (?:make|give|keep|help|let) (?:me|us)\b|^(?:my|our)(?: [\w-]+){1,2}$",
+    r"|^they (?:make|give|keep|help|let) (?:me|us)\b|^(?:my|our)(?: [\w-]+){1,2}(?: (?-i:[A-Z])[\w-]+)?$",
     re.I,
 )
 """It says something of people in general, of a talk, or of somebody the sentence does not name."""
@@ -69,7 +70,7 @@ SAYING: Final = re.compile(
     re.I,
 )
 AT_THE_KEYBOARD: Final = re.compile(
-    r"(?<!works )(?<!work )(?<!employed )\bat \d+ ?%(?: (?:disk|battery|cpu|memory|volume))?$"
+    r"(?<!works )(?<!work )(?<!employed )\bat \d+ ?(?:%|per ?cent)(?: (?:disk|battery|cpu|memory|volume))?$"
     r"|\boption (?:[a-d]|\d|one|two|three)\b"
     r"|\b(?:ran|run|rerun) the (?:tests?|code|script|query|command|build)\b"
     r"|^(?:i|we) (?:get|got|see|keep getting) (?:an? |the )?(?:errors?|warning|exception|blank|message(?! from))\b"
@@ -100,7 +101,8 @@ PRAISE: Final = re.compile(
 PASSING: Final = re.compile(
     r"\b(?:right now|rn|this (?:minute|second)"
     r"|last night|in (?:an?|\w+) (?:min\w*|hours?|secs?\w*)|just|a sec\w*|a minute|hungry|tired|bored|sleepy"
-    r"|exhausted|asleep|awake|snoring|in the shower|min(?:ute)?s? (?:till|until|to go|left)|waiting (?:for|in|on|room)"
+    r"|exhausted|asleep|awake|starving|famished|peckish|parched|knackered|hungover|snoring|in the shower"
+    r"|min(?:ute)?s? (?:till|until|to go|left)|waiting (?:for|in|on|room)"
     r"|on my way|in a hurry|for this|whole|here|stuck)\b",
     re.I,
 )
@@ -242,7 +244,7 @@ ROWS: Final[tuple[Row, ...]] = (
     row(
         Kind.PREFERENCE,
         Needs.NOTHING,
-        r"(?:the|my) (?:best|worst|nicest|\w{3,}est) [\w' -]{2,30} (?:i|i've|we|we've) (?:ever )?\w+(?: \w+)? "
+        r"(?:the|my) (?:last|best|worst|nicest|\w{3,}est) [\w' -]{2,30} (?:i|i've|we|we've) (?:ever )?\w+(?: \w+)? "
         r"(?:is|was|were|are)\b",
     ),
     row(Kind.DECISION, Needs.TRACE, r"(?:i|we) won't (?:be )?(?!let|give|stop|forget|quit|back|rest|lie)\w+"),

@@ -223,9 +223,16 @@ def _does(found: re.Match[str]) -> str:
     return f"The user {conjugated(found['verb'].lower())} {third_person(found['what'] + found['tail'])}."
 
 
+_NO_NOUN: Final = re.compile(r"^(?:it|that|this|he|she|there|what)(?:'s| is| was)?\b|\bnot$", re.I)
+
+
 def _likes(found: re.Match[str]) -> str:
     thing = _BEFORE_THING.sub("", found["what"])
-    return "" if thing.lower() in _NO_THING else f"The user {conjugated(found['verb'].lower())} {third_person(thing)}."
+    return (
+        ""
+        if thing.lower() in _NO_THING or _NO_NOUN.search(thing)
+        else f"The user {conjugated(found['verb'].lower())} {third_person(thing)}."
+    )
 
 
 def _is_like_that(found: re.Match[str]) -> str:

@@ -14,6 +14,8 @@ MADE_UP = re.compile(
     r"|supposing|hypothetical(?:ly)?|in (?:this|that|the|a) scenario|for the sake of argument|act as|acting as"
     r"|as an (?:exercise|example|illustration)|case study:"
     r"|^as an? [\w ]{3,30}, (?:what|how) would you (?:say|do|answer|reply|explain|describe|react|respond|teach|treat)"
+    r"|^(?:please )?(?:do|write|make|draft) an? (?:[\w-]+ )?(?:letter|postcard|card|note|diary|speech|post|song|poem)"
+    r" (?:to \w+ )?(?:from|by) an? \w+"
     r"|^for practice\b|for practice:|such as i\b"
     r"|^(?:please |(?:can|could) you )?(?:finish|continue|complete) (?:the|this|my) (?:story|sentences?|joke|poem|tale)"
     r"|you(?:'re| are| be| play) (?:the|my|an?) (?!only\b|best\b|star\b|legend\b|genius\b|lifesaver\b)"
@@ -56,7 +58,7 @@ STORY_TELLING = re.compile(
 )
 
 SAMPLE = re.compile(
-    r"\b(?:sentences?|exercise|homework|example|dialogue|text|caption|bio|tweet|headline|slogan"
+    r"\b(?:sentences?|exercise|homework|example|verse|chorus|chapter|opening|dialogue|text|caption|bio|tweet|headline|slogan"
     r"|quote|lyrics|riddle|joke"
     r"|prompt|scenario|premise|plot|scene|persona|paragraph|essay|poem|speech|script|review|transcript|class|advert|ad"
     r"|testimonial|voice ?mail|status|line|dictation|grammar|passage|problem)\b[^:\n]{0,40}$"

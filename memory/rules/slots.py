@@ -271,7 +271,7 @@ NO_NAME = re.compile(
     r"\w['’](?:m|re|ve|ll|s|d|t)$|(?:fully|ately|ingly|ously|ently|antly|edly|tably|sadly|luckily|happily|lately"
     r"|recently|apparently|obviously)$|^(?:every|some|any|no)(?:one|body|thing|where)$|^(?:people|folks|things|life"
     r"|work|working|live|living|love|settled|sitting|same|stuck|still|new|newbie|right|nice|greetings|based|born|school"
-    r"|weather|meanwhile|anyway|yesterday|plus|also|okay|once)$",
+    r"|weather|meanwhile|anyway|yesterday|plus|also|okay|once|mr|mrs|ms|miss|mx)$",
     re.I,
 )
 """What stands where a name would, with a capital because a sentence begins: “I'm here”, “Thankfully, my son”."""

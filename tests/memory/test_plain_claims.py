@@ -179,7 +179,7 @@ def test_what_others_do_to_the_user_is_told_of_the_user(message: str, statement:
     ("message", "statement"),
     {
         "The band is called Wet Socks.": "The band is called Wet Socks.",
-        "The eldest wants a motorbike at 17.": "The eldest wants a motorbike at 17.",
+        "The eldest wants a motorbike at 17.": "The user's eldest wants a motorbike at 17.",
         "Both my parents are deaf, which doorbell flashes?": "Both the user's parents are deaf.",
         "The firm I work for makes lifts.": "The firm the user works for makes lifts.",
     }.items(),
@@ -493,3 +493,73 @@ def test_nothing_is_taken_for_granted_within_what_is_not_so(message: str) -> Non
 
 def test_where_somebody_lives_is_not_what_they_are_called() -> None:
     assert not any("name" in one for one in told("Live here with my wife and two cats."))
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        # said late, or instead of something said before
+        "I forgot to mention that we keep four hives.": "The user keeps four hives.",
+        "I should have said that we own a sawmill in Tartu.": "The user owns a sawmill in Tartu.",
+        "Ignore what I said about the boat, we moved to Bergen.": "The user lives in Bergen.",
+        # what stands before the subject
+        "By next summer I'd like to run a marathon.": "The user would like to run a marathon by next summer.",
+        "One of these days I want to see Iceland.": "The user wants to see Iceland.",
+        "In 2019 the three of us went to Peru.": "The user went to Peru in 2019.",
+        # whose “the” is
+        "The youngest, Piet, has a wobbly tooth.": "The user's youngest is called Piet.",
+        "Is my nine-year-old, Zoe, too young for chess?": "The user's nine-year-old is called Zoe.",
+        "The woman next door, Mrs. Okafor, sings all day.": "The user's neighbour is called Mrs. Okafor.",
+        "Pepper, our one-eyed spaniel, chews shoes.": "The user has a spaniel called Pepper.",
+        # the “I” left out
+        "Thirty-one years in the merchant navy and still seasick.": "The user has been thirty-one years in the merchant"
+        " navy and still seasick.",
+        "In my second year of botany at Graz.": "The user is in their second year of botany at Graz.",
+        "Had my tonsils out in 2011 and I still choke easily.": "The user had their tonsils out in 2011.",
+        "Evening classes in Welsh, twice a week.": "The user takes evening classes in Welsh, twice a week.",
+        "Three goats, one of them blind.": "The user has three goats, one of them blind.",
+        # others made them so; they promised it; they will do anything of the kind
+        "They made me head of sales in March.": "They made the user head of sales in March 2025.",
+        "I promised myself I'd learn the cello before I retire.": "The user promised themselves they'd learn the cello"
+        " before they retire.",
+        "I'll read anything by Ali Smith.": "The user will read anything by Ali Smith.",
+        "What I miss most is the sea.": "What the user misses most is the sea.",
+        "We've come back to Cork.": "The user has come back to Cork.",
+        "We took in a stray cat on Monday.": "The user took in a stray cat on Monday, 2 February 2026.",
+        "Every Sunday it's soup at my mother's.": "Every Sunday it's soup at the user's mother's.",
+        "The movers come on 12 June.": "The movers come on Friday, 12 June 2026.",
+        "A scan on Friday, and I'm claustrophobic.": "The user is claustrophobic.",
+        "The agency I'm with sells bicycles.": "The agency the user is with sells bicycles.",
+        "Nobody calls me anything but Bo.": "The user wants to be called Bo.",
+        "My tenancy ends on 1 July and nobody has said a word.": "The user's tenancy ends on Wednesday, 1 July 2026 and"
+        " nobody has said a word.",
+        "I'm in my second year of law, and the reading is killing me.": "The user is in their second year of law.",
+    }.items(),
+)
+def test_what_is_told_in_passing_is_read_by_its_grammar(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "It's not that I hate opera, it's just long.",
+        "Yes, I'm the Queen of Sheba and I sleep on gold.",
+        "My laptop is at 7 percent, so be quick.",
+        "I'm eighty percent coffee and my chair is my lawful husband.",
+        "I can't sleep next to that noise.",
+        "Chorus so far: my name is Hank, I drive a bus.",
+        "Do a postcard from a pirate: my ship is old and I live on rum.",
+        "Carry on from here: I'm Isolde and I carry coal for a living.",
+        "I'm famished, it's late and there are two carrots.",
+        "I've made up my mind: and that's that.",
+        "I said earlier the exam was on Tuesday, but they've moved it.",
+        "It's Mr, not Ms.",
+    ],
+)
+def test_denials_jests_verses_and_what_passes_tell_nothing(message: str) -> None:
+    assert told(message) == []
+
+
+def test_a_place_is_nobodys_husband() -> None:
+    assert told("We rent a mill near Ghent, my husband bakes.") == ["The user rents a mill near Ghent."]

@@ -135,7 +135,8 @@ _QUESTION = re.compile(
 )
 """Begins like a question, with or without its mark."""
 _RELATIVE = (
-    r"(?:who|whose|which) (?:\w+ )?(?:is|are|was|were|has|had|have|can|can't|will)\b"
+    r"(?:who|whose|which) (?:\w+ )?(?:is|are|was|were|has|had|have|can|can't|will|starts|started|lives|works|plays"
+    r"|studies|loves|hates|speaks|turns|turned|runs)\b"
     r" (?!the\b|an?\b|my\b|your\b|i\b|you\b|we\b|it\b|that\b|this\b|good\b|best\b|right\b|correct\b|more\b|less\b"
     r"|\w+er\b)"
 )
@@ -247,7 +248,8 @@ _CARRIED_VERB = re.compile(
     r"(?:,? and|,? but) (?=(?:(?:also|now|currently|never|don't|can't|really) )?(?:run|own|manage"
     r"|teach|volunteer|coach|live|lives|work|works|loves|likes"
     r"|hates"
-    r"|(?<=but )hate|(?<=but )love|(?<=but )dislike|enjoy|enjoys|prefer|prefers|speak|speaks"
+    r"|(?<=but )hate|(?<=but )love|(?<=but )dislike|enjoy|enjoys|prefer|prefers|speak|speaks|drive an?"
+    r"|rent an?|keep an?|play (?:the|an?)|sing in|commute|cycle to|grow"
     r"|studies|have|has|moved|am|is|eat|can't stand)\b)"
     r"|, (?=(?:live|work (?:as|at|for))\b)",  # not “lives”: “My sister, Mary, lives …”
     re.I,

@@ -149,9 +149,24 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
     (rf"in my {_ORDINAL} (?:semester|term|trimester|year) (?:of|at|studying|doing)\b", "I'm "),
     (rf"{_NUMBER} (?:years|yrs) an? (?!go\b)\w", "I have been "),
     (r"(?:evening|night|weekend|online|private|weekly|daily) (?:class|classes|lessons|course) in \w", "I take "),
+    (
+        r"no (?:kids|children|pets|car|siblings|brothers|sisters|allergies|tv|dishwasher|garden|balcony|oven"
+        r"|microwave|licen[cs]e"
+        r"|partner)\b(?! (?:allowed|please|under|in|on|at|welcome|is|are|was|seats?|parks?)\b)",
+        "I have ",
+    ),
+    (
+        r"(?:(?:big|final|job|driving|theory|dental|knee|hip|cataract|history|maths?|physics|chemistry"
+        r"|biology|anatomy|law) )?"
+        r"(?:mri|ct scan|scan|surgery|exam|interview|flight|test|op|operation|viva|hearing|check-?up"
+        r"|appointment|audition|recital"
+        r"|presentation) (?=(?:on|next|this (?!one|is)|tomorrow|a week|in (?:two|three|four|a|\d)|first thing"
+        r"|at \d|the day after)\b)",
+        "I have my ",
+    ),
     (r"type (?:1|2|one|two)(?: diabetic)?(?= since\b|,|$)", "I'm diabetic, "),
     (rf"(?:two|three|four|five|six|\d+) (?:[\w-]+ )?(?:{CREATURES})\b(?=,|$| and\b)", "I have "),
-    (r"(?:(?-i:[A-Z])\w+, )?[1-9]\d, (?=(?:an? )?[a-z])", "I'm "),
+    (r"[1-9]\d, (?=(?:an? )?[a-z])", "I'm "),
     (rf"{_A_YEAR} \w+(?: \w+)?(?:,|$)", "I'm a "),
     (r"(?:want|wanting) (?:an?|the|my|to) \w", "I "),
 )  # fmt: skip
@@ -177,6 +192,8 @@ def in_full(words: str) -> str:
     told = _told_here(words)
     if told is not None:
         return told
+    if _NAME_AND_AGE.match(words):
+        return f"I'm {words}"
     someone = _SOMEONE.match(words)
     if someone is not None:
         return f"The user {words[someone.end() :]}"
@@ -190,6 +207,8 @@ def in_full(words: str) -> str:
     return f"{full}{words[0].lower()}{words[1:]}"
 
 
+_NAME_AND_AGE = re.compile(r"[A-Z][a-z]+, [1-9]\d(?=, (?:an? )?[a-z]|$)")
+"""“Hanneke, 58, retired”."""
 _IN_THE_PAST = re.compile(r"(?:born|laid off|made redundant|raised)\b", re.I)
 _A_YEAR_OF = re.compile(r"(?:\w+|\d\w+)[- ]year\b", re.I)
 _IN_YEAR = re.compile(r"(?:year|grade|p|class) ?\d{1,2}", re.I)

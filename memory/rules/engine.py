@@ -34,7 +34,7 @@ from memory.rules.open_patterns import (
 from memory.rules.orders import standing_order, stretches
 from memory.rules.patterns import PATTERNS, Pattern
 from memory.rules.people import ANYONE, FEMALE, MALE, alternatives
-from memory.rules.plain import NOBODY, plainly_said, says_nothing
+from memory.rules.plain import NOBODY, THIS_DAY, plainly_said, says_nothing
 from memory.rules.presupposed import presupposed
 from memory.rules.retelling import retold
 from memory.rules.scenes import is_unreal, plainly_meant
@@ -43,7 +43,7 @@ from memory.rules.verbs import PAST
 from memory.sensitive import sensitive
 from memory.source import Utterance
 
-VERSION: Final = "rules/5"
+VERSION: Final = "rules/6"
 LONGEST: Final = timedelta(seconds=30)
 """Milliseconds are usual; this leaves room for the embedding model's first load on a busy machine."""
 
@@ -271,6 +271,8 @@ def _by_table(clause: Clause, words: str, quote: str, scene: _Scene) -> list[Pro
     facts: list[ProposedFact] = []
     topics: set[str] = set()
     for pattern, compiled in COMPILED:
+        if pattern.kind is Kind.PREFERENCE and THIS_DAY.search(words):
+            continue  # another day, another mood
         if pattern.topic in topics or (found := compiled.fullmatch(words)) is None:
             continue
         match = _checked(pattern, found, scene)
@@ -648,6 +650,11 @@ _SIGNED = re.compile(
     r"|love|yours),?\s*\n\s*)?"
     r"(?P<name>[A-Z][^\W\d_]{1,20}(?: [A-Z][^\W\d_]{1,20})?)\s*$"
 )
+_INTRODUCED = re.compile(
+    r"\s*(?i:hi|hello|hey|good (?:morning|evening|afternoon))(?i: there| all| everyone)?[,.!]? (?i:this is|it's) "
+    r"(?P<name>[A-Z][^\W\d_]{1,20}(?: [A-Z][^\W\d_]{1,20})?)(?= \(|[,.!]|$| (?i:from|at|again|here)\b)"
+)
+"""“Hi, this is Bronagh.”"""
 _ASKED_NAME = re.compile(
     r"\b(?:what (?:should|can|may|shall|do) i call you|what(?:'s| is) your name|your name\?)", re.I
 )
@@ -663,6 +670,9 @@ def _names_given(text: str, scene: _Scene) -> Iterator[ProposedFact]:
     signed = _SIGNED.search(text)
     if signed is not None and len(text[: signed.start()].split()) > 2:
         yield _name_fact("The user's name is {}.", "name", signed["name"], signed.span("name"), scene)
+    introduced = _INTRODUCED.match(text)
+    if introduced is not None:
+        yield _name_fact("The user's name is {}.", "name", introduced["name"], introduced.span("name"), scene)
     given = _NAME_GIVEN.match(text) if _ASKED_NAME.search(before) else None
     if given is not None:
         yield _name_fact("The user's name is {}.", "name", given["name"], given.span("name"), scene)

@@ -218,7 +218,35 @@ NEVER_FIRST = re.compile(
 """Its object means nothing without the sentence before."""
 
 OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
-    # what others made of the user, and what they promised themselves
+    # what others did to the user, what stands in their house, and what they promised themselves
+    row(
+        Kind.EVENT,
+        r"(?:somebody|someone|they|burglars|thieves|kids|a \w+) (?:broke into|stole|nicked|robbed"
+        r"|vandali[sz]ed|smashed|crashed into"
+        r"|drove into|keyed|ran over) (?:my|our) ",
+        past=True,
+        passing=True,
+    ),
+    row(
+        Kind.ENTITY,
+        r"there(?:'s| is| are) (?:an?|two|three|four) [\w' -]{2,30} in (?:(?:my|our) (?:family|house|garden"
+        r"|garage|flat|attic|basement"
+        r"|shed|building|street|village|kitchen)|the family)\b",
+        confidence=ASK,
+    ),
+    row(
+        Kind.FACT,
+        r"(?:everything|nothing|everyone|everybody|nobody) (?:in|at) (?:my|our) (?:kitchen|house|home|family"
+        r"|flat|office) (?:is|has|eats"
+        r"|drinks|speaks|wears)\b",
+        confidence=ASK,
+    ),
+    row(
+        Kind.CONSTRAINT,
+        r"(?:(?:my|our|the) )?(?:rent|budget|price|total|fee|deposit|commute) (?:can't|cannot|mustn't"
+        r"|shouldn't) (?:go|be|cost|exceed) "
+        r"(?:above|over|more than|beyond|longer than|\d)",
+    ),
     row(
         Kind.BIOGRAPHY,
         r"(?:they|the \w+(?: \w+)?|my \w+)(?:'ve| have|'s| has)? (?:just |finally "

@@ -103,7 +103,9 @@ IDENTITY: Final = (
     i_am("<own_name> again(?:[^\\w'].*)?", confidence=ASK),
     i_am("(?:it's|that's) <own_name>,? (?:with an? \\w+|spel(?:t|led) .{1,40}|like the .{1,40})", confidence=ASK),
     i_am("(?:it's|its) <own_name>", confidence=ASK),
-    name("(?:the|<my>) name on <my> (?:passport|id|birth certificate|badge|documents?) is <name>(?:,? .{1,80})?"),
+    name("(?:the|<my>) name on (?:<my>|the) (?:passport|id|birth certificate|badge|documents?|ticket|booking)"
+        " (?:is|has to be|must be|should"
+        " be) <name>(?:,? .{1,80})?"),
     called("(?:people|most people|my friends|friends|colleagues|they|some) knows? me as <name>(?:,? .{1,80})?"),
     called("(?:please |just |you can |you may )?call me <name>,? or .{1,40}"),
     Pattern(
@@ -297,7 +299,8 @@ PEOPLE: Final = (
     who("who_studies", "studies {thing}.", "<who> (?:studies|is studying) <thing>"),
     named(
         confidence=CERTAIN,
-        says="<my> <relation>(?:'s name is| is called| is named|,? (?:who is )?called|,? named) <name>",
+        says="<my> <relation>(?:'s name is|'s called| is called| is named|,? (?:who is )?called|,? named) <name>"
+        "(?:,? not .{1,30})?",
     ),
     named(
         confidence=CERTAIN,

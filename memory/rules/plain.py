@@ -79,6 +79,9 @@ AT_THE_KEYBOARD: Final = re.compile(
     r"|^(?:i|we)(?:'ve| have) .*\bin my (?:pocket|fridge|pantry|cart|basket)$"
     r"|^(?:i|we)(?:'ve| have)(?: got)? (?:some|two|three|four|six|half an?|an?) (?:[\w-]+ )?(?:eggs?|flour|onions?"
     r"|potatoes|tomatoes|tofu|chicken breasts?|leftover \w+|can of|tin of|cups? of)\b"
+    r"|^(?:i|we)(?:'ve| have)(?: got)? (?:an? )?(?:bit of an? |slight |splitting |terrible |pounding "
+    r"|bad )?(?:headache|hangover|cold"
+    r"|sore throat|stomach ?ache|runny nose)\b"
     r"|^(?:i|we) have an? (?:list|dataset|data ?frame|array|string|table|function|csv|json|headache|meeting|call)\b"
     r"|^(?:my|our) (?:regex|query|function|script|test|array(?! of)|formula|macro|loop|class|train|bus) \w+",
     re.I,

@@ -275,7 +275,39 @@ class _Form:
     tells: Callable[[re.Match[str]], str]
 
 
+_WHO: Final = re.compile(
+    rf"(?<![\w'-])(?<!not )(?<!n't )(?:my|our) (?P<who>(?:{_MOD} ){{0,2}}?(?:{KIN}"
+    rf"|{CREATURES})(?:,? (?-i:[A-Z])[\w-]+)?),? who(?P<claim>"
+    r"(?:'s| is| was| has| had| lives| works| starts| started| plays| studies| teaches| loves| hates| likes"
+    r"| can't| won't"
+    r"| doesn't| isn't| just turned| turns| turned| speaks| runs| owns| keeps| moved| grew up| died)"
+    r"(?! (?:going|coming|asking|saying|telling|here|there|very|so|really|always|never|the one|it"
+    r"|that)\b) [^,.?!()\n]{3,80}?)"
+    r"(?=,|[.?!\n)]|$| (?:and|but|so) )",
+    re.I,
+)
+"""“Our eldest, who starts school in May, …” says that of them, whatever follows."""
+_BESIDE_ME: Final = re.compile(
+    r"(?<![\w'-])(?P<who>[A-Z][a-z]+(?: [A-Z][a-z]+)?), who (?P<claim>(?:[a-z]+s|lived|shared|taught|raised"
+    r"|married|met|worked) "
+    r"[^,.?!()\n]{0,60}?\b(?:me|my|us|our)\b[^,.?!()\n]{0,40}?)(?=,|[.?!\n)]|$)"
+)
+"""“Kofi, who sits next to me at work, …”"""
+
+
+def _is_said_of(found: re.Match[str]) -> str:
+    who, claim = found["who"], found["claim"].strip()
+    claim = re.sub(r"^'s\b", "is", claim)
+    return f"The user's {who} {told_to_assistant(claim)}."
+
+
+def _is_to_the_user(found: re.Match[str]) -> str:
+    return f"{found['who']} {told_to_assistant(found['claim'])}."
+
+
 _FORMS: Final = (
+    _Form(Kind.PERSON, _WHO, _is_said_of),
+    _Form(Kind.PERSON, _BESIDE_ME, _is_to_the_user),
     _Form(Kind.ENTITY, _OWNED, _owns),
     _Form(Kind.PROCEDURE, _REGULAR, _has),
     _Form(Kind.PERSON, _AILING, _ails),

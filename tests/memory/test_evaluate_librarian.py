@@ -18,6 +18,7 @@ from memory.rules.engine import RuleEngine
 DATA = Path(__file__).parent / "data"
 DEVELOPMENT, HELD_OUT = DATA / "librarian_development.jsonl", DATA / "librarian_held_out.jsonl"
 FRESH, FRESH_HELD_OUT = DATA / "fresh_development.jsonl", DATA / "fresh_held_out.jsonl"
+LATER = DATA / "later_development.jsonl"
 
 
 def label(words: list[str], other: list[str] | None = None, day: str | None = None) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def test_the_table_has_a_row_for_each_category_and_kind(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(message("My sister Mary lives in Lisbon", [label(["Mary"])])))
     table = ran(path)
-    assert "one.jsonl, read by rules/5: 1 messages" in table
+    assert "one.jsonl, read by rules/6: 1 messages" in table
     for row in ("\npeople ", "\nperson ", "\nall "):
         assert row in table
     assert "propose: about another person" in table
@@ -161,11 +162,12 @@ def by_category(found: Evaluation) -> dict[str, str]:
     ("path", "precision", "recall"),
     [
         (DEVELOPMENT, 0.95, 0.85),  # reached: .97 and .94
-        (HELD_OUT, 0.90, 0.60),  # reached: .93 and .70; looked at for rules/3
+        (HELD_OUT, 0.90, 0.60),  # reached: .96 and .71; looked at for rules/3
         (FRESH, 0.90, 0.70),  # reached: .98 and .82; looked at for rules/4
-        (FRESH_HELD_OUT, 0.85, 0.45),  # reached: .92 and .52; never looked at
+        (FRESH_HELD_OUT, 0.85, 0.45),  # reached: .93 and .53; never looked at
+        (LATER, 0.95, 0.70),  # reached: .99 and .79; looked at for rules/6
     ],
-    ids=["development", "held out", "fresh development", "fresh held out"],
+    ids=["development", "held out", "fresh development", "fresh held out", "later development"],
 )
 def test_the_rule_engine_keeps_its_figures(path: Path, precision: float, recall: float) -> None:
     found = evaluate_messages(path.name, read_labels(path), RuleEngine())

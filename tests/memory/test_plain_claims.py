@@ -533,6 +533,21 @@ def test_where_somebody_lives_is_not_what_they_are_called() -> None:
         "Nobody calls me anything but Bo.": "The user wants to be called Bo.",
         "My tenancy ends on 1 July and nobody has said a word.": "The user's tenancy ends on Wednesday, 1 July 2026 and"
         " nobody has said a word.",
+        # who somebody is, said in passing
+        "Our eldest, who starts school in May, is afraid of dogs.": "The user's eldest starts school in May.",
+        "Help me write to my flatmate Joop, who is a joiner.": "The user's flatmate Joop is a joiner.",
+        "Amina, who shares a desk with me, is leaving.": "Amina shares a desk with the user.",
+        "Hi, this is Bram. Can you sum up chapter two?": "The user's name is Bram.",
+        "My aunt's called Merit, not Merrit.": "The user's aunt is called Merit.",
+        "Hilde, 61, retired. How do I scan photos?": "The user's name is Hilde.",
+        # typed in haste
+        "no car so it has to be by train": "The user has no car.",
+        "exam on friday and i know nothing": "The user has their exam on Friday, 6 February 2026.",
+        "Somebody stole my bike last night.": "Somebody stole the user's bike on Tuesday, 3 February 2026.",
+        "There's a pear tree in our garden.": "There's a pear tree in the user's garden.",
+        "Everything in our kitchen is halal.": "Everything in the user's kitchen is halal.",
+        "Rent can't go above 900 a month.": "Rent can't go above 900 a month.",
+        "I live in Porto and drive a Fiat.": "The user drives a Fiat.",
         "I'm in my second year of law, and the reading is killing me.": "The user is in their second year of law.",
     }.items(),
 )
@@ -555,6 +570,9 @@ def test_what_is_told_in_passing_is_read_by_its_grammar(message: str, statement:
         "I've made up my mind: and that's that.",
         "I said earlier the exam was on Tuesday, but they've moved it.",
         "It's Mr, not Ms.",
+        "It isn't my uncle who's allergic to bees, it's somebody else.",
+        "I hate everybody today.",
+        "I've a bit of a headache.",
     ],
 )
 def test_denials_jests_verses_and_what_passes_tell_nothing(message: str) -> None:

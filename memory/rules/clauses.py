@@ -312,6 +312,7 @@ _LEAD_IN = re.compile(
     r"|as i mentioned|as mentioned|bear in mind(?: that)?|be aware(?: that)?|be warned|for info|just to say"
     r"|one more thing|i (?:should|ought to|might|could) have (?:said|mentioned|added|told you)(?: (?:before"
     r"|earlier))?(?: that)?"
+    r"|i(?:'ve| have)? (?:already )?told you(?: already| before| that)*(?= (?:i|i'm|i've|my|we|we're|our)\b)"
     r"|i (?:forgot|meant) to (?:say|mention|add|tell you)(?: that)?"
     r"|(?:scrap|forget|ignore|disregard) what i (?:said|told you|wrote)(?: (?:earlier"
     r"|before))?(?: about [\w' -]{2,30})?,"

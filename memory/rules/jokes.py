@@ -73,7 +73,8 @@ _CALLED_NAMES: Final = (  # “my toddler is a tiny dictator”
     r"|monster|tyrant|saint(?! bernard)|clown|gremlin|sieve|menace|nightmare|drama queen|diva|psychopath)"
     r"(?! (?:trucks?|\w+er|\w+or|fish|called)\b)",
     r"(?:toxic trait|superpower|guilty pleasure|love language|kryptonite|cardio|blood type) is (?!(?:a|b|ab|o)\b)",
-    r"middle name|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people|cardio|responsibility)",
+    r"(?:is|are) my middle name|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people"
+    r"|cardio|responsibility)",
 )
 _SAID_TO_BE_NONE: Final = (r"said no one|yeah,? (?:sure|right)|move it move it",)
 

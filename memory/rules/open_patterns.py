@@ -281,6 +281,12 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
         rf"(?:[\w-]+ ){{0,3}}(?:{CREATURES})\b",
         past=True,
     ),
+    row(
+        Kind.PROCEDURE,
+        rf"{IM}(?:in bed|asleep|up and about|at my desk|out of the house|home) (?:by|before|from|until) "
+        r"(?:\d|half|five|six|seven|eight|nine|ten|eleven|midnight|noon)",
+    ),
+    row(Kind.FACT, r"home(?:'s| is) (?:an? (?!mess|mile)|in (?-i:[A-Z])|on (?-i:[A-Z]))"),
     row(Kind.PROCEDURE, rf"{IM}up (?:at|by|before|until|till) …\b(?:{OFTEN})"),
     row(
         Kind.PROCEDURE,
@@ -677,7 +683,8 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
         r"[\w' -]{2,40} (?:is|are) not (?:my thing|for me|my cup of tea)|[\w' -]{2,40} (?:isn't"
         r"|aren't) for me",
     ),
-    row(Kind.PREFERENCE, r"(?:give me|i'll take|i'd take) …(?:over|any ?day)\b"),
+    row(Kind.PREFERENCE, r"(?:give me|i'll take|i'd take) …(?:over|any ?day|any ?time)\b"),
+    row(Kind.PREFERENCE, r"(?!it\b|this\b|that\b)[\w' -]{3,40} (?:does|do) (?:nothing|it) for me$"),
     row(Kind.PREFERENCE, r"i could …(?:all day|for ever|forever|every day|for hours)\b"),
     row(
         Kind.PREFERENCE,

@@ -14,7 +14,8 @@ AILMENTS: Final = (
     r"|\w+ (?:disease|disorder|syndrome|intoleran\w+|allerg\w+|deficiency|condition|injury|fever|apnoea|apnea|phobia)"
     r"|\w*phobia|phobia|insulin[- ]resist\w+|pacemaker|cataracts?|gallstones|kidney stones|hernia|tendonitis"
     r"|tendinitis|arrhythmia|long covid|chronic \w+|bad (?:knee|back|hip|shoulder|heart|eyesight)s?|dyscalculia"
-    r"|dyspraxia|a stammer|a stutter|rosacea|acne|high blood pressure|low blood pressure|pcos|pmdd|gerd|copd|mcas"
+    r"|dyspraxia|night[- ]blindness|a stammer|a stutter|rosacea|acne|high blood pressure|low blood pressure"
+    r"|pcos|pmdd|gerd|copd|mcas"
     r"|me/cfs|sleep apn\w+|plantar fasciitis|carpal tunnel"
 )
 MEDICINE: Final = (

@@ -81,7 +81,7 @@ _CLAIMED = re.compile(
     r"|labell?ed me|described me|voted me|horoscope|quiz (?:says|said|told|called|thinks)|tarot|star sign|has me "
     r"(?:down )?as|had"
     r" me (?:down )?as|lists me|listed me"
-    r"|mistook me|marked me|everyone thinks|assumes|assumed i|thought i|convinced (?:that )?i"
+    r"|mistook me|marked me|everyone thinks|assumes|assumed i|(?<!of )(?<!enough )thought i|convinced (?:that )?i"
     r"|joked?|according to|i(?:'ve)? (?:heard|read)(?: somewhere)?(?: that| my)|rumou?r|apparently|supposedly"
     r"|allegedly)\b",
     re.I,
@@ -248,7 +248,9 @@ _CARRIED_VERB = re.compile(
     r"(?:,? and|,? but) (?=(?:(?:also|now|currently|never|don't|can't|really) )?(?:run|own|manage"
     r"|teach|volunteer|coach|live|lives|work|works|loves|likes"
     r"|hates"
-    r"|(?<=but )hate|(?<=but )love|(?<=but )dislike|enjoy|enjoys|prefer|prefers|speak|speaks|drive an?"
+    r"|can't (?!seem|find|figure|get|decide|work|think|see|tell|remember|wait|help)(?=[a-z]+ (?!it\b|this\b|that\b))"
+    r"|are (?:now )?in (?-i:[A-Z])\w+|am (?:now )?in (?-i:[A-Z])\w+|(?<=but )hate|(?<=but )love"
+    r"|(?<=but )dislike|enjoy|enjoys|prefer|prefers|speak|speaks|drive an?"
     r"|rent an?|keep an?|play (?:the|an?)|sing in|commute|cycle to|grow"
     r"|studies|have|has|moved|am|is|eat|can't stand)\b)"
     r"|, (?=(?:live|work (?:as|at|for))\b)",  # not “lives”: “My sister, Mary, lives …”
@@ -324,7 +326,7 @@ _LEAD_IN = re.compile(
     r" that)?|don't forget(?: that)?"
     r"|keep in mind(?: that)?|you should know(?: that)?|i should (?:mention|add|say)(?: that)?|let me tell you(?:"
     r" that)?|did you know(?: that)?"
-    r"|because|since(?![^,.;]{0,60}? (?:i|we|i've|i'm|we've|we're|my|our)\b)|as(?! an? | someone | the only | "
+    r"|because(?! of\b)|since(?![^,.;]{0,60}? (?:i|we|i've|i'm|we've|we're|my|our)\b)|as(?! an? | someone | the only | "
     r"one of | the \w+est )|while|although|though|however"
     r"|besides|also note(?: that)?|i think(?: that)?|i guess|i"
     r" believe(?: that)?|maybe|perhaps"
@@ -635,7 +637,7 @@ def _with_its_noun(words: str, mine: re.Match[str], text: str, at: int) -> tuple
 
 def _before_claim(raw: str, claim: int) -> int:
     """Where a clause ends that stands before somebody's claim; 0: there is none. “Call me Bo, only my nan says …”."""
-    comma = raw.rfind(", ", 0, max(claim, 0))
+    comma = max(raw.rfind(mark, 0, max(claim, 0)) for mark in (", ", " and "))
     return comma if comma >= MIN_CLAIM and 0 < claim < len(raw) else 0
 
 
@@ -904,7 +906,7 @@ def _next_carried(text: str, begin: int, stop: int, subject: str = "") -> tuple[
     piece = f"{subject}{text[begin:stop]}"
     shift = begin - len(subject)
     states = _STATE_OF_I.match(piece) or _STATE_OF_PERSON.match(piece)
-    subject_of = _PERSON_SUBJECT.match(piece) or re.match(r"i(?='m|'ve|\b)|(?:she|he|they)\b", piece, re.I)
+    subject_of = _PERSON_SUBJECT.match(piece) or re.match(r"(?:i|we)(?='m|'re|'ve|\b)|(?:she|he|they)\b", piece, re.I)
     if subject_of is None:
         return None
     owner = subject_of[0]

@@ -130,7 +130,9 @@ _FULL: Final[tuple[tuple[str, str], ...]] = (
         rf"|are|can|symptoms|treatment|vs)\b)", "I have "),
     (r"[\w-]+ (?:anything|everything)$", "I love "),
     (r"no (?:[\w-]+ ){1,3}(?:in anything|for (?:me|us)|at all|ever)\b", "I want "),
-    (r"as an? (?!ai\b|bot\b|language model|child\b|joke\b|experiment\b"
+    (
+        r"as an? (?!ai\b|(?:general |rough |golden )?rule\b|matter of|result|reminder|last resort|starting"
+        r"|bot\b|language model|child\b|joke\b|experiment\b"
         r"|.*\b(?:i|we|you|what|how|which)\b)(?=\w)", "I'm a "),
     # by the form of the verb alone, whatever verb it is
     (rf"{_SOON}(?!{_MOOD})(?:{_PAST_FORM}) {_GOES_ON}", "I "),

@@ -648,7 +648,7 @@ _SIGNED = re.compile(
     r"|ta)\b[^.?!\n]{0,30} [-–—~] ?|\b(?:cheers|regards|thanks|best|love|ta), (?!Claude|Chat|Recall"
     r"|Siri|Alexa|Bot|AI))(?:(?:best|cheers|thanks|thank you|regards|kind regards|best wishes"
     r"|love|yours),?\s*\n\s*)?"
-    r"(?P<name>[A-Z][^\W\d_]{1,20}(?: [A-Z][^\W\d_]{1,20})?)\s*$"
+    r"(?P<name>[A-Z][^\W\d_]{1,20}(?: [A-Z][^\W\d_]{1,20})?)(?: \((?:he/him|she/her|they/them)\))?\s*$"
 )
 _INTRODUCED = re.compile(
     r"\s*(?i:hi|hello|hey|good (?:morning|evening|afternoon))(?i: there| all| everyone)?[,.!]? (?i:this is|it's) "

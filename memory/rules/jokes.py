@@ -76,7 +76,7 @@ _CALLED_NAMES: Final = (  # “my toddler is a tiny dictator”
     r"(?:is|are) my middle name|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people"
     r"|cardio|responsibility)",
 )
-_SAID_TO_BE_NONE: Final = (r"said no one|yeah,? (?:sure|right)|move it move it",)
+_SAID_TO_BE_NONE: Final = (r"at this rate|said no one|yeah,? (?:sure|right)|move it move it",)
 
 _FIGURES: Final = (
     *_SELF_MADE,

@@ -34,6 +34,10 @@ _FORMS: Final = tuple(
         rf"(?<![\w'])(?<!\bnear )(?<!\bin )(?<!\bat )(?<!\bfrom )(?<!\bto )(?<!\bof )(?<!\boutside )(?<!\baround )"
         rf"(?P<name>{_NAME})(?:, | is |, who(?:'s| is) )(?i:my|our) {_ADJECTIVE}{_RELATION}(?![\w-])",
         rf"(?<![\w'])(?i:my|our|the) {_NEXT_DOOR},? (?P<name>{_TITLE}?{_NAME})(?=,|\.|$| and\b| who\b)",
+        r"(?:^|(?<=[.?!,;:\n] )|(?<=\bof )|(?<=\bfor )|(?<=\bmy )|(?<=\band ))(?P<relation>Granny|Grandma"
+        r"|Grandpa|Grandad|Granddad"
+        r"|Gran|Nan|Nana|Auntie|Aunty|Aunt|Uncle) (?!Sam\b|Ben's\b|Jemima\b|Bob's\b"
+        r"|Tom Cobley)(?P<name>[A-Z][a-zà-ž]+)(?![\w'’])",
         rf"(?<![\w'])(?i:an?|my|our) {_ADJECTIVE}{_RELATION}(?: of mine)?,? (?:called|named) (?P<name>{_NAME})",
     )
 )

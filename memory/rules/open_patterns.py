@@ -286,6 +286,11 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
         rf"{IM}(?:in bed|asleep|up and about|at my desk|out of the house|home) (?:by|before|from|until) "
         r"(?:\d|half|five|six|seven|eight|nine|ten|eleven|midnight|noon)",
     ),
+    row(
+        Kind.BIOGRAPHY,
+        rf"{I}do (?!it\b|this\b|that\b|so\b)[\w' -]{{3,30}}? (?:from home|for a living|part[- ]time"
+        rf"|full[- ]time|on the side)\b",
+    ),
     row(Kind.FACT, r"home(?:'s| is) (?:an? (?!mess|mile)|in (?-i:[A-Z])|on (?-i:[A-Z]))"),
     row(Kind.PROCEDURE, rf"{IM}up (?:at|by|before|until|till) …\b(?:{OFTEN})"),
     row(
@@ -853,7 +858,7 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
 
 PASSING_NOW = re.compile(
     r"\b(?:today|tonight|right now|rn|this minute|a headache|a cold|a hangover|the flu|a cough|a"
-    r" sore|a fever|stuck in|on my way|waiting|hungry|starving|famished|peckish|parched|knackered|sleepy"
+    r" sore|a fever|stuck in|on my way|waiting|hungry|too tired|starving|famished|peckish|parched|knackered|sleepy"
     r"|exhausted|a (?:bit of a|slight|splitting) headache|at the moment|this"
     r" (?:morning|afternoon|evening|second|minute|very)|for now|an hour"
     r" ago|in (?:five|ten|\d+) min\w*|in an hour|currently (?:at|on|in)|just now|atm)\b",

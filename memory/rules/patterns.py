@@ -136,6 +136,8 @@ IDENTITY: Final = (
         "(?: (?:since|but|and)\\b.{1,60})?"),
     name("(?:please |just |you can )*sign (?:it|that|this|me|off|it off)(?: off)?(?: as| with)?:? <name>"
         "(?:,.{1,80})?", confidence=ASK),
+    i_am("<own_name> speaking(?:,? .{1,80})?"),
+    called("i sign (?:off )?as <name>(?: (?:in|at|on|for) .{1,60})?"),
     called("i go by <my> (?:middle|second|first|maiden) name,? <name>"),
     called("i (?:go by|prefer to be called|like to be called) <name>(?:,? not .{1,40})?"),
     called("<my> nickname is <name>"),

@@ -48,7 +48,7 @@ POINTS_BACK: Final = re.compile(
 ENDS_BACK: Final = re.compile(r"^(?:\S+ ){1,5}(?:it|them|this|that|those|these|there)$", re.I)
 NOBODY: Final = re.compile(
     r"^(?:i|we) last (?:spoke|talked|chatted|met|saw|caught|hung|wrote|texted)\b"
-    r"|^we all\b|\beach other\b|^(?:their|his|her|its) |^it(?:'s| is| has) (?:been|so|really|an?"
+    r"|^we all\b|\beach other\b(?!.*\bsince\b)|^(?:their|his|her|its) |^it(?:'s| is| has) (?:been|so|really|an?"
     r" (?:great|good|big|nice|lovely|huge|real|journey|challenge|chance|reminder)|the (?:best|least))\b"
     r"|^we (?!have (?:an?|one|two|three|four|five|\d)\b).*\b(?:together|as a team)$"
     r"|^(?:i|we) (?:\w+ly )?(?:will|won't quit)\b(?! \w+ \w)"

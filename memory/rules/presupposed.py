@@ -167,6 +167,7 @@ _NAMED_ANIMALS: Final = re.compile(
 )
 _PRONOUNS: Final = re.compile(
     r"\b(?:i|me|i'm|im|my)\b[^.?!\n]{0,60}?\b(?P<what>(?:she|he|they|xe|ze)/(?:her|him|them|xem|zir))\b"
+    r"|(?<=[A-Z])[a-z]+ \((?P<below>(?:she|he|they)/(?:her|him|them))\)\s*$"
     r"|\b(?P<this>(?:she|he|they|xe|ze)/(?:her|him|them|xem|zir)) (?:for me|please|pronouns,? please|is fine)",
     re.I,
 )
@@ -250,7 +251,11 @@ def _has_animals(found: re.Match[str]) -> str:
 
 
 def _has_pronouns(found: re.Match[str]) -> str:
-    return "" if _ANOTHERS.search(found[0]) else f"The user's pronouns are {found['what'] or found['this']}."
+    return (
+        ""
+        if _ANOTHERS.search(found[0])
+        else f"The user's pronouns are {found['what'] or found['this'] or found['below']}."
+    )
 
 
 def _is_ill(found: re.Match[str]) -> bool:

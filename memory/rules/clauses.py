@@ -60,7 +60,8 @@ _POLITE = (
 )
 _SUPPOSED = re.compile(
     rf"\b(?:(?:if|unless|in case)(?! {_POLITE}\b)|suppos(?:e|ing)|imagin(?:e|ing)|assum(?:e|ing)|pretend|what if|i wish"
-    r"|as (?:if|though)|let's (?:say|pretend|imagine|assume)|hypothetically|would have|i dreamed|i dreamt)\b",
+    r"|as (?:if|though)|at this rate|let's (?:say|pretend|imagine|assume)|hypothetically|would have|i dreamed"
+    r"|i dreamt)\b",
     re.I,
 )
 _PLAYING = re.compile(
@@ -164,7 +165,8 @@ _ORDERED = (
     r"(?:give|make|draft|write|help|show|recommend|suggest|plan|build|find|explain|tell|convert|rec|list|redo|swap"
     r"|break (?:it|this|that|down)|put|keep (?:it|the|this)|address|replace|talk me|remind|turn|send|rewrite|check|pick"
     r"|sort|create|generate|compare|summari[sz]e|outline|proofread|review|walk me|quiz|mock interview|add|include|look"
-    r"|train us|teach me|feel free|use (?:that|it|this|the)|update|format|calculate|fix|design|prepare|name me|lose the"
+    r"|train us|teach me|rename|reorder|number|label|rank|merge|entertain|congratulate|excuse|feel free"
+    r"|use (?:that|it|this|the)|update|format|calculate|fix|design|prepare|name me|lose the"
     r"|do (?:not|it|an? (?!evening|night|\w+ (?:class|course|lesson|degree|job))|me)|describe|translate"
     r"|calm me|cheer me|roast|rate|advise|set up)"
 )

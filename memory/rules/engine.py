@@ -145,7 +145,7 @@ def _all_facts(text: str, real: int, scene: _Scene) -> Iterator[ProposedFact]:
         yield from _orders(text[:real], scene)
 
 
-_JOKE_HANGS_ON = re.compile(r",? (?:and|but|so) ", re.I)
+_JOKE_HANGS_ON = re.compile(r",? (?:and|but|so) (?!not\b)", re.I)
 
 
 def _before_a_joke(clause: Clause) -> Clause:
@@ -165,7 +165,11 @@ def _goes_on_in_jest(text: str, jest_ends: int, start: int) -> bool:
 
 _LOADED = re.compile(r"\b(?:battery|phone|laptop|tablet|watch) (?:is|was|'s) (?:at|on) \d+ ?(?:%|per ?cent)", re.I)
 _SECRET = re.compile(
-    r"\b(?:pw|pwd|pass ?words?|passwd|passcode|pin code|my pin|log-?ins?|login code|security code|seed phrase)\b", re.I
+    r"\b(?:pw|pwd|pass ?words?|passwd|passcode|pass ?phrase|pin code|my pin|log-?ins?|logg(?:ing|ed) in"
+    r"|login code|security code"
+    r"|seed phrase|recovery (?:phrase|code|words)|cash machine|(?:door|gate|alarm|entry|key ?safe"
+    r"|locker) code|safe combination)\b",
+    re.I,
 )
 
 

@@ -76,7 +76,31 @@ _CALLED_NAMES: Final = (  # “my toddler is a tiny dictator”
     r"(?:is|are) my middle name|allergic to (?:work|mornings|mondays|nonsense|effort|adulting|my ex|people"
     r"|cardio|responsibility)",
 )
-_SAID_TO_BE_NONE: Final = (r"at this rate|said no one|yeah,? (?:sure|right)|move it move it",)
+_THINGS_THAT_ACT: Final = (  # “three moths hold the majority stake in my coat”
+    r"eloped|unioni[sz]ed|subpoenaed|repossess\w+|(?:is|are|went|gone|going) on strike|hired (?:a lawyer"
+    r"|an? solicitor|counsel)"
+    r"|(?:holds?|holding) a grudge|keeps? a diary about|conspir\w+ against|declared war on (?:me|us|my)"
+    r"|signed a (?:treaty|truce)"
+    r"|(?:held|holding|holds?) (?:me|us|my \w+) hostage|employee of the month|majority stake in my"
+    r"|worship(?:s|ped)? my|civili[sz]ation"
+    r"|restraining order against|no longer on speaking terms|on speaking terms|filed for (?:divorce"
+    r"|custody) from my (?!wife|husband)",
+    r"adopted by (?:\w+ )?(?:pigeons|raccoons|cats|geese|ducks|wolves|crows|squirrels|seagulls)",
+    r"raised by (?!(?:[\w-]+ )?(?:parents|grand\w+|immigrants|nuns|relatives|aunts|uncles|mums|moms|dads"
+    r"|teachers|farmers"
+    r"|academics|doctors|missionaries|monks|sisters|brothers|lesbians|musicians|artists|people|strangers)\b)\w+s\b",
+    r"made me (?:their|its) (?:king|queen|leader|god|chief|president|overlord|pope)|perfectly normal human",
+    r"(?:moving|moved|move|live|living|sleep|sleeping) (?:in|into|inside) (?:the|my) (?:dishwasher|fridge"
+    r"|oven|washing machine|wardrobe"
+    r"|cupboard|freezer|bin|tumble dryer|microwave|biscuit tin)",
+    r"gave birth to an? (?!(?:[\w.-]+ ){0,3}(?:son|daughter|boy|girl|baby|child)\b)",
+    r"(?:acute|chronic|terminal|severe) (?:sunday|monday|tuesday|wednesday|thursday|friday|laziness|boredom"
+    r"|procrastination)",
+    r"dialects? of \w+ing|(?:sooner|rather) (?:marry|lick|wrestle|fight|swallow|hug|eat my) ",
+    r"(?:[2-9]\d\d|\d{4,}) years (?:but|and|in|now|old)|legally (?:married|divorced|owned)"
+    r"|sold my (?:imagination|dignity|sanity)",
+)
+_SAID_TO_BE_NONE: Final = (r"said no one|yeah,? (?:sure|right)|move it move it",)
 
 _FIGURES: Final = (
     *_SELF_MADE,
@@ -86,6 +110,7 @@ _FIGURES: Final = (
     *_NOT_OF_THIS_WORLD,
     *_LIKE_PEOPLE,
     *_CALLED_NAMES,
+    *_THINGS_THAT_ACT,
     *_SAID_TO_BE_NONE,
 )
 JOKES: Final = re.compile(rf"\b(?:{'|'.join(_FIGURES)})\b|😂|🤣", re.I)

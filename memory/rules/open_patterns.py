@@ -352,7 +352,8 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
     row(
         Kind.CONSTRAINT,
         rf"{IM}(?:a (?:\w+ )?(?:coeliac|celiac|diabetic|haemophiliac)|coeliac|celiac|lactose|gluten"
-        rf"|dyslexic|autistic|diabetic|asthmatic|epileptic|colou?r-?blind|deaf|blind|partially sighted"
+        rf"|dyslexic|autistic|diabetic|asthmatic|epileptic|colou?r-?blind|deaf|(?:legally |registered )?blind"
+        rf"|partially sighted"
         rf"|hard of hearing|hiv|in remission|immunocompromised|prediabetic|neurodivergent|sober"
         rf"|teetotal|insulin|\d+ (?:weeks|months) pregnant|pregnant|allergic|intolerant|recovering"
         rf" from|in recovery|prone to|phobic|terrified of|scared of|afraid of|claustrophobic"

@@ -159,7 +159,8 @@ _MOOD = re.compile(r"^(?:never|always|please|don't) ", re.I)
 _FOR_NOW = re.compile(
     r"\b(?:in this (?:text|one|answer|case|email|letter|story|message|function|script)|for this"
     r" (?:one|answer|time)|this time"
-    r"|right now|remember (?:to carry|when)|when you(?:'re| are) (?:done|ready|finished)|whenever"
+    r"|right now|for now|for once|for today|just this once|remember (?:to carry|when)|when you(?:'re"
+    r"| are) (?:done|ready|finished)|whenever"
     r" you(?:'re| are) ready)\b",
     re.I,
 )

@@ -581,3 +581,55 @@ def test_denials_jests_verses_and_what_passes_tell_nothing(message: str) -> None
 
 def test_a_place_is_nobodys_husband() -> None:
     assert told("We rent a mill near Ghent, my husband bakes.") == ["The user rents a mill near Ghent."]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My toaster has unionised and I'm out of bread.",
+        "I was adopted by two geese, so I honk now.",
+        "I was raised by lawnmowers.",
+        "Next month we're moving into the fridge.",
+        "She gave birth to a spreadsheet, and I gave birth to a 9 kg backlog.",
+        "The crows have made me their king.",
+        "I'd sooner wrestle a swan than call them.",
+        "I have acute Monday.",
+        "At this rate I'll marry my printer.",
+        "I was king of this office for 900 years but nobody noticed.",
+    ],
+)
+def test_things_that_act_and_lives_nobody_leads_are_jests(message: str) -> None:
+    assert told(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    {
+        "I was raised by my grandparents in Leith.": "The user was raised by their grandparents in Leith.",
+        "I was raised by immigrants.": "The user was raised by immigrants.",
+        "I gave birth to a daughter in May.": "The user gave birth to a daughter in May 2025.",
+        "I'm legally blind.": "The user is legally blind.",
+    }.items(),
+)
+def test_what_only_sounds_like_such_a_jest_is_read(message: str, statement: str) -> None:
+    assert statement in told(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I've got a puncture and it's dark.",
+        "I've had two coffees already.",
+        "I have 12 euros left until Friday.",
+        "My stomach is rumbling.",
+        "My soup is too salty.",
+        "I'm at the station with an hour to kill.",
+        "Left my scarf on the bus.",
+        "Our neighbour is hoovering again.",
+        "I've been on hold for half an hour.",
+        "The upload is at 70% and crawling.",
+        "I keep forgetting 9321 at the cash machine.",
+    ],
+)
+def test_what_is_over_within_the_hour_is_left_alone(message: str) -> None:
+    assert told(message) == []

@@ -15,7 +15,7 @@ from memory.kinds import Kind
 from memory.rules.ailments import AILMENTS, MEDICINE
 from memory.rules.people import CREATURES, PEOPLE, alternatives
 from memory.rules.slots import JOBS, NATIONALITIES
-from memory.rules.verbs import ADVERBS, PAST
+from memory.rules.verbs import ADVERBS
 
 SURE: Final = 0.85
 FAIR: Final = 0.8
@@ -105,7 +105,8 @@ OFTEN: Final = (
     r" (?:day|week|month|year)|(?:\d+|\w+) (?:days|nights|hours|hrs|times) (?:a|per|each) (?:day"
     r"|week|month)|daily|weekly"
     r"|before (?:work|breakfast|bed|school)|after (?:work|dinner|school)|by (?:train|bike|bus|car|tram|ferry)"
-    r"|in the (?:mornings|evenings|afternoons)|during (?:ramadan|lent|the week)|for breakfast|for lunch|all year"
+    r"|in the (?:mornings|evenings|afternoons|day)|at night|by (?:day|night)|during (?:ramadan|lent|the week)"
+    r"|for breakfast|for lunch|all year"
     r"|on the first of|most (?:days|nights|mornings|weekends|evenings|of the)|nightly|until \d|every so often|each way"
 )
 MOVES: Final = (
@@ -291,6 +292,13 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
         rf"{I}do (?!it\b|this\b|that\b|so\b)[\w' -]{{3,30}}? (?:from home|for a living|part[- ]time"
         rf"|full[- ]time|on the side)\b",
     ),
+    row(
+        Kind.BIOGRAPHY,
+        rf"{I}(?:have|hold|did) (?:an?|my|two) (?:[\w-]+ )?(?:degree|diploma|phd|doctorate|masters?|licen[cs]e"
+        rf"|certificate|qualification"
+        r"|apprenticeship|bachelor's|master's)\b",
+    ),
+    row(Kind.BIOGRAPHY, rf"{I}identify as \w"),
     row(Kind.FACT, r"home(?:'s| is) (?:an? (?!mess|mile)|in (?-i:[A-Z])|on (?-i:[A-Z]))"),
     row(Kind.PROCEDURE, rf"{IM}up (?:at|by|before|until|till) …\b(?:{OFTEN})"),
     row(
@@ -807,52 +815,6 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
         rf"{MY}(?:(?:main|big|biggest|next|long-term|ultimate|current|one|new year's|personal|fitness"
         rf"|career|savings) )*(?:goal|dream|aim|ambition|resolution|plan|target|bucket list)s?\b(?! in"
         rf" life is to never)…(?:is|are|'s) ",
-    ),
-    # what is said plainly, and of which the words alone do not tell that it lasts: always put to the user
-    row(
-        Kind.BIOGRAPHY,
-        rf"(?:i'm|i am|im) {ADVERBS}an? (?!bit\b|little\b|beginner\b|newbie\b|noob\b|complete"
-        rf" beginner\b|mess\b|wreck\b|idiot\b|lot\b|few\b|huge problem\b|loss\b|sucker\b|hopeless\b"
-        rf"|disaster\b|total mess\b){NO_MACHINE}[\w-]+(?: |$)",
-        confidence=ASK,
-    ),
-    row(
-        Kind.ENTITY,
-        rf"(?:i've|ive|i have|we've|we have)(?: got| only| just| also)* (?:an?|two|three|four|five|six"
-        rf"|seven|eight|\d|no) (?!question|problem|issue|idea|doubt|look|feeling|headache|cold\b"
-        rf"|hangover|minute|sec|meeting|few|couple|lot|bit|clue|choice|deadline|bunch|hard time|quick"
-        rf"|question|task|list|hunch|options?\b|total of|good (?:handle|grasp)|chance|sense|feel"
-        rf"|preference|basic|rough|working|good understanding|plan to){NO_MACHINE}[\w'-]+",
-        confidence=ASK,
-    ),
-    row(
-        Kind.FACT,
-        rf"{MY}(?!(?:\w+ )?(?:{KIN})\b|question|problem|issue|main|goal|idea|point|guess|understanding"
-        rf"|thinking|thought|head|brain|mind|bad\b|first|second|last|next|other|current|concern|worry"
-        rf"|question|apolog|mistake|word|name\b|phone\b|battery|screen|fault|turn\b|favou?rite|request"
-        rf"|task|attempt|approach|solution|suggestion|initial|resume|cv\b"
-        rf"|portfolio){NO_MACHINE}[\w'-]+(?: [\w'-]+){{0,4}}? (?:is|are|was|were|has|have|had|doesn't"
-        rf"|don't|won't|can't|isn't|aren't|\w{{3,}}s) (?!not working|broken|wrong|fine|ok\b|okay|slow"
-        rf"|late|due|stuck|ready|done|full|empty|running|about|that|to|here|at \d)\w+",
-        confidence=ASK,
-    ),
-    row(
-        Kind.PROCEDURE,
-        rf"(?:i|we) (?:also |still |usually |always |often |mostly |normally |generally |typically "
-        rf"|regularly |only |never |sometimes )*(?!{alternatives(tuple(PAST))}\b|(?:re|over)(?:took|did|built|made)\b"
-        r"|(?:all|each|both|even|once|first|then|last)\b)(?!do\b|need|want|think|guess|know|mean|see\b|get\b"
-        rf"|understand|believe|wonder|hope|feel|hear|remember|forget|appreciate|notice|agree|assume"
-        rf"|suppose|ask|say|tell|promise|bet\b|swear|look|have\b|am\b|was\b|were\b|can|could|should"
-        rf"|would|will|must|may|might|tried|used\b|use\b|found|got\b|just\b|don|did|had|has|never said"
-        rf"|thought|made|noticed|forgot|saw|heard|read\b|said|wrote|fixed|added|changed|updated"
-        rf"|implemented|installed|created|checked|clicked|came|went|ran\b|keep getting|keep|wish|come"
-        rf" up|doubt|imagine|admit|expect|plan\b|intend|start\b|also\b|still\b|run into|followed|set\b"
-        rf"|put\b|let\b|literally|basically|honestly|really|actually|kinda|sort|lose\b|live in (?:fear"
-        rf"|hope|dread)|dare|beg|insist|recall|realise|realize|find\b|reckon|figure|apolog|prefer\b"
-        rf"|like\b|love\b|hate\b|struggle with|\w+ed\b){NO_MACHINE}(?-i:[a-z])[a-z]+ (?!it\b|this\b"
-        rf"|that\b|them\b|these\b|you\b|your\b|up with\b|to (?:know|see|understand|make|ask|find|be)\b"
-        rf"|why\b|how\b|what\b|if\b|the (?:idea|answer|point|first|second|last|following)\b)\w+",
-        confidence=ASK,
     ),
 )
 """In the order they are tried."""

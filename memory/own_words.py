@@ -87,6 +87,8 @@ _CLOSING = re.compile(
     r"|get outlook\b[^\n]{0,40})[,.!]?[ \t]*$",
     re.I | re.MULTILINE,
 )
+TO_RECALL = re.compile(r"\s*dear (?:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b", re.I)
+"""Whom a letter to Recall itself greets."""
 SIGNED = 3
 """Lines below a closing that are still the letter's: name, place, telephone."""
 
@@ -115,13 +117,14 @@ def _asked_about(text: str) -> Span | None:
 def _letter(text: str) -> Span | None:
     """A letter without a header: from its salutation to its closing and the lines below.
 
-    One that begins the message is the user's own to Recall, unless it says “Dear”.
+    One that begins the message is the user's own to Recall, unless it says “Dear”, and not “Dear assistant”.
     """
     closings = list(_CLOSING.finditer(text))
     salutation = _SALUTATION.search(text)
     if not closings or salutation is None or salutation.start() > closings[-1].start():
         return None
-    if not text[: salutation.start()].strip() and not salutation[0].strip().casefold().startswith("dear"):
+    begins = not text[: salutation.start()].strip()
+    if begins and (TO_RECALL.match(salutation[0]) or not salutation[0].strip().casefold().startswith("dear")):
         return None
     end = closings[-1].end()
     for _ in range(SIGNED):

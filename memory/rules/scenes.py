@@ -73,7 +73,11 @@ PUZZLE = re.compile(
     r"|much)\b.{0,60}\b(?:left|remain|altogether|in total|together|does each|will i have|do i have)\b",
     re.I,
 )
-_LETTER = re.compile(r"(?:^(?:Dear|To whom)|(?<=\n)(?:Hello|Hi)) [^\n]{0,60}[,:]?\n[\s\S]*", re.MULTILINE)
+_LETTER = re.compile(
+    r"(?:^(?:Dear(?! (?i:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b)|To whom)|(?<=\n)(?:Hello|Hi))"
+    r" [^\n]{0,60}[,:]?\n[\s\S]*",
+    re.MULTILINE,
+)
 """A letter; “Hi there” at the beginning of the message greets the assistant."""
 _ASKED_FIRST = re.compile(r"\A(?:[^\n]{0,160}[?:!.]?)\n[ \t]*\n(?P<rest>[\s\S]+)\Z")
 _ASKS = re.compile(

@@ -35,6 +35,7 @@ OWN = {
     "several paragraphs of one's own": f"I have news.\n\n{LONG}\n\n{LONG}",
     "a message written like a letter": f"Hello,\n{LONG}\nBest,\nTom",
     "thanks at the end": f"{LONG}\nThanks!",
+    "a letter to Recall itself": "Dear assistant,\nI live in Porto.\nYours,\nUlysses",
     "a greeting": f"Hi Recall,\n{LONG}",
 }
 

@@ -633,3 +633,8 @@ def test_what_only_sounds_like_such_a_jest_is_read(message: str, statement: str)
 )
 def test_what_is_over_within_the_hour_is_left_alone(message: str) -> None:
     assert told(message) == []
+
+
+def test_a_letter_to_the_assistant_is_read_and_one_to_somebody_else_is_not() -> None:
+    assert told("Dear assistant,\nI live in Ghent.\nYours,\nTill")[0] == "The user lives in Ghent."
+    assert told("Dear Tom,\nI live in Ghent.\nYours,\nTill") == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from memory.source import Span
 
@@ -87,8 +88,9 @@ _CLOSING = re.compile(
     r"|get outlook\b[^\n]{0,40})[,.!]?[ \t]*$",
     re.I | re.MULTILINE,
 )
-TO_RECALL = re.compile(r"\s*dear (?:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b", re.I)
+THE_ASSISTANT: Final = r"(?:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b"
 """Whom a letter to Recall itself greets."""
+_TO_RECALL = re.compile(rf"\s*dear {THE_ASSISTANT}", re.I)
 SIGNED = 3
 """Lines below a closing that are still the letter's: name, place, telephone."""
 
@@ -124,7 +126,7 @@ def _letter(text: str) -> Span | None:
     if not closings or salutation is None or salutation.start() > closings[-1].start():
         return None
     begins = not text[: salutation.start()].strip()
-    if begins and (TO_RECALL.match(salutation[0]) or not salutation[0].strip().casefold().startswith("dear")):
+    if begins and (_TO_RECALL.match(salutation[0]) or not salutation[0].strip().casefold().startswith("dear")):
         return None
     end = closings[-1].end()
     for _ in range(SIGNED):

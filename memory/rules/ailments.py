@@ -18,6 +18,8 @@ AILMENTS: Final = (
     r"|pcos|pmdd|gerd|copd|mcas"
     r"|me/cfs|sleep apn\w+|plantar fasciitis|carpal tunnel"
 )
+IMPAIRED: Final = r"\w*phobic|dyspraxic|dyscalculic|ana?emic|haemophiliac"
+"""What “I'm …” tells by one word alone."""
 MEDICINE: Final = (
     r"warfarin|insulin|metformin|statins?|beta ?blockers?|antidepressants?|blood thinners?|steroids?|chemo\w*|the pill"
     r"|hrt|medication|meds|ssris?|lithium|methotrexate|prednisone|sertraline|antibiotics|dialysis|antihistamines"

@@ -18,6 +18,7 @@ from memory.filing.episode_rules import episode_in
 from memory.filing.story_rules import stories_in
 from memory.keys import kind_of, spell
 from memory.kinds import Kind, default_importance
+from memory.rules.ailments import IMPAIRED
 from memory.rules.clauses import Clause, clauses_of, read_by_rules, sentences
 from memory.rules.dates import MONTHS, FoundDate, find_date
 from memory.rules.jokes import JOKES
@@ -164,6 +165,7 @@ def _goes_on_in_jest(text: str, jest_ends: int, start: int) -> bool:
 
 
 _LOADED = re.compile(r"\b(?:battery|phone|laptop|tablet|watch) (?:is|was|'s) (?:at|on) \d+ ?(?:%|per ?cent)", re.I)
+"""A row of the first table would keep it as what the user's phone is like."""
 _SECRET = re.compile(
     r"\b(?:pw|pwd|pass ?words?|passwd|passcode|pass ?phrase|pin code|my pin|log-?ins?|logg(?:ing|ed) in"
     r"|login code|security code"
@@ -368,7 +370,8 @@ def _told_whole(clause: Clause, quote: str, scene: _Scene) -> list[ProposedFact]
     return []
 
 
-_ONE_WORD_TELLS = re.compile(r"(?:i'm|i am|im) \w*(?:phobic|dyspraxic|dyscalculic|anemic|anaemic|haemophiliac)", re.I)
+_ONE_WORD_TELLS = re.compile(rf"(?:i'm|i am|im) (?:{IMPAIRED})", re.I)
+"""Too short to tell anything else."""
 _LOOSE_DATE = re.compile(
     r"\b(?:(?:this|next|last|in|over|at|during|until|by|since|early|mid|late|end of|before"
     r"|after)[ -](?:the )?(?:summer|winter|spring"

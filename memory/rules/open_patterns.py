@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.kinds import Kind
-from memory.rules.ailments import AILMENTS, MEDICINE
+from memory.rules.ailments import AILMENTS, IMPAIRED, MEDICINE
 from memory.rules.people import CREATURES, PEOPLE, alternatives
 from memory.rules.slots import JOBS, NATIONALITIES
 from memory.rules.verbs import ADVERBS
@@ -316,8 +316,7 @@ OPEN_PATTERNS: Final[tuple[OpenPattern, ...]] = (
     ),
     row(
         Kind.CONSTRAINT,
-        rf"{IM}(?:\w+ )?(?:claustrophobic|agoraphobic|arachnophobic|\w+phobic|dyspraxic|dyscalculic"
-        rf"|an(?:a)?emic|haemophiliac)$",
+        rf"{IM}(?:\w+ )?(?:{IMPAIRED})$",
         health=True,
     ),
     row(

@@ -8,7 +8,7 @@ unasked, and only in a message that is not about work at hand (`scenes.about_wor
     the talk itself          “I need”, “I think”, “thanks”, whatever speaks to “you”
     words that point back    “I like this one” says nothing without the sentence before
     nobody in particular     “we last spoke”, “we have each other's back”, “their support keeps me going”
-    what passes              “I'm on the bus”, “my hands are cold right now”
+    what passes              “I'm on the bus”, “my hands are cold right now”, “the download is at 61 %”
     how somebody feels       “I'm worried”, “I felt at home”: another day, another mood
     praise                   “my family has been so awesome”
     a saying                 “I'm on the fence about it”, “I'm not a doctor, but”
@@ -72,37 +72,37 @@ SAYING: Final = re.compile(
 AT_THE_KEYBOARD: Final = re.compile(
     r"(?<!works )(?<!work )(?<!employed )\bat \d+ ?(?:%|per ?cent)(?: (?:disk|battery|cpu|memory|volume))?$"
     r"|\b(?:download|upload|update|backup|progress bar|import|export|battery) (?:is|was|'s) at \d"
-    r"|\b(?:seconds|secs|moments) ago\b"
-    r"|^(?:i|we)(?:'ve| have)(?: got| had)? (?:an? |some |no |two |three |four |\d+ )?(?:flat tyre|flat tire"
-    r"|puncture|paint on|soup|pasta"
-    r"|tissues?|craving|coffees|beers|drinks|(?:euros?|quid|pounds|dollars) left|spare hour|hour to myself"
-    r"|hours? to kill"
-    r"|(?:presentation|call|meeting|exam|class) (?:at|in) (?:\d|nine|ten|eleven|twelve|one|two|three|four"
-    r"|five|six|seven|eight|half|an hour))\b"
-    r"|\b(?:on the (?:stove|hob)|in (?:the|a) (?:oven|queue|traffic jam|waiting room))$|\bhours? to kill\b"
-    r"|\bat half[- ]time\b"
-    r"|^my (?:nose|stomach|eyes|tummy|belly|head|feet|legs|arms) (?:is|are) (?:running|growling|tired"
-    r"|rumbling|spinning|pounding|aching"
-    r"|sore|killing me)\b|^my (?:tea|coffee|soup|food|lunch|dinner|toast|bath|bus|tram)(?:'s| is| was| has) "
-    r"|\b(?:lost|left|forgot) my (?:umbrella|phone|keys|wallet|bag|scarf|charger|glasses|hat|gloves|lunch|card)\b"
-    r"|\b(?:is|are|'s) (?:drilling|hoovering|barking|crying|screaming|mowing|fighting|arguing|banging)$"
-    r"|^(?:i'm|i am|we're|we are) (?:still |back )?(?:at|in|on) (?:the|an?|my) (?:airport|station|supermarket"
-    r"|checkout|bus|train|plane|tram"
-    r"|queue|dentist|doctor's|gate|platform|car park|lunch break|break)\b(?! (?:crew|staff|team|board))"
-    r"|\bon hold\b|\bstubbed my\b|\b(?:fingers|hands|feet|toes|nose|ears) (?:is|are) (?:freezing|cold|numb|frozen)\b"
-    r"|\bthe same (?:jingle|song|tune|error|page)\b|\boption (?:[a-d]|\d|one|two|three)\b"
+    r"|\boption (?:[a-d]|\d|one|two|three)\b"
     r"|\b(?:ran|run|rerun) the (?:tests?|code|script|query|command|build)\b"
     r"|^(?:i|we) (?:get|got|see|keep getting) (?:an? |the )?(?:errors?|warning|exception|blank|message(?! from))\b"
+    r"|^(?:i|we) have an? (?:list|dataset|data ?frame|array|string|table|function|csv|json)\b"
+    r"|^(?:my|our) (?:regex|query|function|script|test|array(?! of)|formula|macro|loop|class|train|bus) \w+",
+    re.I,
+)
+OVER_SOON: Final = re.compile(
+    r"\b(?:seconds|secs|moments) ago\b|\bhours? to kill\b|\bat half[- ]time\b|\bon hold\b|\bstubbed my\b"
+    r"|\bthe same (?:jingle|song|tune|error|page)\b"
+    r"|^(?:i|we)(?:'ve| have)(?: got| had)? (?:an? |some |no |two |three |four |\d+ )?(?:flat tyre|flat tire"
+    r"|puncture|paint on|soup|pasta|tissues?|craving|coffees|beers|drinks|(?:euros?|quid|pounds|dollars) left"
+    r"|spare hour|hour to myself|hours? to kill|(?:presentation|call|meeting|exam|class) (?:at|in) (?:\d|nine|ten"
+    r"|eleven|twelve|one|two|three|four|five|six|seven|eight|half|an hour))\b"
     r"|^(?:i|we)(?:'ve| have)(?: got)? (?:(?:only|just|like|about|maybe) )*(?:\d+|an?|two|five|ten|fifteen|twenty)"
     r" (?:mins?|minutes?|hours?|secs?|seconds) (?!.*\b(?:every|each|per)\b)"
     r"|^(?:i|we)(?:'ve| have) .*\bin my (?:pocket|fridge|pantry|cart|basket)$"
     r"|^(?:i|we)(?:'ve| have)(?: got)? (?:some|two|three|four|six|half an?|an?) (?:[\w-]+ )?(?:eggs?|flour|onions?"
     r"|potatoes|tomatoes|tofu|chicken breasts?|leftover \w+|can of|tin of|cups? of)\b"
-    r"|^(?:i|we)(?:'ve| have)(?: got)? (?:an? )?(?:bit of an? |slight |splitting |terrible |pounding "
-    r"|bad )?(?:headache|hangover|cold"
-    r"|sore throat|stomach ?ache|runny nose)\b"
-    r"|^(?:i|we) have an? (?:list|dataset|data ?frame|array|string|table|function|csv|json|headache|meeting|call)\b"
-    r"|^(?:my|our) (?:regex|query|function|script|test|array(?! of)|formula|macro|loop|class|train|bus) \w+",
+    r"|^(?:i|we)(?:'ve| have)(?: got)? (?:an? )?(?:bit of an? |slight |splitting |terrible |pounding |bad )?"
+    r"(?:headache|hangover|cold|sore throat|stomach ?ache|runny nose)\b|^(?:i|we) have an? (?:meeting|call)\b"
+    r"|\b(?:on the (?:stove|hob)|in (?:the|a) (?:oven|queue|traffic jam|waiting room))$"
+    r"|^my (?:nose|stomach|eyes|tummy|belly|head|feet|legs|arms) (?:is|are) (?:running|growling|tired|rumbling"
+    r"|spinning|pounding|aching|sore|killing me)\b"
+    r"|\b(?:fingers|hands|feet|toes|nose|ears) (?:is|are) (?:freezing|cold|numb|frozen)\b"
+    r"|^my (?:tea|coffee|soup|food|lunch|dinner|toast|bath|bus|tram)(?:'s| is| was| has) "
+    r"|\b(?:lost|left|forgot) my (?:umbrella|phone|keys|wallet|bag|scarf|charger|glasses|hat|gloves|lunch|card)\b"
+    r"|\b(?:is|are|'s) (?:drilling|hoovering|barking|crying|screaming|mowing|fighting|arguing|banging)$"
+    r"|^(?:i'm|i am|we're|we are) (?:still |back )?(?:at|in|on) (?:the|an?|my) (?:airport|station|supermarket"
+    r"|checkout|bus|train|plane|tram|queue|dentist|doctor's|gate|platform|car park|lunch break|break)\b"
+    r"(?! (?:crew|staff|team|board))",
     re.I,
 )
 FEELS: Final = re.compile(
@@ -456,13 +456,15 @@ ROWS: Final[tuple[Row, ...]] = (
 
 AGAIN: Final = re.compile(r"\b(?:every|each|always|usually|a (?:night|day|week)|per|doctor|therapist)\b", re.I)
 """What comes back is no matter of the moment: “I have a headache every morning”."""
-REFUSED: Final = (ENDS_BACK, NOBODY, SAYING, AT_THE_KEYBOARD, FEELS, PRAISE)
+OF_THE_MOMENT: Final = (AT_THE_KEYBOARD, OVER_SOON)
+"""Refused unless it comes again."""
+REFUSED: Final = (ENDS_BACK, NOBODY, SAYING, FEELS, PRAISE)
 
 
 def says_nothing(words: str) -> bool:
     """Whether a claim would tell nothing if it were remembered: a mood, praise, a word that points back."""
-    again = AGAIN.search(words) is not None
-    return any(refused.search(words) for refused in REFUSED if not (again and refused is AT_THE_KEYBOARD))
+    refused = REFUSED if AGAIN.search(words) else (*REFUSED, *OF_THE_MOMENT)
+    return any(one.search(words) for one in refused)
 
 
 def plainly_said(words: str) -> OpenPattern | None:

@@ -165,6 +165,24 @@ _NAMED_ANIMALS: Final = re.compile(
     r"(?P<names>(?-i:[A-Z])[\w'-]+(?:(?:,| and| &) (?-i:[A-Z])[\w'-]+){1,4})\)?",
     re.I,
 )
+_WHO: Final = re.compile(
+    rf"(?<![\w'-])(?<!not )(?<!n't )(?:my|our) (?P<who>(?:{_MOD} ){{0,2}}?(?:{KIN}"
+    rf"|{CREATURES})(?:,? (?-i:[A-Z])[\w-]+)?),? who(?P<claim>"
+    r"(?:'s| is| was| has| had| lives| works| starts| started| plays| studies| teaches| loves| hates| likes"
+    r"| can't| won't"
+    r"| doesn't| isn't| just turned| turns| turned| speaks| runs| owns| keeps| moved| grew up| died)"
+    r"(?! (?:going|coming|asking|saying|telling|here|there|very|so|really|always|never|the one|it"
+    r"|that)\b) [^,.?!()\n]{3,80}?)"
+    r"(?=,|[.?!\n)]|$| (?:and|but|so) )",
+    re.I,
+)
+"""“Our eldest, who starts school in May, …” says that of them, whatever follows."""
+_BESIDE_ME: Final = re.compile(
+    r"(?<![\w'-])(?P<who>[A-Z][a-z]+(?: [A-Z][a-z]+)?), who (?P<claim>(?:[a-z]+s|lived|shared|taught|raised"
+    r"|married|met|worked) "
+    r"[^,.?!()\n]{0,60}?\b(?:me|my|us|our)\b[^,.?!()\n]{0,40}?)(?=,|[.?!\n)]|$)"
+)
+"""“Kofi, who sits next to me at work, …”"""
 _PRONOUNS: Final = re.compile(
     r"\b(?:i|me|i'm|im|my)\b[^.?!\n]{0,60}?\b(?P<what>(?:she|he|they|xe|ze)/(?:her|him|them|xem|zir))\b"
     r"|(?<=[A-Z])[a-z]+ \((?P<below>(?:she|he|they)/(?:her|him|them))\)\s*$"
@@ -225,15 +243,13 @@ def _does(found: re.Match[str]) -> str:
 
 
 _NO_NOUN: Final = re.compile(r"^(?:it|that|this|he|she|there|what)(?:'s| is| was)?\b|\bnot$", re.I)
+"""“It's not that I love …” names nothing that is loved."""
 
 
 def _likes(found: re.Match[str]) -> str:
     thing = _BEFORE_THING.sub("", found["what"])
-    return (
-        ""
-        if thing.lower() in _NO_THING or _NO_NOUN.search(thing)
-        else f"The user {conjugated(found['verb'].lower())} {third_person(thing)}."
-    )
+    no_thing = thing.lower() in _NO_THING or _NO_NOUN.search(thing)
+    return "" if no_thing else f"The user {conjugated(found['verb'].lower())} {third_person(thing)}."
 
 
 def _is_like_that(found: re.Match[str]) -> str:
@@ -250,12 +266,19 @@ def _has_animals(found: re.Match[str]) -> str:
     return f"The user has {third_person(found['what'])}, {found['names']}."
 
 
+def _is_said_of(found: re.Match[str]) -> str:
+    who, claim = found["who"], found["claim"].strip()
+    claim = re.sub(r"^'s\b", "is", claim)
+    return f"The user's {who} {told_to_assistant(claim)}."
+
+
+def _is_to_the_user(found: re.Match[str]) -> str:
+    return f"{found['who']} {told_to_assistant(found['claim'])}."
+
+
 def _has_pronouns(found: re.Match[str]) -> str:
-    return (
-        ""
-        if _ANOTHERS.search(found[0])
-        else f"The user's pronouns are {found['what'] or found['this'] or found['below']}."
-    )
+    pronouns = found["what"] or found["this"] or found["below"]
+    return "" if _ANOTHERS.search(found[0]) else f"The user's pronouns are {pronouns}."
 
 
 def _is_ill(found: re.Match[str]) -> bool:
@@ -278,36 +301,6 @@ class _Form:
     kind: Kind
     says: re.Pattern[str]
     tells: Callable[[re.Match[str]], str]
-
-
-_WHO: Final = re.compile(
-    rf"(?<![\w'-])(?<!not )(?<!n't )(?:my|our) (?P<who>(?:{_MOD} ){{0,2}}?(?:{KIN}"
-    rf"|{CREATURES})(?:,? (?-i:[A-Z])[\w-]+)?),? who(?P<claim>"
-    r"(?:'s| is| was| has| had| lives| works| starts| started| plays| studies| teaches| loves| hates| likes"
-    r"| can't| won't"
-    r"| doesn't| isn't| just turned| turns| turned| speaks| runs| owns| keeps| moved| grew up| died)"
-    r"(?! (?:going|coming|asking|saying|telling|here|there|very|so|really|always|never|the one|it"
-    r"|that)\b) [^,.?!()\n]{3,80}?)"
-    r"(?=,|[.?!\n)]|$| (?:and|but|so) )",
-    re.I,
-)
-"""“Our eldest, who starts school in May, …” says that of them, whatever follows."""
-_BESIDE_ME: Final = re.compile(
-    r"(?<![\w'-])(?P<who>[A-Z][a-z]+(?: [A-Z][a-z]+)?), who (?P<claim>(?:[a-z]+s|lived|shared|taught|raised"
-    r"|married|met|worked) "
-    r"[^,.?!()\n]{0,60}?\b(?:me|my|us|our)\b[^,.?!()\n]{0,40}?)(?=,|[.?!\n)]|$)"
-)
-"""“Kofi, who sits next to me at work, …”"""
-
-
-def _is_said_of(found: re.Match[str]) -> str:
-    who, claim = found["who"], found["claim"].strip()
-    claim = re.sub(r"^'s\b", "is", claim)
-    return f"The user's {who} {told_to_assistant(claim)}."
-
-
-def _is_to_the_user(found: re.Match[str]) -> str:
-    return f"{found['who']} {told_to_assistant(found['claim'])}."
 
 
 _FORMS: Final = (

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from memory.own_words import THE_ASSISTANT
+
 MADE_UP = re.compile(
     r"\b(?:role-?\s?play(?:ing)?|pretend(?:ing)?|let's (?:say|pretend|imagine|assume|play)|lets say|imagine|suppose"
     r"|supposing|hypothetical(?:ly)?|in (?:this|that|the|a) scenario|for the sake of argument|act as|acting as"
@@ -74,7 +76,7 @@ PUZZLE = re.compile(
     re.I,
 )
 _LETTER = re.compile(
-    r"(?:^(?:Dear(?! (?i:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b)|To whom)|(?<=\n)(?:Hello|Hi))"
+    rf"(?:^(?:Dear(?! (?i:{THE_ASSISTANT}))|To whom)|(?<=\n)(?:Hello|Hi))"
     r" [^\n]{0,60}[,:]?\n[\s\S]*",
     re.MULTILINE,
 )

@@ -19,6 +19,7 @@ from memory.question import (
     periods,
     read,
     without_names,
+    words_as_written,
 )
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -263,3 +264,9 @@ def test_any_text_can_be_read(text: str, authors: list[str], context: list[str])
 
     assert "\x00" not in asked.by_words + asked.context + asked.by_meaning
     assert asked.speakers <= set(authors)
+
+
+@given(st.text(max_size=80), st.text(alphabet=st.characters(max_codepoint=127), max_size=80))
+def test_the_words_of_plain_english_are_those_that_any_text_has(any_text: str, plain: str) -> None:
+    beyond = f"{any_text} é"  # read by the pattern
+    assert words_as_written(f"{plain} {beyond}") == [*words_as_written(plain), *words_as_written(beyond)]

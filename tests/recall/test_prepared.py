@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
-from recall.prepared import STAND_INS, AnyOf, Prepared
+from recall.prepared import STAND_INS, AnyOf, Prepared, fetch, numbered
 
 
 @pytest.fixture
@@ -165,3 +165,18 @@ def test_what_it_could_not_answer_alike_is_refused(shape: Callable[[Any], QueryS
 def test_a_parameter_that_is_missing_is_named() -> None:
     with pytest.raises(KeyError, match="user"):
         Prepared(by_user, user=int)()
+
+
+# SQL of our own --------------------------------------------------------------------------------------------------
+
+
+def test_each_parameter_has_one_number_however_often_it_stands_there() -> None:
+    sql, names = numbered("SELECT %(b)s::int, %(a)s::int + %(b)s::int, 7 %% 4, '%%(a)s'")
+
+    assert sql == "SELECT $1::int, $2::int + $1::int, 7 % 4, '%(a)s'"
+    assert names == ("b", "a")
+
+
+@pytest.mark.django_db
+def test_what_is_not_asked_for_may_be_given() -> None:
+    assert fetch("SELECT %(b)s::int - %(a)s::int, 7 %% 4", {"a": 1, "b": 3, "c": 9}) == [(2, 3)]

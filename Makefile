@@ -17,14 +17,14 @@ LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --gen
 .PHONY: run pid test lint types screenshots lock ci migrations clean help
 
 run: $(RUNNING)  ## start everything, until Ctrl-C
-	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
+	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	@exec .venv/bin/python manage.py up
 
 pid:  ## the process that `make run` started: kill $(make pid)
 	@cat "$${VAR_DIR:-var}/run/supervisor.pid"
 
 test: $(DEVELOPING)  ## the whole suite, on a throw-away database
-	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
+	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	.venv/bin/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 lint: $(DEVELOPING)  ## style, imports, templates
@@ -37,7 +37,7 @@ types: $(DEVELOPING)  ## mypy, strict
 	.venv/bin/mypy $(PACKAGES)
 
 screenshots: $(DEVELOPING)  ## every page, both themes, three widths, below var/screenshots
-	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.vocabulary
+	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	.venv/bin/python -m tests.browser.screenshots $(PAGES)
 
 migrations: $(DEVELOPING)  ## do the models and the migrations agree?

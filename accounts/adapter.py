@@ -16,7 +16,7 @@ from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from accounts import joining, sealing
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 log = logging.getLogger(__name__)
 

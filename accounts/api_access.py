@@ -19,7 +19,7 @@ from accounts.confirming import is_confirmed
 from accounts.keys import holder
 from accounts.models import ApiKey, User
 from accounts.scopes import SCOPES
-from recall.problems import Refusal
+from recall.openapi.problems import Refusal
 
 _CALLER: Final = "recall.api_caller"
 """Where a request keeps who calls: asked once."""

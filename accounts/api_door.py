@@ -30,9 +30,9 @@ from accounts import idempotency, rates
 from accounts.api_access import Access, Replay, caller_of
 from accounts.idempotency import Claim
 from accounts.models import IdempotentRequest
-from recall.paging import NEXT
-from recall.problems import Refusal
-from recall.threads import in_thread
+from recall.db.threads import in_thread
+from recall.openapi.pagination import NEXT
+from recall.openapi.problems import Refusal
 
 Headers = dict[str, str]
 CHANGES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})

@@ -23,7 +23,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import IdempotentRequest, User
-from recall.problems import Refusal
+from recall.openapi.problems import Refusal
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"

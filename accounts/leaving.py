@@ -4,7 +4,7 @@
     leave       whatever runs for them is stopped · sessions, the admin's log, all their rows, the person
 
 No app above is asked what it keeps: every row that belongs to somebody has a column that says to whom
-(recall/ownership.py). The person's row is locked first, so that a job that is running finds it gone, and can write
+(recall/db/ownership.py). The person's row is locked first, so that a job that is running finds it gone, and can write
 nothing more for it.
 """
 
@@ -22,7 +22,7 @@ from psycopg import sql
 
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 leaving: Final = Signal()
 """Sent with `user`, in the transaction, before anything goes: whoever runs something for them stops it."""

@@ -20,7 +20,7 @@ from django.http import HttpRequest
 
 from accounts import keys
 from accounts.models import User
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 SESSIONS_CHANGED = "sessions_changed"
 SIGNED_IN_AT: Final = "recall.signed_in_at"

@@ -38,8 +38,8 @@ from chat.summary import Exchange as Told
 from chat.tools import history_line
 from chat.triggers import Moment, reason
 from memory.retrieval import MemoryItem, Recollection
-from recall.provider import Capabilities
-from recall.tokens import count
+from recall.llm.client import Capabilities
+from recall.llm.tokens import count
 
 WINDOW: Final = 1_000_000
 """Tokens the models hold."""

@@ -41,7 +41,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
     from chat.importing import jobs
     from chat.importing.entries import raw_entries, understood
     from chat.models import Conversation, Message
-    from recall import tokens
+    from recall.llm import tokens
 
     tokens.exact()
     with path.open("wb") as file:

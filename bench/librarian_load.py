@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from bench.own_database import own_database
 from bench.turn import free_port, wait_for
-from recall.starting import WORKER_THREADS
+from recall.process.startup import WORKER_THREADS
 
 SAID: Final = (
     "Hi! I'm planning our summer and could use some help with the route.",
@@ -37,7 +37,7 @@ WORKER: Final = (
     *("-m", "celery", "--quiet", "--app", "recall", "worker", "--pool", "threads", "--loglevel", "error"),
     *("--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", "worker@bench"),
 )
-"""As in `recall/starting.py`, without beat."""
+"""As in `recall/process/startup.py`, without beat."""
 
 
 def main() -> None:

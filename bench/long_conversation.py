@@ -49,7 +49,7 @@ def main() -> None:
 
 def report(client: Any, user: Any, messages: int) -> None:
     """Print what opening, the part before it and a message in its middle take."""
-    from recall import markdown
+    from recall.rendering import markdown
 
     conversation = talk(user, messages // 2)
     middle = conversation.messages.all()[messages // 2].pk

@@ -42,14 +42,14 @@ def own_database(**environment: str) -> Iterator[Path]:
 @contextmanager
 def _database(var_dir: Path) -> Iterator[None]:
     """A throw-away server that counts its statements, pinned to the other core; Django is set up on it."""
-    from recall import embedded
+    from recall.process import embedded_postgres
 
-    cluster = embedded.open_cluster(var_dir, durable=False)
-    process = cluster.start({**embedded.THROW_AWAY, "shared_preload_libraries": "pg_stat_statements"})
+    cluster = embedded_postgres.open_cluster(var_dir, durable=False)
+    process = cluster.start({**embedded_postgres.THROW_AWAY, "shared_preload_libraries": "pg_stat_statements"})
     os.sched_setaffinity(process.pid, {OTHER_CORE})
     try:
-        embedded.wait_until_ready(cluster, lambda: process.poll() is None)
-        embedded.ensure_database(var_dir)
+        embedded_postgres.wait_until_ready(cluster, lambda: process.poll() is None)
+        embedded_postgres.ensure_database(var_dir)
         import django
 
         django.setup()
@@ -65,5 +65,5 @@ def _database(var_dir: Path) -> Iterator[None]:
 
         connections.close_all()
     finally:
-        embedded.stop(process)
-        embedded.discard(cluster)
+        embedded_postgres.stop(process)
+        embedded_postgres.discard(cluster)

@@ -75,13 +75,13 @@ def tell(text: str) -> None:
 @contextmanager
 def database(folder: Path, *, keep: bool) -> Iterator[None]:
     """A server on `folder` that need not be durable; Django is set up on it and its tables are up to date."""
-    from recall import embedded
+    from recall.process import embedded_postgres
 
-    cluster = embedded.open_cluster(folder, durable=False)
-    process = cluster.start({**embedded.THROW_AWAY, "max_wal_size": "8GB"})
+    cluster = embedded_postgres.open_cluster(folder, durable=False)
+    process = cluster.start({**embedded_postgres.THROW_AWAY, "max_wal_size": "8GB"})
     try:
-        embedded.wait_until_ready(cluster, lambda: process.poll() is None)
-        embedded.ensure_database(folder)
+        embedded_postgres.wait_until_ready(cluster, lambda: process.poll() is None)
+        embedded_postgres.ensure_database(folder)
         import django
 
         django.setup()
@@ -93,9 +93,9 @@ def database(folder: Path, *, keep: bool) -> Iterator[None]:
 
         connections.close_all()
     finally:
-        embedded.stop(process)
+        embedded_postgres.stop(process)
         if not keep:
-            embedded.discard(cluster)
+            embedded_postgres.discard(cluster)
 
 
 def prepare(folder: Path) -> None:
@@ -295,7 +295,7 @@ class Statement:
         """By the plan that serves all values, as the statement is carried out (`PLANNED_ONCE`)."""
         from django.db import connection
 
-        from recall.prepared import numbered
+        from recall.db.prepared import numbered
 
         sql, names = numbered(self.sql)
         places = ", ".join(["%s"] * len(names))

@@ -13,7 +13,7 @@ import urllib.request
 
 import psutil
 
-from recall import embedded
+from recall.process import embedded_postgres
 from tests.running import App, open_folder, wait_until
 
 WARM_STARTS = 5
@@ -30,7 +30,7 @@ def main() -> None:
             print(f"warm start, median: page after {statistics.median(m.page for m in warm):.1f} s")
             print_memory(App(folder))
         finally:
-            shutil.rmtree(embedded.socket_dir(folder), ignore_errors=True)
+            shutil.rmtree(embedded_postgres.socket_dir(folder), ignore_errors=True)
 
 
 class Measured:

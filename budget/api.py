@@ -20,10 +20,10 @@ from accounts.models import User
 from budget import choosing, economics, limits, models, usage
 from budget.pages import live, planning
 from budget.plan import PLANS, Section, resolve
-from recall.inputs import Moment
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
-from recall.provider import capabilities
+from recall.llm.client import capabilities
+from recall.openapi.fields import Moment
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["budget"])
 

@@ -15,7 +15,7 @@ from django.db import transaction
 from budget.counting import STARTING_RATIO, TextClass, estimate
 from budget.learning import KINDS, Belief, Figure, learn, unknown
 from budget.models import Calibration
-from recall.tokens import exact
+from recall.llm.tokens import exact
 
 KEEP_RATIOS: Final = 30.0
 """Seconds a process believes the ratios it has read; what it learns itself it knows at once."""

@@ -1,4 +1,5 @@
-"""How many tokens will a model count? The base count of `recall/tokens.py`, times a ratio learned per class of text.
+"""How many tokens will a model count? The base count of `recall/llm/tokens.py`, times a ratio learned per class of
+text.
 
 What a model really counts is learned from the usage it reports (`budget/learning.py`).
 """
@@ -14,7 +15,7 @@ from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Final
 
-from recall.tokens import count_by_characters, occurrences
+from recall.llm.tokens import count_by_characters, occurrences
 
 
 class TextClass(StrEnum):

@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 
 from budget.models import ProfileSnapshot, Receipt
 from budget.plan import Section
-from recall.erasing import FORGOTTEN, Erasure, Going, batches
+from recall.redaction import FORGOTTEN, Erasure, Going, batches
 
 if TYPE_CHECKING:
     from uuid import UUID

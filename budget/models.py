@@ -7,7 +7,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from recall.ownership import Owned, OwnedManager
+from recall.db.ownership import Owned, OwnedManager
 
 
 class ProfileSnapshot(Owned):

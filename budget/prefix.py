@@ -27,7 +27,7 @@ from budget.fit import Fitted, Piece, section_totals
 from budget.learning import BELIEVABLE, Belief, Counts, Figure, expected, spread
 from budget.models import Receipt
 from budget.plan import ResolvedPlan, Section
-from recall.prepared import Prepared
+from recall.db.prepared import Prepared
 
 SYSTEM: Final = frozenset({Section.BLUEPRINT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})
 """What stands in the tools and the system blocks: one part."""

@@ -21,8 +21,8 @@ from budget.learning import Figure
 from budget.models import Price, Receipt
 from budget.plan import ResolvedPlan, Section
 from budget.prefix import settle
-from recall.prepared import Prepared
-from recall.tokens import count
+from recall.db.prepared import Prepared
+from recall.llm.tokens import count
 
 State = Receipt.State
 Item = dict[str, Any]

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from accounts.models import User
 from budget.models import ProfileSnapshot
-from recall.prepared import Prepared
+from recall.db.prepared import Prepared
 
 NEW: Final = "New: "
 HOLDS_NO_LONGER: Final = "No longer holds: "

@@ -28,8 +28,8 @@ from chat.models import Conversation, Message
 from memory import review
 from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind
-from recall.posting import posted_from
-from recall.provider import capabilities
+from recall.form_pages import posted_from
+from recall.llm.client import capabilities
 
 PAGE = "budget/page.html"
 type Labels = dict[str, tuple[str, str]]

@@ -15,8 +15,8 @@ from chat.assembling import Reply
 from chat.running import RunningTurn
 from chat.steps import OTHER, TOLD, step_of
 from chat.websearch import SEARCHES_A_TURN
-from recall.failures import Failure, classify, pause_before
-from recall.provider import client
+from recall.llm.client import client
+from recall.llm.failures import Failure, classify, pause_before
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageDeltaUsage, Usage

@@ -20,7 +20,7 @@ from chat.models import Conversation, Message
 from chat.opening import Refused
 from chat.sending import STATUS, accept, typed
 from chat.windows import around, shown_in
-from recall.threads import in_thread
+from recall.db.threads import in_thread
 
 
 @login_required

@@ -25,8 +25,8 @@ from memory import abandoned
 from memory.indexing import INDEX_TASK
 from memory.models import Chunk, LibrarianRun
 from recall.celery import queue
-from recall.nudges import nudge
-from recall.prepared import Prepared
+from recall.db.notify import nudge
+from recall.db.prepared import Prepared
 
 BESIDE: Final = "beside"
 """In the event data of an answer that is tried without a memory: id of the answer it stands beside."""

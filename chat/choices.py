@@ -15,7 +15,7 @@ from accounts.models import User
 from chat.choosing_model import checked_effort, checked_model, defaults_of, label_of
 from chat.models import Conversation, Project, Role
 from chat.scope import project_of
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 WRITES_CACHE_ANEW: Final = (
     "The next answer goes by it, and writes the provider’s cache anew, so that it costs more than the others."

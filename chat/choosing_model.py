@@ -1,7 +1,7 @@
 """Which models can a person choose between, and with which effort? One place for the settings, the menu and the API.
 
 Which there are follows from the server that answers (`offered_names`). What one can do is the server's to say, and a
-turn asks it (`recall/provider.py`); so that no page waits for that, a short table here says what is known before.
+turn asks it (`recall/llm/client.py`); so that no page waits for that, a short table here says what is known before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.conf import settings
 from accounts.models import User
 from budget.prices import LIST_PRICES, ListPrice
 from chat.models import Conversation
-from recall.provider import from_settings, remembered
+from recall.llm.client import from_settings, remembered
 
 OFFLINE_MODELS: Final = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
 """Names that the offline server answers to (offline/models.py); behind each answers the same demonstration."""

@@ -46,9 +46,9 @@ from chat.utterances import is_said, utterance
 from memory.forgetting.epoch import locked_epoch
 from memory.indexing import index_utterances
 from memory.retrieval import mark_used
-from recall.nudges import PROCESS_KEY, nudge
+from recall.db.notify import PROCESS_KEY, nudge
+from recall.llm.tokens import count
 from recall.text import storable, storable_json
-from recall.tokens import count
 
 TASK_TOOL = "update_task"
 TOOL_NAME_CHARS = 80

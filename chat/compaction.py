@@ -29,9 +29,9 @@ from chat.sparing import is_left_to_rules
 from chat.triggers import BY_NAME, QUIET, Moment, reason
 from memory.forgetting.epoch import epoch, held
 from recall.celery import LEASE_SECONDS, queue
-from recall.connections import let_go
-from recall.nudges import nudge
-from recall.provider import from_settings, remembered
+from recall.db.connections import let_go
+from recall.db.notify import nudge
+from recall.llm.client import from_settings, remembered
 
 if TYPE_CHECKING:
     from chat.summary import Summarised

@@ -35,7 +35,7 @@ from chat.opening import NOT_FOUND, Refused
 from chat.running import TURNS, Frame
 from chat.sending import accept
 from chat.stopping import stop_elsewhere
-from recall.threads import in_thread
+from recall.db.threads import in_thread
 
 NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408
 """Close codes: sign in · close another tab · connect again, the handshake decides."""

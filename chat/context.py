@@ -35,8 +35,8 @@ from chat.tools import TOOLS
 from chat.websearch import offer
 from memory.retrieval import CutItem, MemoryItem
 from memory.source import source
+from recall.llm.tokens import count
 from recall.text import in_a_line
-from recall.tokens import count
 
 CANDIDATES_KEPT: Final = 40
 """Of the candidates that retrieval left out, the receipt lists so many, the best: the legs bring up four times as many,

@@ -24,8 +24,8 @@ from chat.opening import Opened, Refused
 from chat.taskroom import Shown, TaskRoom, as_blocks
 from memory.artifacts import keep_artifact
 from memory.documents import PathTakenError
-from recall.provider import client
-from recall.threads import in_thread
+from recall.db.threads import in_thread
+from recall.llm.client import client
 
 if TYPE_CHECKING:
     from chat.answering import Answered, RoundUsage, ToolUse

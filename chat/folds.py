@@ -23,7 +23,7 @@ from chat.segments import sized, unfolded
 from chat.summary import Summary
 from chat.trail import walk
 from chat.triggers import THEIR_CEILING, WINDOW_PERCENT, verbatim_turns
-from recall.provider import from_settings, remembered
+from recall.llm.client import from_settings, remembered
 
 TURNS_AHEAD: Final = 3
 """So many turns before the conversation grows too long the page says so."""

@@ -30,8 +30,8 @@ from memory.models import Chunk, Document, Episode, Fact
 from memory.profile import profile_lines
 from memory.refs import ids_by_kind
 from memory.tree import fitting_name, joined
-from recall.erasing import FORGOTTEN, Erasure, Going, words_of
-from recall.tokens import count
+from recall.llm.tokens import count
+from recall.redaction import FORGOTTEN, Erasure, Going, words_of
 
 if TYPE_CHECKING:
     from uuid import UUID

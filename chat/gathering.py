@@ -39,10 +39,10 @@ from memory.models import Boundary, Fact
 from memory.profile import FOLDER, ProfileLine, profile_lines
 from memory.refs import fact_ids
 from memory.retrieval import Filters, MemoryItem, Recollection, Told, recall
-from recall.prepared import Prepared
-from recall.provider import Capabilities, capabilities
-from recall.stopwatch import Stopwatch
-from recall.tokens import count
+from recall.db.prepared import Prepared
+from recall.llm.client import Capabilities, capabilities
+from recall.llm.tokens import count
+from recall.observability.stopwatch import Stopwatch
 
 CONTEXT_TURNS = 2
 """Earlier turns whose names and content words the retrieval may need: “And where does she work?” (DESIGN §5)."""

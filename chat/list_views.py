@@ -31,7 +31,7 @@ from chat.folds import outlook
 from chat.models import Conversation
 from chat.pages import librarian_line
 from memory.trash import NOTHING_TO_UNDO
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 PAGE = "chat/page.html"
 TITLE_CHARS = 200

@@ -13,7 +13,7 @@ from django.template.defaultfilters import filesizeformat
 
 from chat.models import Attachment, Conversation, Message
 from chat.outcomes import outcome
-from recall.erasing import FORGOTTEN
+from recall.redaction import FORGOTTEN
 
 AT_ONCE: Final = 200
 """Messages in memory at a time: a long conversation has thousands, some of 100,000 characters."""

@@ -24,10 +24,10 @@ from chat.models import Attachment, Conversation, Message
 from chat.recovery import mark_if_abandoned
 from chat.running import UNSTORED
 from chat.titles import first_words
-from recall.nudges import PROCESS_KEY, nudge
-from recall.prepared import Prepared
+from recall.db.notify import PROCESS_KEY, nudge
+from recall.db.prepared import Prepared
+from recall.llm.tokens import count
 from recall.text import storable
-from recall.tokens import count
 
 CONTINUE_TEXT = "Please continue exactly where you stopped."
 

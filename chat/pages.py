@@ -25,7 +25,7 @@ from chat.models import Conversation, Message
 from chat.outcomes import Outcome, outcome
 from chat.steps import Step, folded, steps_of
 from memory.models import Fact, LibrarianRun
-from recall.markdown import render
+from recall.rendering.markdown import render
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from accounts.models import User
 from chat.models import Conversation
-from recall import prepared
+from recall.db import prepared
 from recall.environment import setting
 
 Stage = User.Stage

@@ -20,7 +20,7 @@ from chat.models import Project
 from chat.project_pages import all_projects, one_project
 from memory import uploads
 from memory.tree import NotMovedError
-from recall.posting import posted_from
+from recall.form_pages import posted_from
 
 LIST = "chat/projects.html"
 PAGE = "chat/project.html"

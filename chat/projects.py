@@ -25,7 +25,7 @@ from chat.models import Conversation, Project
 from chat.scope import is_below
 from memory import tree
 from memory.models import Document, Upload
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 ROOT: Final = "/projects"
 NAMELESS: Final = "project"

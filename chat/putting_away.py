@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.models import Conversation, ConversationQuerySet
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 UNDO: Final = "undo-archiving"
 """Extra tag of a notice that offers to put back what was archived, followed by the moment (templates/base.html)."""

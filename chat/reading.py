@@ -13,8 +13,8 @@ from chat import compaction
 from chat.models import Conversation, ConversationQuerySet, Message
 from memory.librarian import request_reading
 from recall.celery import queue
+from recall.db.notify import nudge
 from recall.environment import setting
-from recall.nudges import nudge
 
 IDLE = timedelta(minutes=setting("session_idle_minutes", 20))
 """A conversation is paused after this long without a word (DESIGN §6)."""

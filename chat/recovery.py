@@ -1,7 +1,7 @@
 """What becomes of an answer whose process died while it wrote it? It is marked interrupted; what was saved stays.
 
-Each web process holds an advisory lock on its key (`recall/nudges.py`), so a dead owner is known at once. A living one
-is without its lock for a moment when the database starts again: a marked answer keeps the key, and when its process
+Each web process holds an advisory lock on its key (`recall/db/notify.py`), so a dead owner is known at once. A living
+one is without its lock for a moment when the database starts again: a marked answer keeps the key, and when its process
 closes it after all, that rules (`chat/closing.py`).
 """
 
@@ -14,8 +14,8 @@ from budget.receipts import close_abandoned
 from chat.models import Message
 from chat.outcomes import CRASHED
 from memory.forgetting.epoch import forgotten_since, held
-from recall.erasing import FORGOTTEN
-from recall.nudges import PROCESS_KEY, abandoned_keys, nudge
+from recall.db.notify import PROCESS_KEY, abandoned_keys, nudge
+from recall.redaction import FORGOTTEN
 
 
 def mark_abandoned_answers() -> int:

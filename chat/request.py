@@ -23,7 +23,7 @@ from chat.attachments.attached import Attached, blocks
 from chat.history import Past, Turn, first_turn, render_turn
 from chat.models import Segment
 from chat.tools import Definition, tools_for
-from recall.provider import Capabilities
+from recall.llm.client import Capabilities
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, MessageParam, TextBlockParam

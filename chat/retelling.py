@@ -16,7 +16,7 @@ from chat.models import Conversation
 from chat.segments import unfolded
 from chat.summary import Exchange, Summary, Verbosity, merge, summarise
 from memory.source import Told
-from recall.erasing import FORGOTTEN
+from recall.redaction import FORGOTTEN
 
 VERBOSITY: Final = Verbosity.FULL
 """A document is read, not put into every prompt: it may be as long as the longest summary."""

@@ -17,8 +17,8 @@ from chat.segments import Stretch
 from chat.sparing import is_left_to_rules
 from memory.forgetting.epoch import epoch, locked_epoch
 from memory.indexing import index_segment
-from recall.connections import let_go
-from recall.tokens import count
+from recall.db.connections import let_go
+from recall.llm.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -18,7 +18,7 @@ from chat.bringing_back import GoneForGood
 from chat.forms import RoleForm, first_error
 from chat.models import Role
 from chat.roles import MAX_INSTRUCTIONS, MAX_NAME
-from recall.posting import posted_from
+from recall.form_pages import posted_from
 
 PAGE = "chat/roles.html"
 

@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet
 from accounts.models import User
 from chat.bringing_back import GoneForGood, sealed, unsealed
 from chat.models import Conversation, Role
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 MAX_NAME: Final = 80
 """Characters, the column's width."""

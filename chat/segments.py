@@ -33,8 +33,8 @@ from memory.forgetting.epoch import locked_epoch
 from memory.indexing import index_segment
 from memory.models import Chunk
 from recall.environment import setting
-from recall.provider import capabilities
-from recall.tokens import count
+from recall.llm.client import capabilities
+from recall.llm.tokens import count
 
 if TYPE_CHECKING:
     from chat.summary import Exchange, Summary, Verbosity

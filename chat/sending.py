@@ -22,8 +22,8 @@ from chat.pages import messages_html
 from chat.recovery import waits_here
 from chat.running import AT_ONCE, TURNS, Follower, Frame, RunningTurn
 from chat.turn import run_turn
-from recall.prepared import Prepared
-from recall.threads import in_thread
+from recall.db.prepared import Prepared
+from recall.db.threads import in_thread
 
 Accepted = Send | Edit | Retry | Continue | Without
 SLOW_DOWN = ("slow_down", f"{AT_ONCE} answers are being written for you already. Wait for one of them.")

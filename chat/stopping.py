@@ -9,7 +9,7 @@ from uuid import UUID
 from channels.layers import get_channel_layer
 
 from chat.running import TURNS
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 PROCESSES = "web-processes"
 """The group every web process listens to."""

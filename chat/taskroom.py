@@ -18,7 +18,7 @@ from budget.plan import Section
 from budget.prefix import added
 from budget.preflight import allot
 from chat.gist import gist_of
-from recall.tokens import count
+from recall.llm.tokens import count
 
 if TYPE_CHECKING:
     from chat.answering import ToolUse

@@ -9,8 +9,8 @@ from typing import Any, Final
 from budget.models import Receipt
 from chat.models import Message
 from chat.running import TURNS
-from recall import metrics
-from recall.observing import with_fields
+from recall.observability import metrics
+from recall.observability.logs import with_fields
 
 log = logging.getLogger("recall.turns")
 

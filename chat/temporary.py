@@ -50,10 +50,10 @@ from chat.turn import (
 from memory.models import Boundary
 from memory.profile import ProfileLine, profile_lines
 from memory.retrieval import Recollection, Told, recall
-from recall.provider import capabilities
-from recall.stopwatch import Stopwatch
-from recall.threads import in_thread
-from recall.tokens import count
+from recall.db.threads import in_thread
+from recall.llm.client import capabilities
+from recall.llm.tokens import count
+from recall.observability.stopwatch import Stopwatch
 
 log = logging.getLogger(__name__)
 

@@ -25,9 +25,9 @@ from memory.extraction import Usage
 from memory.forgetting.epoch import locked_epoch
 from memory.sensitive import sensitive
 from recall.celery import queue
-from recall.connections import let_go
-from recall.failures import classify
-from recall.nudges import nudge
+from recall.db.connections import let_go
+from recall.db.notify import nudge
+from recall.llm.failures import classify
 from recall.text import storable
 
 log = logging.getLogger(__name__)
@@ -172,7 +172,7 @@ def _asked(model: str, begun: Beginning) -> tuple[str, Usage]:
     import httpx2
     from anthropic.types import Message as Reply
 
-    from recall.provider import sync_client
+    from recall.llm.client import sync_client
 
     said = {"user": begun.question[:READ_CHARS], "assistant": begun.answer[:READ_CHARS]}
     try:

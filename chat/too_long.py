@@ -16,7 +16,7 @@ from chat.models import Attachment, Message
 from memory import documents, tree
 from memory.forgetting.epoch import hold
 from memory.models import Document, Revision
-from recall.erasing import FORGOTTEN
+from recall.redaction import FORGOTTEN
 
 if TYPE_CHECKING:
     from accounts.models import User

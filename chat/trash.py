@@ -22,7 +22,7 @@ from accounts.models import User
 from chat.models import Conversation, ConversationQuerySet, Message
 from memory.artifacts import remove_artifacts
 from memory.filing.papers import remove_told
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 UNDO_FOR: Final = timedelta(minutes=30)
 """Long enough to notice a slip; short enough for “deleted” to be true the same hour."""

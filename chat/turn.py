@@ -26,8 +26,8 @@ from chat.outcomes import CRASHED, STOPPED
 from chat.recovery import let_go
 from chat.running import TURNS, Frame, RunningTurn
 from chat.tools import run_tool
-from recall.failures import Failure
-from recall.threads import in_thread
+from recall.db.threads import in_thread
+from recall.llm.failures import Failure
 
 log = logging.getLogger(__name__)
 

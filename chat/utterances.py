@@ -14,7 +14,7 @@ from chat.history import active_path
 from chat.importing import store
 from chat.models import Conversation, Message
 from memory.source import Heard, Speaker, Told, Utterance
-from recall.erasing import FORGOTTEN
+from recall.redaction import FORGOTTEN
 
 
 class Conversations:

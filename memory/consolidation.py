@@ -28,8 +28,8 @@ from memory.models import Chunk, Episode, Fact, PersonalIndex
 from memory.refs import ids_by_kind
 from memory.validity import OVER
 from recall.celery import queue
+from recall.db.notify import nudge
 from recall.environment import setting
-from recall.nudges import nudge
 
 if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet

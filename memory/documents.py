@@ -14,9 +14,9 @@ from memory.filing import edits
 from memory.filing.merging import merged
 from memory.indexing import index_document
 from memory.models import Document, Revision
-from recall.nudges import nudge
+from recall.db.notify import nudge
+from recall.llm.tokens import count
 from recall.text import storable
-from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -18,7 +18,7 @@ from memory.kinds import EpisodeOutcome
 from memory.models import Episode
 from memory.sensitive import sensitive
 from recall.environment import setting
-from recall.tokens import count
+from recall.llm.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User

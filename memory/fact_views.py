@@ -25,7 +25,7 @@ from memory.models import Fact
 from memory.pages.fact import fact_page
 from memory.pages.why import why
 from memory.validity import validity_of
-from recall.posting import posted_from
+from recall.form_pages import posted_from
 
 
 @require_safe

@@ -17,7 +17,7 @@ from memory.episodes import KEY_MOMENT
 from memory.kinds import Kind
 from memory.models import GUARANTEED_IMPORTANCE, Episode, Fact
 from memory.retrieval import MemoryItem
-from recall.prepared import Prepared
+from recall.db.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User

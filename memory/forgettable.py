@@ -1,6 +1,6 @@
 """What memory needs from the apps above it to forget: each finds, lists and erases what is its own.
 
-Chat and budget register theirs when they start. `Erasure` and `Going` are plain data (`recall/erasing.py`), so that
+Chat and budget register theirs when they start. `Erasure` and `Going` are plain data (`recall/redaction.py`), so that
 budget need not know memory to take part.
 """
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import User
-    from recall.erasing import Erasure, Going
+    from recall.redaction import Erasure, Going
 
 
 class BusyError(Exception):

@@ -16,7 +16,7 @@ from memory.policies import SUBJECTS
 from memory.ranking import Source
 from memory.tree import MAX_TAG, MAX_TAGS, normal_tag
 from memory.validity import Validity, day_of, of_days
-from recall.inputs import EARLIEST, LATEST
+from recall.openapi.fields import EARLIEST, LATEST
 
 MAX_STATEMENT: Final = 1_000
 """A fact is one statement: what is longer belongs into a document."""

@@ -28,7 +28,7 @@ from memory.models import Document, Fact, FactLink, Revision
 from memory.policies import policy_for
 from memory.same_meaning import same
 from memory.storing import store
-from recall.nudges import nudge
+from recall.db.notify import nudge
 from recall.text import storable
 
 if TYPE_CHECKING:

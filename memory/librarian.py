@@ -49,8 +49,8 @@ from memory.policies import policy_for
 from memory.source import Utterance, source
 from memory.storing import store
 from recall.celery import queue
-from recall.connections import let_go
-from recall.nudges import nudge
+from recall.db.connections import let_go
+from recall.db.notify import nudge
 
 if TYPE_CHECKING:
     from memory.embedding import Vectors

@@ -33,8 +33,8 @@ from memory.extraction import (
 from memory.keys import KEYS, PREFIXES
 from memory.kinds import DEFAULT_IMPORTANCE, OTHER_IMPORTANCE, Kind
 from memory.source import Utterance
-from recall.failures import classify
-from recall.provider import capabilities, sync_client
+from recall.llm.client import capabilities, sync_client
+from recall.llm.failures import classify
 
 PROMPT_VERSION: Final = "4"
 """Raise it with every change of INSTRUCTIONS or of the schema: it is stored on each fact."""

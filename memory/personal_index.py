@@ -23,8 +23,8 @@ from psycopg import sql
 
 from memory.embedding import embedder
 from memory.models import Chunk, Episode, Fact, PersonalIndex
-from recall.indexes import FEW_WAITING
-from recall.locks import alone
+from recall.db.advisory_locks import alone
+from recall.db.gin import FEW_WAITING
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -14,7 +14,7 @@ from django.db import transaction
 from memory.decision import DEFAULT_POLICY, SURE, Policy, Reason, Rule
 from memory.kinds import Kind
 from memory.models import Fact, KindPolicy
-from recall.prepared import Prepared
+from recall.db.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -19,7 +19,7 @@ from memory.documents import BEGINNINGS
 from memory.filing.edits import is_profile
 from memory.filing.lines import facts_in, lines_of
 from memory.models import Document, Fact
-from recall.prepared import Prepared
+from recall.db.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User

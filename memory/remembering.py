@@ -32,7 +32,7 @@ from memory.rules.engine import RuleEngine
 from memory.same_meaning import SAME_MEANING, same
 from memory.source import Utterance
 from memory.storing import store
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 EXTRACTED_BY = "remember/1"
 REASON = "the assistant was asked to remember it"

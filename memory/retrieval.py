@@ -14,8 +14,8 @@ from memory.question import read
 from memory.ranking import DEFAULT_PROFILE, STRONG, TOP_K, Part, Profile, Ranked, Rule, Source, rank
 from memory.refs import ids_by_kind
 from memory.searching import EVERYTHING, Filters, Found, Search, calibration, collected
-from recall.prepared import array, fetch
-from recall.stopwatch import Stopwatch
+from recall.db.prepared import array, fetch
+from recall.observability.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from accounts.models import User

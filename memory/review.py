@@ -22,7 +22,7 @@ from memory.models import Fact, ReviewAction
 from memory.sensitive import sensitive
 from memory.undoing import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
 from memory.validity import BACKWARDS, OVER, Validity, validity_of
-from recall.tokens import count
+from recall.llm.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -33,7 +33,7 @@ from memory.pages.decisions import decisions
 from memory.pages.policies import LABELS, policies
 from memory.pages.review import DONE, Row, Told, as_it_stands, left_out, merge_form, progress, queue, told_of
 from memory.policies import NAMES, set_rules, subject_of, waiting_about
-from recall.posting import posted_from
+from recall.form_pages import posted_from
 
 ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
 """How each page that shows a fact renders it again after a decision."""

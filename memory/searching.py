@@ -26,9 +26,9 @@ from memory.paths import decode, encode
 from memory.question import CONTEXT_WEIGHT, Question
 from memory.ranking import CALIBRATIONS, UNKNOWN_MODEL, Calibration, Candidate, Profile, Source, on_scale_of
 from memory.refs import ids_by_kind
-from recall import prepared
+from recall.db import prepared
 from recall.environment import setting
-from recall.stopwatch import Stopwatch
+from recall.observability.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -12,7 +12,7 @@ from django.conf import settings
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 from memory.embedding import PIECES
-from recall.tokens import count
+from recall.llm.tokens import count
 
 ROOM: Final = PIECES - 2
 """Word pieces of a passage with its heading: the embedding model adds one at each end, and reads no further."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memory.embedding import embedder
 from memory.models import Fact
-from recall.tokens import count
+from recall.llm.tokens import count
 
 if TYPE_CHECKING:
     from memory.extraction import ProposedFact

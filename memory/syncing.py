@@ -25,7 +25,7 @@ from memory import documents, tree
 from memory.models import Document, Revision
 from memory.paths import encode
 from memory.reading import NotReadable, read_file
-from recall.connections import let_go
+from recall.db.connections import let_go
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from memory import tidying
 from memory.pages.tidying import tidied
-from recall.posting import posted_from
+from recall.form_pages import posted_from
 
 PAGE = "settings_memory"
 PART = "tidying"

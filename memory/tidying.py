@@ -21,7 +21,7 @@ from memory.consolidation import Report, consolidate
 from memory.forgetting.epoch import hold
 from memory.models import Consolidation
 from recall.celery import queue
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -26,7 +26,7 @@ from memory.forgetting.epoch import hold
 from memory.in_bulk import undo_together
 from memory.indexing import index_document
 from memory.models import DeletedDocument, Document, ReviewAction
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -18,7 +18,7 @@ from accounts import idempotency
 from memory.filing import edits
 from memory.models import Document
 from memory.paths import MAX_DEPTH, decode, encode
-from recall.nudges import nudge
+from recall.db.notify import nudge
 from recall.text import storable
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from django.utils import timezone
 from memory.filing.profile import refresh
 from memory.links import Relation, give_back, link
 from memory.models import Fact, FactLink, ReviewAction
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -27,8 +27,8 @@ from memory.models import Document, Revision, Upload
 from memory.paths import encode
 from memory.reading import NotReadable, read_file, recognise
 from recall.celery import queue
-from recall.connections import let_go
-from recall.nudges import nudge
+from recall.db.connections import let_go
+from recall.db.notify import nudge
 
 if TYPE_CHECKING:
     from accounts.models import User

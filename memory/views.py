@@ -40,8 +40,8 @@ from memory.pages import knowledge, profile, timeline
 from memory.pages.profile import Editor, editor
 from memory.pages.search import search_page
 from memory.pages.then import sliders, then
-from recall.nudges import nudge
-from recall.posting import posted_from
+from recall.db.notify import nudge
+from recall.form_pages import posted_from
 
 MOVED: Final = "memory-moved"
 """In the session: where something stood and where it was moved to, until the next page has offered to undo it."""

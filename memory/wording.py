@@ -22,7 +22,7 @@ from memory.forgetting.epoch import held
 from memory.indexing import RESTORED_AT_ONCE, word_restorers
 from memory.models import Episode, Fact, PersonalIndex
 from recall.celery import queue
-from recall.locks import alone
+from recall.db.advisory_locks import alone
 
 TASK: Final = "memory.tasks.reword"
 REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"

@@ -2,7 +2,7 @@
 
 Each app's routes are its own edge (`memory/api/`, `chat/api/`, `budget/api.py`); all go through one door
 (accounts/api_door.py). Apps are named by their dotted path, as this one knows none of those above it. How it is
-described stands in recall/described.py: served at `/api/v1/openapi.json` and, to be read, at `/api/v1/docs`.
+described stands in recall/openapi/schema.py: served at `/api/v1/openapi.json` and, to be read, at `/api/v1/docs`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as BadInput
 from ninja.openapi.schema import OpenAPISchema
 
-from recall import described
-from recall.inputs import PlainText
-from recall.problems import Refusal, problem
-from recall.reference import reference
+from recall.openapi import schema
+from recall.openapi.fields import PlainText
+from recall.openapi.problems import Refusal, problem
+from recall.openapi.reference_page import reference
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Api(NinjaAPI):
     def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
         """The description with everything that is the same for all operations. Made once: only the code changes it."""
         if self._description is None:
-            self._description = described.completed(super().get_openapi_schema(**where), self)
+            self._description = schema.completed(super().get_openapi_schema(**where), self)
         return self._description
 
 
@@ -113,9 +113,9 @@ _nowhere.csrf_exempt = True  # type: ignore[attr-defined]
 api = Api(
     title="Recall",
     version="1",
-    description=described.INTRODUCTION,
-    openapi_extra={"tags": described.tags()},
-    docs_url=None,  # its page loads scripts from elsewhere; ours is recall/reference.py's
+    description=schema.INTRODUCTION,
+    openapi_extra={"tags": schema.tags()},
+    docs_url=None,  # its page loads scripts from elsewhere; ours is recall/openapi/reference_page.py's
     urls_namespace="api",
     parser=PlainText(),
 )

@@ -28,11 +28,11 @@ from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.running import TURNS  # noqa: E402
 from chat.stopping import hear_stops  # noqa: E402
 from memory.embedding import embedder  # noqa: E402
-from recall import provider, tokens  # noqa: E402
-from recall.health import problem  # noqa: E402
-from recall.nudges import Listener  # noqa: E402
-from recall.refusing import BESIDE_THE_FILE, TAKES_EXPORTS, LimitedBodies, SameOriginSockets  # noqa: E402
-from recall.threads import in_thread  # noqa: E402
+from recall.db.notify import Listener  # noqa: E402
+from recall.db.threads import in_thread  # noqa: E402
+from recall.llm import client, tokens  # noqa: E402
+from recall.observability.health import problem  # noqa: E402
+from recall.request_limits import BESIDE_THE_FILE, TAKES_EXPORTS, LimitedBodies, SameOriginSockets  # noqa: E402
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ async def stop(tasks: list[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await provider.close()
+    await client.close()
     await listener.stop()
 
 

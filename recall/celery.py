@@ -1,7 +1,7 @@
 """How does work reach the worker? By `queue(name, …)`: sent after commit, delivered at least once, JSON only.
 
 A task only says "look": rows are the truth, tasks are idempotent, and the clock re-queues what is stale
-(`recall/schedule.py`). So the broker may lose a message, or deliver it twice, and nothing is lost or doubled.
+(`recall/process/schedule.py`). So the broker may lose a message, or deliver it twice, and nothing is lost or doubled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kombu.transport import pgmq
 from pgmq import get_embedded_install_sql
 from psycopg.conninfo import make_conninfo
 
-from recall.schedule import BEAT_SCHEDULE, BeatThread
+from recall.process.schedule import BEAT_SCHEDULE, BeatThread
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from django.utils.csp import CSP
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 
-from recall import embedded
 from recall.environment import former_keys, kept_secret_key, read_environment
-from recall.observing import MORE_THAN_IDS
+from recall.observability.logs import MORE_THAN_IDS
+from recall.process import embedded_postgres
 
 django_stubs_ext.monkeypatch()  # so that `ModelAdmin[Fact]` and the like can be written in code that runs
 
@@ -101,7 +101,7 @@ PROVIDER_API_KEY = ENVIRONMENT.anthropic_api_key.get_secret_value() if ENVIRONME
 # The database ---------------------------------------------------------------------------------------------------
 
 DATABASE_DSN: dict[str, Any] = (
-    dict(conninfo_to_dict(ENVIRONMENT.database_url)) if ENVIRONMENT.database_url else embedded.dsn(VAR_DIR)
+    dict(conninfo_to_dict(ENVIRONMENT.database_url)) if ENVIRONMENT.database_url else embedded_postgres.dsn(VAR_DIR)
 )
 """libpq keywords of the database: dbname, user, host, port, password, sslmode, …"""
 
@@ -112,7 +112,7 @@ fail for as long again as the outage took."""
 
 
 PREPARED_FROM = 5
-"""psycopg's own figure. Django's cursors prepare nothing; without it `recall/prepared.py` could not either."""
+"""psycopg's own figure. Django's cursors prepare nothing; without it `recall/db/prepared.py` could not either."""
 
 
 PLANNED_ONCE = "-c plan_cache_mode=force_generic_plan"
@@ -171,7 +171,7 @@ if _PUBLIC is not None:
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static", ("docs/images", BASE_DIR / "docs" / "images")]
-WHITENOISE_USE_FINDERS = DEBUG  # otherwise `recall/assets.py` collects them
+WHITENOISE_USE_FINDERS = DEBUG  # otherwise `recall/process/static_files.py` collects them
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
@@ -256,8 +256,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "plain": {"()": "recall.observing.PlainLines", "debug": ENVIRONMENT.debug},
-        "json": {"()": "recall.observing.JsonLines"},
+        "plain": {"()": "recall.observability.logs.PlainLines", "debug": ENVIRONMENT.debug},
+        "json": {"()": "recall.observability.logs.JsonLines"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": ENVIRONMENT.log_format}},
     "root": {"handlers": ["console"], "level": ENVIRONMENT.log_level},

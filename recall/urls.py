@@ -7,9 +7,9 @@ from django.contrib import admin
 from django.urls import include, path
 
 from recall.api import api
-from recall.health import health
-from recall.manual import docs, source
-from recall.metrics import metrics
+from recall.observability.health import health
+from recall.observability.metrics import metrics
+from recall.rendering.docs_pages import docs, source
 
 # The admin signs in by the same page as everyone, with its limit of attempts.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

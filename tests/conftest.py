@@ -16,8 +16,8 @@ from django.conf import settings
 from django.test import TransactionTestCase
 from xdist.scheduler import LoadScopeScheduling
 
-from recall import embedded
 from recall.celery import app as celery_app
+from recall.process import embedded_postgres
 from tests import emptying, prepared
 from tests.settings import THROW_AWAY
 
@@ -100,21 +100,21 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[embedded.Cluster]:
+def postgres_server() -> Iterator[embedded_postgres.Cluster]:
     """An embedded server whose data may be lost; started by the first test that needs it."""
     prepared.copy_to(THROW_AWAY)
-    cluster = embedded.open_cluster(THROW_AWAY, durable=False)
-    server = cluster.start(embedded.THROW_AWAY)
+    cluster = embedded_postgres.open_cluster(THROW_AWAY, durable=False)
+    server = cluster.start(embedded_postgres.THROW_AWAY)
     try:
-        embedded.wait_until_ready(cluster, lambda: server.poll() is None)
+        embedded_postgres.wait_until_ready(cluster, lambda: server.poll() is None)
         yield cluster
     finally:
-        embedded.stop(server)
-        embedded.discard(cluster)
+        embedded_postgres.stop(server)
+        embedded_postgres.discard(cluster)
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(postgres_server: embedded.Cluster) -> None:
+def django_db_modify_db_settings(postgres_server: embedded_postgres.Cluster) -> None:
     """pytest-django's hook before it makes the test database."""
 
 
@@ -198,7 +198,7 @@ def sign_in(client: Any) -> Callable[[Any], Any]:
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_known_of_models() -> None:
     """What a process found out about a model, or could not, with no server to ask: not for the next file's tests."""
-    from recall.provider import forget_capabilities
+    from recall.llm.client import forget_capabilities
 
     forget_capabilities()
 

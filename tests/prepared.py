@@ -56,25 +56,25 @@ def _prepare(var_dir: Path) -> None:
     """Make it, by the steps of a first start."""
     var_dir.mkdir(mode=0o711)
     os.environ |= {"VAR_DIR": str(var_dir), "DJANGO_SETTINGS_MODULE": "recall.settings", "ENV_FILE": os.devnull}
-    from recall import embedded
+    from recall.process import embedded_postgres
 
-    cluster = embedded.open_cluster(var_dir, durable=False)
-    server = cluster.start(embedded.THROW_AWAY)
+    cluster = embedded_postgres.open_cluster(var_dir, durable=False)
+    server = cluster.start(embedded_postgres.THROW_AWAY)
     try:
-        embedded.wait_until_ready(cluster, lambda: server.poll() is None)
+        embedded_postgres.wait_until_ready(cluster, lambda: server.poll() is None)
         import django
 
         django.setup()
         from django.db import connections
 
-        from recall.assets import collect_if_changed
-        from recall.starting import prepare_database
+        from recall.process.startup import prepare_database
+        from recall.process.static_files import collect_if_changed
 
         prepare_database(str)  # with nobody in it
         connections.close_all()
         collect_if_changed()
     finally:
-        embedded.stop(server)
+        embedded_postgres.stop(server)
         shutil.rmtree(cluster.socket, ignore_errors=True)
 
 

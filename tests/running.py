@@ -23,8 +23,8 @@ import psycopg
 import uvicorn
 from psycopg.conninfo import make_conninfo
 
-from recall import embedded
 from recall.environment import Environment
+from recall.process import embedded_postgres
 from tests import prepared
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -70,13 +70,13 @@ class Server:
     """An embedded server of a test's own, which may be killed and started again."""
 
     def __init__(self, var_dir: Path) -> None:
-        self.cluster = embedded.open_cluster(var_dir, durable=False)
+        self.cluster = embedded_postgres.open_cluster(var_dir, durable=False)
         self.start()
 
     @property
     def conninfo(self) -> str:
         """libpq keywords of its database."""
-        return make_conninfo(**embedded.dsn(self.cluster.var_dir))
+        return make_conninfo(**embedded_postgres.dsn(self.cluster.var_dir))
 
     @property
     def url(self) -> str:
@@ -89,14 +89,14 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        self.process = self.cluster.start(embedded.THROW_AWAY)
-        embedded.wait_until_ready(self.cluster, lambda: self.process.poll() is None)
-        embedded.ensure_database(self.cluster.var_dir)
+        self.process = self.cluster.start(embedded_postgres.THROW_AWAY)
+        embedded_postgres.wait_until_ready(self.cluster, lambda: self.process.poll() is None)
+        embedded_postgres.ensure_database(self.cluster.var_dir)
 
     def stop(self) -> None:
         """Stop it in order."""
         if self.process.poll() is None:
-            embedded.stop(self.process)
+            embedded_postgres.stop(self.process)
 
     def kill(self) -> None:
         """SIGKILL to its first process; returns when its other processes have noticed and gone, too."""
@@ -115,7 +115,7 @@ def own_server() -> Iterator[Server]:
             yield server
         finally:
             server.stop()
-            embedded.discard(server.cluster)
+            embedded_postgres.discard(server.cluster)
 
 
 # An ASGI application -----------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class App:
 
     def conninfo(self) -> str:
         """libpq keywords of its database."""
-        return make_conninfo(**embedded.dsn(self.var_dir))
+        return make_conninfo(**embedded_postgres.dsn(self.var_dir))
 
     def processes(self) -> list[psutil.Process]:
         """The supervisor and all it started, and what those started."""
@@ -240,7 +240,7 @@ def started_in(folder: Path, **environment: str) -> Iterator[App]:
         yield app
     finally:
         app.stop()
-        shutil.rmtree(embedded.socket_dir(folder), ignore_errors=True)
+        shutil.rmtree(embedded_postgres.socket_dir(folder), ignore_errors=True)
 
 
 def _share_caches(var_dir: Path) -> None:

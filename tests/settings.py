@@ -25,7 +25,7 @@ atexit.register(shutil.rmtree, THROW_AWAY, ignore_errors=True)
 _CACHES = Path(__file__).resolve().parent.parent / "var"
 os.environ["VAR_DIR"] = str(THROW_AWAY)
 
-from recall import embedded  # noqa: E402
+from recall.process import embedded_postgres  # noqa: E402
 from recall.settings import *  # noqa: E402, F403
 from recall.settings import DATABASE_DSN, django_database  # noqa: E402
 
@@ -34,7 +34,7 @@ TIKTOKEN_CACHE_DIR = _CACHES / "tiktoken"
 
 # No pool: a test's event loop ends with connections in it, and a test database in use cannot be dropped.
 DATABASES = {
-    "default": {**django_database(DATABASE_DSN, pool_size=None), "TEST": {"TEMPLATE": embedded.DATABASE}},
+    "default": {**django_database(DATABASE_DSN, pool_size=None), "TEST": {"TEMPLATE": embedded_postgres.DATABASE}},
 }
 """A test database is a copy of the one that was prepared (`tests/prepared.py`)."""
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from recall.tokens import exact
+from recall.llm.tokens import exact
 
 ESTIMATED: Final = "estimated"
 WHY_ESTIMATED: Final = (
@@ -27,7 +27,7 @@ def tokens(number: int) -> str:
 
 @register.simple_tag
 def estimated() -> str:
-    """Said in a line of figures where they are estimates for want of a vocabulary (recall/tokens.py); else nothing."""
+    """Said in a line of figures that are estimates for want of a vocabulary (recall/llm/tokens.py); else nothing."""
     return "" if exact() else f", {ESTIMATED}"
 
 

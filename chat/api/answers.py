@@ -16,7 +16,7 @@ from budget.models import Receipt
 from chat.answers import GIVEN
 from chat.api.comparing import WHAT_IT_WAS_GIVEN
 from chat.api.searching import Day
-from recall.paging import Page, Paging, page
+from recall.openapi.pagination import Page, Paging, page
 
 router = Router()
 

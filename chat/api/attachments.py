@@ -16,8 +16,8 @@ from pydantic import Field
 from accounts.api_access import Replay, needs, person
 from chat import models
 from chat.attachments.accepting import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["attachments"])
 

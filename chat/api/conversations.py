@@ -29,10 +29,10 @@ from chat.stopping import stop_elsewhere
 from chat.trail import walk
 from memory import librarian
 from memory.models import LibrarianRun
-from recall.inputs import Moment, Number
-from recall.nudges import nudge
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
+from recall.db.notify import nudge
+from recall.openapi.fields import Moment, Number
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["conversations"])
 

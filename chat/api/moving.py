@@ -18,8 +18,8 @@ from chat.importing import jobs
 from chat.importing.entries import NotImportedError
 from chat.importing.told import shown
 from chat.models import ImportJob
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 imports = Router(tags=["import and export"])
 exports = Router(tags=["import and export"])

@@ -17,8 +17,8 @@ from accounts.models import AccessLog, validate_time_zone
 from accounts.scopes import SCOPES
 from chat.choosing_model import NotOffered, checked_effort, checked_model
 from memory import wording
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["settings"])
 

@@ -16,7 +16,7 @@ from chat.api.bringing_back import BringingBack, Deleted, deleted
 from chat.bringing_back import GoneForGood
 from chat.roles import MAX_INSTRUCTIONS, MAX_NAME
 from memory.tree import NotMovedError
-from recall.problems import Refusal
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["projects and roles"])
 

@@ -14,7 +14,7 @@ from accounts.api_access import needs, person
 from chat import models, roles
 from chat.api.bringing_back import BringingBack, Deleted, deleted
 from chat.bringing_back import GoneForGood
-from recall.problems import Refusal
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["projects and roles"])
 

@@ -20,8 +20,8 @@ from accounts.api_access import needs, person
 from chat.api.conversations import Conversation
 from chat.asked_words import MOST_CHARS
 from chat.conversation_search import Filter, FoundConversation, search
-from recall.inputs import EARLIEST, LATEST
-from recall.paging import NOT_OURS, note_next
+from recall.openapi.fields import EARLIEST, LATEST
+from recall.openapi.pagination import NOT_OURS, note_next
 
 router = Router(tags=["conversations"])
 

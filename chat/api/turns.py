@@ -37,9 +37,9 @@ from chat.opening import Refused
 from chat.running import TURNS, Frame, RunningTurn
 from chat.sending import STATUS, Accepted, accept
 from chat.too_long import keep_as_document
-from recall.inputs import Number
-from recall.problems import Refusal
-from recall.threads import in_thread
+from recall.db.threads import in_thread
+from recall.openapi.fields import Number
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["turns"])
 router.add_router("", comparing.router)

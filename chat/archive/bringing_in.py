@@ -39,7 +39,7 @@ from memory.documents import BEGINNINGS
 from memory.forgetting.epoch import hold
 from memory.indexing import restore_words
 from memory.models import Document
-from recall.numbering import new_ids
+from recall.db.sequences import new_ids
 
 if TYPE_CHECKING:
     from accounts.models import User

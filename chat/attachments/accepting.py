@@ -28,9 +28,9 @@ from chat.attachments.limits import (
 from chat.models import Attachment
 from memory.reading import NotReadable, plain, read_file, recognise
 from memory.reading.apart import NoTurn, turn
-from recall.connections import let_go
+from recall.db.connections import let_go
+from recall.llm.tokens import count
 from recall.text import storable
-from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -20,7 +20,7 @@ from django.db.models.functions import Left
 from budget.counting import SAMPLE
 from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES
 from chat.models import Attachment
-from recall.prepared import AnyOf, Prepared
+from recall.db.prepared import AnyOf, Prepared
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, TextBlockParam

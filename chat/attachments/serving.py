@@ -28,7 +28,7 @@ from chat.attachments.showing import as_json
 from chat.choosing_model import NotOffered, checked_model, defaults_of
 from chat.models import Attachment, Conversation
 from memory.reading import NotReadable
-from recall.provider import capabilities
+from recall.llm.client import capabilities
 
 SHOWN: Final = ("image/png", "image/jpeg", "image/webp")
 """Media types that are served as they are and shown: images that Recall encoded itself. The rest is only kept."""

@@ -36,7 +36,7 @@ from memory.imported import Brought, keep_document, propose
 from memory.models import LibrarianRun
 from memory.tree import fitting_name
 from recall.celery import LEASE_SECONDS, queue
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -20,9 +20,9 @@ from django.utils import timezone
 from chat.importing.limits import TITLE_CHARS
 from chat.models import Conversation, Message
 from memory.indexing import index_conversation
-from recall.numbering import new_ids
+from recall.db.sequences import new_ids
+from recall.llm.tokens import count
 from recall.text import storable_json
-from recall.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -16,8 +16,8 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from memory.indexing import index_conversation
 from memory.source import Utterance
+from recall.llm.tokens import count
 from recall.text import storable
-from recall.tokens import count
 
 TITLE_CHARS = 200
 

@@ -23,8 +23,8 @@ from accounts import rates
 from accounts.keys import holder
 from accounts.models import ApiKey
 from chat.mcp.tools import SCOPES_OF_TOOLS
-from recall.refusing import Application, Receive, Send, is_same_origin
-from recall.threads import in_thread
+from recall.db.threads import in_thread
+from recall.request_limits import Application, Receive, Send, is_same_origin
 
 PATH: Final = "/mcp"
 KEY: Final = "recall.key"

@@ -24,8 +24,8 @@ from chat.mcp.tools import READS_DOCUMENTS, Lent, call, lent_to
 from chat.tools import knowing
 from chat.tools.calls import Answer, ToolRefused
 from memory.models import Document
-from recall.refusing import Receive, Send
-from recall.threads import in_thread
+from recall.db.threads import in_thread
+from recall.request_limits import Receive, Send
 
 type Context = ServerRequestContext[dict[str, Any], Any]
 

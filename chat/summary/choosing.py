@@ -15,7 +15,7 @@ from django.conf import settings
 from chat.summary.engines import Engine, Summarised, SummaryFailed
 from chat.summary.rules import RuleEngine
 from chat.summary.schema import DEFAULT_VERBOSITY, Exchange, Verbosity
-from recall.provider import capabilities
+from recall.llm.client import capabilities
 
 log = logging.getLogger(__name__)
 

@@ -27,7 +27,7 @@ from chat.summary.schema import (
     render,
 )
 from chat.summary.shortening import evenly
-from recall.tokens import count
+from recall.llm.tokens import count
 
 EARLIER: Final = "Earlier: "
 THEN: Final = " Then: "

@@ -22,8 +22,8 @@ from chat.summary.engines import Summarised, SummaryFailed
 from chat.summary.schema import KINDS, Exchange, Summary, Verbosity
 from memory.extraction import Usage
 from memory.sensitive import sensitive
-from recall.failures import classify
-from recall.provider import capabilities, sync_client
+from recall.llm.client import capabilities, sync_client
+from recall.llm.failures import classify
 
 PROMPT_VERSION: Final = "1"
 """Raise it with every change of INSTRUCTIONS or of the schema."""

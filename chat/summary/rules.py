@@ -22,7 +22,7 @@ from memory.own_words import own_words
 from memory.question import is_small_talk
 from memory.rules.clauses import clauses
 from memory.sensitive import sensitive
-from recall.tokens import count
+from recall.llm.tokens import count
 
 VERSION: Final = "rules/1"
 

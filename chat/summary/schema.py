@@ -18,8 +18,8 @@ from typing import Any, Final, Self
 
 from chat.summary.shortening import READABLE, to_characters, to_tokens
 from recall.environment import setting
+from recall.llm.tokens import count
 from recall.text import storable
-from recall.tokens import count
 
 
 class Verbosity(StrEnum):

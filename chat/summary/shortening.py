@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from recall.tokens import count
+from recall.llm.tokens import count
 
 CUT_MARK: Final = "…"
 WORD_WITHIN: Final = 24

@@ -18,7 +18,7 @@ from chat.opening import Opened
 from chat.tools import knowing, remembering, web, working
 from chat.tools.calls import Answer, ToolRefused
 from chat.websearch import SERVER_TOOL
-from recall.provider import Capabilities
+from recall.llm.client import Capabilities
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam, WebSearchTool20250305Param

@@ -12,7 +12,7 @@ from pydantic import Field
 from accounts.api_access import Replay, needs, person
 from memory import models
 from memory.forms import MAX_BOUNDARY
-from recall.nudges import nudge
+from recall.db.notify import nudge
 
 router = Router(tags=["settings"])
 

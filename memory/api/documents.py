@@ -15,10 +15,10 @@ from memory import documents, models, trash, tree
 from memory.api.may_write import DECIDES, may_write
 from memory.filing.lines import without_marks
 from memory.pages.then import document_then
-from recall.inputs import Moment
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
-from recall.tokens import count
+from recall.llm.tokens import count
+from recall.openapi.fields import Moment
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["documents"])
 

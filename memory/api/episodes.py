@@ -14,8 +14,8 @@ from accounts.api_access import needs, person
 from memory import models
 from memory.episodes import narrative_arc
 from memory.kinds import EpisodeKind
-from recall.inputs import Moment
-from recall.paging import Page, Paging, page
+from recall.openapi.fields import Moment
+from recall.openapi.pagination import Page, Paging, page
 
 router = Router(tags=["episodes"])
 

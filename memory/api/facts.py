@@ -20,8 +20,8 @@ from memory.evidence import shown
 from memory.forms import MAX_STATEMENT
 from memory.kinds import Kind
 from memory.links import neighbours
-from recall.inputs import Moment
-from recall.paging import Page, Paging, page
+from recall.openapi.fields import Moment
+from recall.openapi.pagination import Page, Paging, page
 
 router = Router(tags=["facts"])
 

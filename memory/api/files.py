@@ -17,8 +17,8 @@ from accounts.api_access import needs, person
 from memory import models, syncing, uploads
 from memory.api.documents import Path
 from memory.api.may_write import DECIDES, may_write
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["documents"])
 

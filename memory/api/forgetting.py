@@ -17,8 +17,8 @@ from memory.forgetting import doing
 from memory.forgetting.proving import look_for
 from memory.forgetting.targets import MOST_TICKED, NothingThereError, Target
 from memory.pages.forgetting import matches
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["forgetting"])
 

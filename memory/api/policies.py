@@ -13,7 +13,7 @@ from accounts.models import User
 from memory.decision import Rule
 from memory.policies import NAMES, SUBJECTS, SUCH_AS, default_rule, rules_of, set_rules
 from memory.precision import precision_of
-from recall.problems import Refusal
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["review"])
 

@@ -23,9 +23,9 @@ from memory.merging import merge
 from memory.pages.decisions import kept_unasked
 from memory.undoing import can_be_undone
 from memory.validity import Validity, validity_of
-from recall.inputs import Moment, Number
-from recall.paging import Page, Paging, page
-from recall.problems import Refusal
+from recall.openapi.fields import Moment, Number
+from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.problems import Refusal
 
 router = Router(tags=["review"])
 

@@ -14,7 +14,7 @@ from accounts.api_access import needs, person
 from memory.paths import encode
 from memory.ranking import Part, Rule, Source
 from memory.retrieval import EVERYTHING, Filters, MemoryItem, recall
-from recall.inputs import Moment
+from recall.openapi.fields import Moment
 
 router = Router(tags=["memory"])
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from accounts.api_access import Replay, needs, person
 from memory import models, tidying
-from recall.paging import Page, Paging, page
+from recall.openapi.pagination import Page, Paging, page
 
 router = Router(tags=["memory"])
 

@@ -22,7 +22,7 @@ from memory.links import give_way, take_place
 from memory.models import Document, Fact, ReviewAction
 from memory.sensitive import sensitive
 from recall.celery import queue
-from recall.tokens import count
+from recall.llm.tokens import count
 
 if TYPE_CHECKING:
     from accounts.models import User

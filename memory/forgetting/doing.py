@@ -30,8 +30,8 @@ from memory.forgetting.targets import Target, What, all_conversations
 from memory.forgetting.vocabulary import standing
 from memory.models import Forgetting
 from recall.celery import queue
-from recall.erasing import Erasure, Going, words_of
-from recall.nudges import nudge
+from recall.db.notify import nudge
+from recall.redaction import Erasure, Going, words_of
 
 
 class ChangedError(Exception):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from accounts.models import User
 from memory.models import Forgetting
-from recall.prepared import Prepared
+from recall.db.prepared import Prepared
 
 if TYPE_CHECKING:
     from datetime import datetime

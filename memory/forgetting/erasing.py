@@ -11,7 +11,7 @@ from memory.documents import write
 from memory.filing.profile import refresh
 from memory.forgetting.finding import kept_lines
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction, Revision, Upload
-from recall.erasing import Erasure, Going
+from recall.redaction import Erasure, Going
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -19,7 +19,7 @@ from memory.filing.papers import resting_on
 from memory.forgettable import forgettables
 from memory.forgetting.vocabulary import said_elsewhere
 from memory.models import Chunk, Document, Episode, Fact, Revision
-from recall.erasing import Erasure, Saying, words_of
+from recall.redaction import Erasure, Saying, words_of
 
 if TYPE_CHECKING:
     from accounts.models import User

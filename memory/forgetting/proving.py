@@ -18,7 +18,7 @@ from memory.forgetting.sweeping import columns, owned_models
 from memory.models import Forgetting
 from memory.profile import profile_lines
 from memory.retrieval import recall
-from recall.erasing import Erasure, words_of
+from recall.redaction import Erasure, words_of
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -22,7 +22,7 @@ from memory.forgetting.epoch import epoch, locked_epoch
 from memory.models import Forgetting, LibrarianRun
 from memory.source import Utterance, source
 from recall.celery import queue
-from recall.connections import let_go
+from recall.db.connections import let_go
 
 log = logging.getLogger(__name__)
 

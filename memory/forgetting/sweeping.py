@@ -19,8 +19,8 @@ from django.db.models import Q
 from memory.models import Document, PersonalIndex
 from memory.paths import PathField
 from memory.tree import numbered
-from recall.erasing import FORGOTTEN, Erasure
-from recall.ownership import Owned
+from recall.db.ownership import Owned
+from recall.redaction import FORGOTTEN, Erasure
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from memory.models import Document, Episode, Fact, Forgetting
 from memory.paths import encode
-from recall.erasing import Erasure
+from recall.redaction import Erasure
 
 if TYPE_CHECKING:
     from accounts.models import User

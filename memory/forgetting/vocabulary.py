@@ -15,7 +15,7 @@ from django.db import connection
 from psycopg import sql
 
 from memory.decision import Reason
-from recall.erasing import Erasure, batches, words_of
+from recall.redaction import Erasure, batches, words_of
 
 if TYPE_CHECKING:
     from accounts.models import User

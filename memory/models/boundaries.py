@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Self
 from django.db import models
 from django.db.models import F, Q
 
-from recall.prepared import Prepared
+from recall.db.prepared import Prepared
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from recall.ownership import Owned, OwnedManager
+from recall.db.ownership import Owned, OwnedManager
 
 
 class Consolidation(Owned):

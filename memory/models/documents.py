@@ -12,7 +12,7 @@ from django.db.models import Q
 from memory.filing.lines import without_facts, without_marks
 from memory.models.indexed import ZERO_TO_ONE
 from memory.paths import PathField
-from recall.ownership import Owned, OwnedManager, OwnedQuerySet
+from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
 
 
 class DocumentQuerySet(OwnedQuerySet):

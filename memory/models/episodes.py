@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from memory.kinds import EpisodeKind, EpisodeOutcome
 from memory.models.indexed import ZERO_TO_ONE, Indexed
-from recall.indexes import FEW_WAITING
-from recall.ownership import OwnedQuerySet
+from recall.db.gin import FEW_WAITING
+from recall.db.ownership import OwnedQuerySet
 
 
 class EpisodeQuerySet(OwnedQuerySet):

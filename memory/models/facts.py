@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from memory.kinds import Kind
 from memory.models.indexed import ZERO_TO_ONE, Indexed
+from recall.db.gin import FEW_WAITING
+from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
 from recall.environment import setting
-from recall.indexes import FEW_WAITING
-from recall.ownership import Owned, OwnedManager, OwnedQuerySet
 
 GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)
 """A keyed fact of at least this importance is in every prompt (seed 002, stage 1; DESIGN §4, section 4)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from recall.ownership import Owned, OwnedManager
+from recall.db.ownership import Owned, OwnedManager
 
 
 class Forgetting(Owned):

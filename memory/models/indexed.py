@@ -8,7 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from pgvector.django import HalfVectorField
 
-from recall.ownership import Owned
+from recall.db.ownership import Owned
 
 ZERO_TO_ONE: Final = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 """For scores such as confidence, importance and significance."""

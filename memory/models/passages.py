@@ -12,8 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.models.indexed import Indexed
-from recall.indexes import FEW_WAITING
-from recall.ownership import Owned, OwnedManager
+from recall.db.gin import FEW_WAITING
+from recall.db.ownership import Owned, OwnedManager
 
 
 class Chunk(Indexed):

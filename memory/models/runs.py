@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from recall.ownership import Owned, OwnedQuerySet
+from recall.db.ownership import Owned, OwnedQuerySet
 
 
 class LibrarianRunQuerySet(OwnedQuerySet):

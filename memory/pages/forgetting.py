@@ -16,7 +16,7 @@ from memory.forgetting.targets import of_chat
 from memory.models import Document, Episode, Fact, Forgetting
 from memory.pages.knowledge import address
 from memory.retrieval import recall
-from recall.erasing import Going
+from recall.redaction import Going
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -21,7 +21,7 @@ from memory.models import Chunk, Document, Upload
 from memory.pages.profile import Editor, editor
 from memory.profile import FOLDER
 from memory.reading.formats import ENDINGS, KNOWN
-from recall.markdown import render
+from recall.rendering.markdown import render
 
 MOST_IN_FOLDER: Final = 200
 """Documents of one folder in the tree; the folder's own page shows all of them, page by page."""

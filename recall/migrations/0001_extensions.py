@@ -6,7 +6,7 @@ from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from pgvector.django import VectorExtension
 
-from recall.database import check_database
+from recall.db.requirements import check_database
 
 
 def check(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:

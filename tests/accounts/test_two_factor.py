@@ -22,7 +22,7 @@ from django.urls import reverse
 
 from accounts import sealing
 from accounts.models import User
-from recall.starting import prepare_database
+from recall.process.startup import prepare_database
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -267,7 +267,7 @@ def test_what_lay_open_is_sealed_at_the_next_start_and_then_left_alone(alice: Us
 
 @pytest.mark.django_db(transaction=True)
 def test_each_start_seals(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recall.starting.install_broker", lambda: None)
+    monkeypatch.setattr("recall.process.startup.install_broker", lambda: None)
     secret = generate_totp_secret()
     lies_open(alice, secret)
     assert prepare_database(lambda: "Sign in.") == "Sign in."

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
-from recall.nudges import Listener
-from recall.provider import forget_capabilities
+from recall.db.notify import Listener
+from recall.llm.client import forget_capabilities
 from tests.running import listening_socket, serve_in_thread
 
 

@@ -15,8 +15,8 @@ from ninja.openapi.schema import OpenAPISchema
 from accounts.api_access import Access, needs
 from accounts.scopes import SCOPES
 from recall.api import api
-from recall.described import TAGS, description
-from recall.problems import EXAMPLES, KINDS
+from recall.openapi.problems import EXAMPLES, KINDS
+from recall.openapi.schema import TAGS, description
 
 ROOT = Path(__file__).resolve().parents[2]
 

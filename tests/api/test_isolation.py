@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from recall.described import description
+from recall.openapi.schema import description
 from tests.api.rows import DOCUMENT, everything_of, filled, with_key
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_this_connection")]

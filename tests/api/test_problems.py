@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from recall.refusing import LimitedBodies
+from recall.request_limits import LimitedBodies
 from tests.api.rows import AT
 
 pytestmark = pytest.mark.django_db

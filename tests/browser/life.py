@@ -93,7 +93,7 @@ def begin(email: str) -> dict[str, str]:
     from chat.models import Conversation, Message
     from memory import documents
     from memory.models import Episode
-    from recall.tokens import count
+    from recall.llm.tokens import count
 
     user, now = User.objects.get(email=email), timezone.now()
     told: dict[str, str] = {}

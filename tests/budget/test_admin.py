@@ -15,7 +15,7 @@ from budget.limits import Per, What, set_limit
 from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
 from budget.prices import forget_known_prices, price_for
 from budget.snapshots import Line, Reason, pin
-from recall.tokens import exact
+from recall.llm.tokens import exact
 from tests.budget.rows import answer_of, draft_for
 
 pytestmark = pytest.mark.django_db

@@ -21,8 +21,9 @@ from budget.counting import (
     classify,
     estimate,
 )
-from recall import tokens, vocabulary
-from recall.tokens import REMEMBERED_FROM, WINDOW, Source, TokenCounter, count_by_characters
+from recall.llm import tokens
+from recall.llm.tokens import REMEMBERED_FROM, WINDOW, Source, TokenCounter, count_by_characters
+from recall.process import token_vocabulary
 
 # `make` fills it; the tests themselves never go to the network.
 VOCABULARY_FOLDER = Path(__file__).resolve().parents[2] / "var" / "tiktoken"
@@ -112,7 +113,7 @@ def loaded() -> TokenCounter:
 @pytest.fixture
 def counter() -> TokenCounter:
     if loaded().source is Source.ESTIMATED:
-        pytest.skip("the vocabulary is not on this machine: python -m recall.vocabulary")
+        pytest.skip("the vocabulary is not on this machine: python -m recall.process.token_vocabulary")
     return loaded()
 
 
@@ -209,7 +210,7 @@ def test_a_damaged_vocabulary_is_left_alone_and_nothing_is_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tiktoken.load, "read_file", lambda path: pytest.fail(f"went to {path}"))
-    damaged = tmp_path / vocabulary.FILE_NAME
+    damaged = tmp_path / token_vocabulary.FILE_NAME
     damaged.write_bytes(b"IQ== 0\nIg== 1\n")
     assert TokenCounter(tmp_path).source is Source.ESTIMATED
     assert damaged.exists()

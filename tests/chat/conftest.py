@@ -17,7 +17,7 @@ from budget import prices
 from budget.models import Price
 from chat.consumer import ChatConsumer
 from chat.running import TURNS
-from recall.provider import close, forget_capabilities
+from recall.llm.client import close, forget_capabilities
 
 Frame = dict[str, Any]
 PATIENCE = 30.0

@@ -40,8 +40,8 @@ from memory.retrieval import MemoryItem, Recollection
 from offline.cache import PromptCache
 from offline.models import MODELS
 from offline.prompt import read_prompt
-from recall.provider import Capabilities
-from recall.tokens import count
+from recall.llm.client import Capabilities
+from recall.llm.tokens import count
 
 MODEL = "claude-sonnet-5-5"
 WORKSPACE = "test"

@@ -12,7 +12,7 @@ from chat.history import past
 from chat.models import Conversation, Message
 from chat.opening import Opened, send
 from memory.indexing import index_conversation
-from recall.tokens import count
+from recall.llm.tokens import count
 
 Exchange = tuple[str, str]
 """Question and answer."""

@@ -32,7 +32,7 @@ from memory.models import Boundary, Fact
 from offline.cache import InputUsage, PromptCache
 from offline.models import MODELS
 from offline.prompt import Prompt, read_prompt
-from recall.provider import Capabilities
+from recall.llm.client import Capabilities
 from tests.chat.long_talk import answered, ask, begin, fold, numbered
 from tests.running import PROJECT, clean_environment
 

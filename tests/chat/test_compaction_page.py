@@ -16,7 +16,7 @@ from chat import windows
 from chat.compaction import ask
 from chat.folds import WHAT_HAPPENS
 from chat.models import Compaction, Conversation, Message, Segment
-from recall.provider import from_settings, remembered
+from recall.llm.client import from_settings, remembered
 from tests.chat.long_talk import begin, fold, go_on, numbered
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]

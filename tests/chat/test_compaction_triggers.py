@@ -19,7 +19,7 @@ from chat.folding import FEWEST, KEPT_TURNS, LEAST_TURNS, MERGED_DOWN_TO, MOST_S
 from chat.models import Compaction, Conversation, Message
 from chat.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, Moment, reason
 from memory.indexing import embed_waiting
-from recall.provider import from_settings
+from recall.llm.client import from_settings
 from tests.chat.conftest import Provider, Tabs
 from tests.chat.long_talk import ask, begin, numbered
 

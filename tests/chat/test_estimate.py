@@ -13,8 +13,8 @@ from django.db import transaction
 from budget import calibration
 from budget.models import Calibration
 from budget.plan import SMALL, STANDARD, Plan, resolve
-from recall import tokens
-from recall.tokens import Source
+from recall.llm import tokens
+from recall.llm.tokens import Source
 from tests.chat.conversing import Predicted, Talk, replay
 
 pytestmark = pytest.mark.django_db
@@ -62,13 +62,13 @@ def errors(requests: Iterator[Predicted]) -> list[float]:
 @pytest.mark.parametrize("plan", [STANDARD, SMALL], ids=lambda plan: plan.name)
 def test_from_the_tenth_turn_on_the_prediction_is_within_three_per_cent(plan: Plan) -> None:
     if not tokens.exact():
-        pytest.skip("the vocabulary is not on this machine: python -m recall.vocabulary")
+        pytest.skip("the vocabulary is not on this machine: python -m recall.process.token_vocabulary")
     assert p95(errors(talks(plan))) <= 0.03
 
 
 def test_a_server_without_a_cache_is_predicted_as_well() -> None:
     if not tokens.exact():
-        pytest.skip("the vocabulary is not on this machine: python -m recall.vocabulary")
+        pytest.skip("the vocabulary is not on this machine: python -m recall.process.token_vocabulary")
     assert p95(errors(talks(STANDARD, caching=False))) <= 0.03
 
 

@@ -24,7 +24,7 @@ from chat.models import Message
 from chat.taskroom import Shown
 from memory import documents
 from memory.models import Document, Revision
-from recall import provider as provider_module
+from recall.llm import client as provider_module
 from tests.chat.conftest import Provider, Tab, Tabs, settled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]

@@ -18,7 +18,7 @@ from chat.archive.streaming import streamed
 from chat.importing import jobs
 from chat.models import Conversation, ImportJob
 from memory.models import Fact, LibrarianRun
-from recall.refusing import TAKES_EXPORTS
+from recall.request_limits import TAKES_EXPORTS
 from tests.chat.exports import CHATGPT, conversation
 
 pytestmark = pytest.mark.django_db

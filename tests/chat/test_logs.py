@@ -17,7 +17,7 @@ from memory import librarian
 from memory.indexing import embed_waiting
 from memory.models import LibrarianRun
 from recall.celery import app
-from recall.observing import FIELDS, MORE_THAN_IDS, TASKS, JsonLines, PlainLines, with_fields
+from recall.observability.logs import FIELDS, MORE_THAN_IDS, TASKS, JsonLines, PlainLines, with_fields
 from tests.chat.conftest import Provider, Tabs
 from tests.memory.test_indexing import said
 

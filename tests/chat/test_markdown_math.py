@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall import formulas
-from recall.markdown import MAX_CHARS, render
+from recall.rendering import math
+from recall.rendering.markdown import MAX_CHARS, render
 from tests.recall.test_markdown import inspect
 
 FOUND = [
@@ -70,7 +70,7 @@ def test_a_formula_that_cannot_be_read_is_shown_as_code(text: str) -> None:
 
 
 def test_a_long_one_and_what_comes_after_many_is_shown_as_code() -> None:
-    assert formulas.mathml("a" * (formulas.MAX_CHARS + 1), is_block=False) is None
+    assert math.mathml("a" * (math.MAX_CHARS + 1), is_block=False) is None
     html = render("$a_1$ " * 3_000)
     assert 100 < html.count("<math") < 1_000
     assert html.count("<math") + html.count("<code>") == 3_000
@@ -112,7 +112,7 @@ def test_no_mixture_gets_through_or_fails(parts: list[str]) -> None:
     text = "".join(parts)
     inspect(render(text))
     inspect(render(f"$${text}$$"))
-    formulas.mathml(text, is_block=True)
+    math.mathml(text, is_block=True)
 
 
 SLOW = ["$$\na\n\n", "\\(", "\\[\n", "$a$ ", "\\begin{align}\n", "$\\sqrt\\sqrt"]

@@ -17,8 +17,8 @@ from pydantic import SecretStr
 
 from chat.models import Conversation
 from memory.models import LibrarianRun
-from recall import metrics
 from recall.celery import app, install_broker
+from recall.observability import metrics
 from tests.chat.conftest import Provider, Tabs
 
 TOKEN = "a-long-token"
@@ -110,6 +110,6 @@ def test_no_figure_is_of_one_person() -> None:
 
 def test_each_figure_is_on_the_page_about_observing() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "observing.md").read_text()
-    source = (Path(__file__).resolve().parents[2] / "recall" / "metrics.py").read_text()
+    source = (Path(__file__).resolve().parents[2] / "recall" / "observability" / "metrics.py").read_text()
     for name in set(re.findall(r'"(recall_[a-z_]+)"', source)):
         assert f"`{name}" in page

@@ -31,7 +31,7 @@ from chat.frames import Send, parse
 from chat.models import Conversation
 from chat.opening import Refused, send
 from offline.models import MODELS
-from recall.provider import Capabilities
+from recall.llm.client import Capabilities
 from tests.chat.long_talk import ask, begin, numbered
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]

@@ -13,7 +13,7 @@ from chat.blueprint import BLUEPRINT
 from chat.history import Turn
 from chat.models import Message
 from chat.request import Contents, Recalled, Settings, _listed, build, digest
-from recall.provider import Capabilities
+from recall.llm.client import Capabilities
 
 ABLE = Capabilities(context_window=200_000, max_output=8_000, caching=True, thinking=True, effort=True)
 HOW = Settings(model="m", effort="", max_tokens=4_000, ttl="1h", able=ABLE, person="opaque")

@@ -35,7 +35,7 @@ from memory.forgetting.epoch import hold
 from memory.forgetting.targets import Target
 from memory.indexing import index_conversation
 from memory.models import Chunk, Document, Episode, Fact, Forgetting, LibrarianRun
-from recall.schedule import BEAT_SCHEDULE
+from recall.process.schedule import BEAT_SCHEDULE
 from tests.budget.rows import PLAN, Figures, answer_of, draft_for
 from tests.chat.test_pages import say
 from tests.memory.test_consolidation import elsewhere

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from chat.summary import Summary, merge, render
 from chat.summary.merging import Part
 from chat.summary.schema import LEAST_LIMIT
-from recall.tokens import count
+from recall.llm.tokens import count
 
 from .test_summary_schema import DATABASES, SUMMARIES
 

@@ -15,7 +15,7 @@ from chat.summary import Exchange, RuleEngine, Summary, SummaryFailed, Verbosity
 from chat.summary.model import ANSWER_CHARS, QUESTION_CHARS, ROOM, SEGMENT_CHARS, ModelEngine, as_data, schema
 from memory.extraction import Usage
 from offline.schema import schema_problem
-from recall import provider
+from recall.llm import client
 
 MODEL = "claude-haiku-5-5"
 WHEN = datetime(2026, 11, 21, 9, 5, tzinfo=UTC)
@@ -65,14 +65,14 @@ class Offline:
 @pytest.fixture
 def offline(offline_server: str) -> Iterator[Offline]:
     """A clean offline server."""
-    provider.forget_capabilities()
+    client.forget_capabilities()
     with httpx2.Client(base_url=offline_server) as http:
         for what in ("faults", "script", "requests"):
             http.delete(f"/offline/{what}").raise_for_status()
         yield Offline(http)
         for what in ("faults", "script", "requests"):
             http.delete(f"/offline/{what}").raise_for_status()
-    provider.forget_capabilities()
+    client.forget_capabilities()
 
 
 def asked(verbosity: Verbosity = Verbosity.NORMAL) -> Any:
@@ -240,7 +240,7 @@ def test_the_model_summarises_where_there_is_one_that_follows_a_schema(
 ) -> None:
     settings.IS_OFFLINE = False
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"librarian_engine": choice})
-    able = provider.Capabilities(200_000, 8_000, structured_output=structured)
+    able = client.Capabilities(200_000, 8_000, structured_output=structured)
     monkeypatch.setattr("chat.summary.choosing.capabilities", lambda model: able)
     chosen = engine()
     assert isinstance(chosen, ModelEngine if is_model else RuleEngine)

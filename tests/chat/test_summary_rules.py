@@ -16,7 +16,7 @@ from chat.summary.rules import kind_of
 from memory.embedding import embedder
 from memory.question import read
 from memory.ranking import CALIBRATIONS
-from recall.tokens import count
+from recall.llm.tokens import count
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -20,7 +20,7 @@ from chat.summary.schema import (
     MAX_TOPIC,
     MAX_TOPICS,
 )
-from recall.tokens import count
+from recall.llm.tokens import count
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 TEXTS = st.lists(TEXT, max_size=12).map(tuple)

@@ -16,7 +16,7 @@ from chat import tasks, titles
 from chat.models import Conversation, Message
 from chat.titles import TITLE_CHARS, ask_if_due, by_rules, cleaned, first_words, give_title
 from memory.models import Forgetting
-from recall import provider
+from recall.llm import client
 from tests.chat.test_pages import say
 
 LONG = (
@@ -151,7 +151,7 @@ def test_the_list_is_told_of_a_new_title(conversation: Conversation, monkeypatch
 @pytest.fixture
 def offline(offline_server: str, settings: Any) -> Iterator[Any]:
     """A model that answers as it is told; not the demo, so that it is asked."""
-    provider.forget_capabilities()
+    client.forget_capabilities()
     settings.IS_OFFLINE = False
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"librarian_engine": "auto"})
     with httpx2.Client(base_url=offline_server) as http:
@@ -169,7 +169,7 @@ def offline(offline_server: str, settings: Any) -> Iterator[Any]:
             return [one["body"] for one in seen if one["path"] == "/v1/messages"]
 
         yield SimpleNamespace(answers=answers, fails=fails, bodies=bodies)
-    provider.forget_capabilities()
+    client.forget_capabilities()
 
 
 def test_the_librarians_model_makes_it_and_its_tokens_are_booked(conversation: Conversation, offline: Any) -> None:

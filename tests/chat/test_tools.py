@@ -21,7 +21,7 @@ from chat.websearch import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
 from memory import documents
 from memory.documents import PathTakenError
 from memory.models import Document, Fact
-from recall.provider import Capabilities
+from recall.llm.client import Capabilities
 from tests.chat.long_talk import ask, begin
 
 HITS = [Hit("Tides", "https://example.org/tides", "High water at nine.")]

@@ -25,7 +25,7 @@ from memory.first_turn import where_we_left
 from memory.indexing import index_conversation, index_segment
 from memory.models import Chunk, Document, Episode, Fact, LibrarianRun
 from memory.retrieval import recall
-from recall.schedule import BEAT_SCHEDULE
+from recall.process.schedule import BEAT_SCHEDULE
 from tests.chat.test_pages import say
 
 SignIn = Callable[[Any], Client]

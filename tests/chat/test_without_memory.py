@@ -30,7 +30,7 @@ from chat.running import TURNS
 from memory.indexing import INDEX_TASK, embed_waiting
 from memory.models import Chunk, Fact, LibrarianRun
 from memory.retrieval import MemoryItem
-from recall.provider import close
+from recall.llm.client import close
 from tests.chat.conftest import Frame, Provider, Tab, Tabs, settled
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.erasing import FORGOTTEN, Erasure, Saying, words_of
+from recall.redaction import FORGOTTEN, Erasure, Saying, words_of
 
 SENTENCES = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon"]), min_size=2, max_size=5).map(
     " ".join

@@ -16,7 +16,7 @@ from accounts.models import User
 from chat.models import Message
 from chat.steps import readable
 from memory.models import Fact, Forgetting
-from recall.erasing import FORGOTTEN
+from recall.redaction import FORGOTTEN
 from tests.forgetting.everywhere import tables_with
 from tests.forgetting.told import OLDER, STATEMENT, WORDS, Told
 

@@ -25,8 +25,8 @@ from memory.indexing import EMBEDDED_COLUMNS, embed_waiting
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction
 from memory.retrieval import recall
 from memory.review import undo
-from recall.embedded import Cluster
-from recall.erasing import FORGOTTEN
+from recall.process.embedded_postgres import Cluster
+from recall.redaction import FORGOTTEN
 from tests.forgetting.everywhere import files_with, tables_with
 from tests.forgetting.told import BREAD, OLDER, QUOTE, SAID, STATEMENT, WORDS, Told, exchange, learn, tell, tool
 

@@ -33,8 +33,8 @@ from memory.forgetting.targets import Target, What
 from memory.indexing import reindex
 from memory.models import Document, Episode, Fact, LibrarianRun
 from memory.rules.engine import RuleEngine
-from recall.erasing import FORGOTTEN
-from recall.nudges import PROCESS_KEY
+from recall.db.notify import PROCESS_KEY
+from recall.redaction import FORGOTTEN
 from tests.chat.exports import CHATGPT
 from tests.chat.test_import_jobs import brought
 from tests.forgetting.everywhere import tables_with

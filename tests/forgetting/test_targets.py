@@ -15,7 +15,7 @@ from memory.forgetting.doing import forget, preview
 from memory.forgetting.sweeping import owned_models
 from memory.forgetting.targets import NothingThereError, Target, What
 from memory.models import Document, Episode, Fact, Forgetting
-from recall.erasing import FORGOTTEN
+from recall.redaction import FORGOTTEN
 from tests.forgetting.everywhere import tables_with
 from tests.forgetting.told import BREAD, SAID, WORDS, Told, learn, tell
 

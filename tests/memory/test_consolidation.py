@@ -26,7 +26,7 @@ from memory.review import accept, edit
 from memory.tasks import consolidate as consolidate_task
 from memory.tasks import consolidate_one
 from memory.validity import OVER
-from recall.schedule import BEAT_SCHEDULE
+from recall.process.schedule import BEAT_SCHEDULE
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

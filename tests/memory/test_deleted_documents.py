@@ -18,7 +18,7 @@ from memory.forgetting.targets import Target, What
 from memory.indexing import embed_waiting
 from memory.models import Chunk, DeletedDocument, Document, Fact, Revision
 from memory.retrieval import recall
-from recall.schedule import BEAT_SCHEDULE
+from recall.process.schedule import BEAT_SCHEDULE
 
 NOW = timezone.now
 

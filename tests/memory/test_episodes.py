@@ -36,7 +36,7 @@ from memory.model_engine import BATCH_CHARS, USER_CHARS, ModelEngine, schema
 from memory.models import Episode, Fact, LibrarianRun
 from memory.source import Speaker, Utterance
 from offline.schema import schema_problem
-from recall import provider
+from recall.llm import client
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MODEL = "claude-haiku-5-5"
@@ -108,12 +108,12 @@ def script(offline_server: str, monkeypatch: pytest.MonkeyPatch, queued: list[An
         )
         urllib.request.urlopen(request, timeout=10).close()
 
-    provider.forget_capabilities()
+    client.forget_capabilities()
     call("DELETE", "script")
     monkeypatch.setattr(librarian, "engine", lambda: ModelEngine(MODEL))
     yield lambda *answers: call("POST", "script", replies=[{"json": answer} for answer in answers])
     call("DELETE", "script")
-    provider.forget_capabilities()
+    client.forget_capabilities()
 
 
 FACT: dict[str, Any] = {

@@ -26,7 +26,7 @@ from memory.model_engine import (
 )
 from memory.source import Speaker, Utterance
 from offline.schema import schema_problem
-from recall import provider
+from recall.llm import client
 
 MODEL = "claude-haiku-5-5"
 SAID_AT = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
@@ -68,7 +68,7 @@ def offline(offline_server: str) -> Iterator[Call]:
             return json.loads(answer.read())
 
     def put_back() -> None:
-        provider.forget_capabilities()
+        client.forget_capabilities()
         for what in ("script", "faults", "requests"):
             call("DELETE", what)
 
@@ -80,7 +80,7 @@ def offline(offline_server: str) -> Iterator[Call]:
 @pytest.fixture
 def plain_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server without structured output."""
-    able = provider.from_settings()
+    able = client.from_settings()
     assert not able.structured_output
     monkeypatch.setattr("memory.model_engine.capabilities", lambda model: able)
 
@@ -241,8 +241,8 @@ def test_an_error_of_the_provider_is_a_plain_sentence(offline: Call, fault: dict
 
 
 def test_a_server_that_is_away_is_a_plain_sentence(offline: Call, settings: Any) -> None:
-    provider.capabilities(MODEL)
-    provider.sync_client.cache_clear()
+    client.capabilities(MODEL)
+    client.sync_client.cache_clear()
     settings.PROVIDER_BASE_URL = "http://127.0.0.1:9"
     with pytest.raises(ReadingFailed, match="could not be reached"):
         ModelEngine(MODEL).extract(reading())

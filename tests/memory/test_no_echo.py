@@ -31,7 +31,7 @@ from memory.model_engine import ModelEngine
 from memory.models import Document, Fact, LibrarianRun
 from memory.own_words import own_words
 from memory.source import Heard, Speaker, Utterance
-from recall import provider
+from recall.llm import client
 
 CONVERSATIONS = 200
 PARTS = [range(first, first + 20) for first in range(0, CONVERSATIONS, 20)]
@@ -190,7 +190,7 @@ def test_200_conversations_end_with_what_the_user_stated_however_greedy_the_mode
     db: None, offline_server: str, monkeypatch: pytest.MonkeyPatch, part: range
 ) -> None:
     """The scripted model proposes every sentence it sees as a fact, whoever said it, with four quotes to choose."""
-    provider.forget_capabilities()
+    client.forget_capabilities()
     monkeypatch.setattr(librarian, "engine", lambda: ModelEngine("claude-haiku-5-5"))
     for number in part:
         made, user = talk(number), somebody(number)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory.embedding import PIECES
 from memory.minilm import whole_tokenizer
 from memory.splitting import Measure, Passage, cut, passages
-from recall.tokens import count
+from recall.llm.tokens import count
 
 MEASURE = Measure(tokens=60, overlap=10)
 SENTENCE = "The old boat drifts slowly past the quiet mill and nobody asks where it is going tonight. "

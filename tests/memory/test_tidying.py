@@ -18,7 +18,7 @@ from accounts.models import User
 from memory import tasks, tidying
 from memory.consolidation import Report, consolidate
 from memory.models import Consolidation, Fact
-from recall.schedule import BEAT_SCHEDULE
+from recall.process.schedule import BEAT_SCHEDULE
 from tests.memory.test_consolidation import NOW, fact
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.staticfiles import finders
 
-from recall.assets import collect_if_changed
+from recall.process.static_files import collect_if_changed
 
 
 @pytest.fixture

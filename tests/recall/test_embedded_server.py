@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recall import embedded
+from recall.process import embedded_postgres
 from tests.running import Server, open_folder
 
 pytestmark = pytest.mark.processes
@@ -22,10 +22,10 @@ def answers(server: Server) -> bool:
 
 
 def test_its_address_needs_no_running_server() -> None:
-    dsn = embedded.dsn(Path("/srv/somewhere"))
+    dsn = embedded_postgres.dsn(Path("/srv/somewhere"))
     assert dsn["dbname"] == "recall"
-    assert dsn == embedded.dsn(Path("/srv/somewhere"))
-    assert dsn["host"] != embedded.dsn(Path("/srv/elsewhere"))["host"]
+    assert dsn == embedded_postgres.dsn(Path("/srv/somewhere"))
+    assert dsn["host"] != embedded_postgres.dsn(Path("/srv/elsewhere"))["host"]
 
 
 def test_it_starts_below_a_path_of_150_characters() -> None:
@@ -38,7 +38,7 @@ def test_it_starts_below_a_path_of_150_characters() -> None:
             assert len(f"{server.cluster.socket}/.s.PGSQL.5432") < 104
         finally:
             server.stop()
-            embedded.discard(server.cluster)
+            embedded_postgres.discard(server.cluster)
 
 
 def test_it_starts_in_a_folder_that_is_closed_to_everybody_else() -> None:
@@ -52,14 +52,14 @@ def test_it_starts_in_a_folder_that_is_closed_to_everybody_else() -> None:
             assert stat.S_IMODE(closed.stat().st_mode) == 0o700
         finally:
             server.stop()
-            embedded.discard(server.cluster)
+            embedded_postgres.discard(server.cluster)
 
 
 def test_root_keeps_aside_what_postgresqls_account_cannot_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clone in a closed home: data and programs stand elsewhere, and a link leads there. (Only root needs it.)"""
     with open_folder() as home, open_folder() as aside:
-        monkeypatch.setattr(embedded, "ROOT_HOME", aside)
-        monkeypatch.setattr(embedded, "_can_reach", lambda account, path: False)
+        monkeypatch.setattr(embedded_postgres, "ROOT_HOME", aside)
+        monkeypatch.setattr(embedded_postgres, "_can_reach", lambda account, path: False)
         server = Server(home)
         try:
             assert answers(server)
@@ -67,7 +67,7 @@ def test_root_keeps_aside_what_postgresqls_account_cannot_reach(monkeypatch: pyt
             assert server.cluster.programs.is_relative_to(aside) is (os.geteuid() == 0)
         finally:
             server.stop()
-            embedded.discard(server.cluster)
+            embedded_postgres.discard(server.cluster)
 
 
 def test_only_its_owner_may_enter_the_folder_of_the_socket(server: Server) -> None:
@@ -80,7 +80,7 @@ def test_it_listens_on_no_port(server: Server) -> None:
 
 
 def test_the_extensions_are_there_in_good_versions(server: Server) -> None:
-    from recall.database import EXTENSIONS, what_is_missing
+    from recall.db.requirements import EXTENSIONS, what_is_missing
 
     with server.connect() as connection:
         offered = connection.execute(
@@ -90,8 +90,8 @@ def test_the_extensions_are_there_in_good_versions(server: Server) -> None:
 
 
 def test_the_database_is_made_once(server: Server) -> None:
-    assert embedded.ensure_database(server.cluster.var_dir, "another") is True
-    assert embedded.ensure_database(server.cluster.var_dir, "another") is False
+    assert embedded_postgres.ensure_database(server.cluster.var_dir, "another") is True
+    assert embedded_postgres.ensure_database(server.cluster.var_dir, "another") is False
 
 
 def test_a_killed_server_comes_back_with_its_data(server: Server) -> None:
@@ -99,7 +99,7 @@ def test_a_killed_server_comes_back_with_its_data(server: Server) -> None:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
         connection.execute("CHECKPOINT")
     server.kill()
-    server.cluster = embedded.open_cluster(server.cluster.var_dir)
+    server.cluster = embedded_postgres.open_cluster(server.cluster.var_dir)
     server.start()
     with server.connect() as connection:
         assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
@@ -107,7 +107,7 @@ def test_a_killed_server_comes_back_with_its_data(server: Server) -> None:
 
 def test_a_server_that_a_killed_run_left_is_ended(server: Server) -> None:
     left = server.process
-    server.cluster = embedded.open_cluster(server.cluster.var_dir)
+    server.cluster = embedded_postgres.open_cluster(server.cluster.var_dir)
     assert left.wait(10) is not None
     server.start()
     assert answers(server)
@@ -120,7 +120,7 @@ def test_a_stale_lock_whose_number_now_belongs_to_a_stranger_does_not_stop_it(se
         lock = server.cluster.data / "postmaster.pid"
         _, *rest = lock.read_text().splitlines()
         lock.write_text("\n".join([str(stranger.pid), *rest, ""]))
-        server.cluster = embedded.open_cluster(server.cluster.var_dir)
+        server.cluster = embedded_postgres.open_cluster(server.cluster.var_dir)
         server.start()
         assert answers(server)
         assert stranger.poll() is None
@@ -140,16 +140,16 @@ def test_a_first_start_that_was_killed_half_way_is_begun_anew() -> None:
             assert not half_way.exists()
         finally:
             server.stop()
-            embedded.discard(server.cluster)
+            embedded_postgres.discard(server.cluster)
 
 
 def test_a_socket_folder_that_somebody_else_made_is_refused() -> None:
     with open_folder() as folder:
-        trap = embedded.socket_dir(folder)
+        trap = embedded_postgres.socket_dir(folder)
         trap.symlink_to(folder)
         try:
-            with pytest.raises(embedded.EmbeddedServerError, match="belongs to another user"):
-                embedded.open_cluster(folder)
+            with pytest.raises(embedded_postgres.EmbeddedServerError, match="belongs to another user"):
+                embedded_postgres.open_cluster(folder)
         finally:
             trap.unlink()
 
@@ -159,17 +159,19 @@ def test_data_of_another_release_is_refused_in_one_sentence() -> None:
         data = folder / "postgres"
         data.mkdir()
         (data / "PG_VERSION").write_text("15\n")
-        with pytest.raises(embedded.EmbeddedServerError, match="written by PostgreSQL 15 and this is PostgreSQL 18"):
-            embedded.open_cluster(folder)
-        embedded.socket_dir(folder).rmdir()
+        with pytest.raises(
+            embedded_postgres.EmbeddedServerError, match="written by PostgreSQL 15 and this is PostgreSQL 18"
+        ):
+            embedded_postgres.open_cluster(folder)
+        embedded_postgres.socket_dir(folder).rmdir()
 
 
 def test_a_closed_folder_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def closed(data: Path) -> str:
         raise PermissionError(errno.EACCES, "Permission denied", str(data / "PG_VERSION"))
 
-    monkeypatch.setattr(embedded, "_version_of", closed)  # root may enter every folder
+    monkeypatch.setattr(embedded_postgres, "_version_of", closed)  # root may enter every folder
     with open_folder() as folder:
-        with pytest.raises(embedded.EmbeddedServerError, match="PG_VERSION is closed to this user"):
-            embedded.open_cluster(folder)
-        embedded.socket_dir(folder).rmdir()
+        with pytest.raises(embedded_postgres.EmbeddedServerError, match="PG_VERSION is closed to this user"):
+            embedded_postgres.open_cluster(folder)
+        embedded_postgres.socket_dir(folder).rmdir()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from recall.manual import ELSEWHERE, NAMES, page
+from recall.rendering.docs_pages import ELSEWHERE, NAMES, page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall import formulas, markdown
-from recall.markdown import CLASSES, MAX_BRACKET_WORK, MAX_CHARS, TAGS, render
+from recall.rendering import markdown
+from recall.rendering import math as formulas
+from recall.rendering.markdown import CLASSES, MAX_BRACKET_WORK, MAX_CHARS, TAGS, render
 
 ATTACKS = [
     "[x](javascript:alert(1))",

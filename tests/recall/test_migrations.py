@@ -9,8 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
-from recall.database import EXTENSIONS, check_database, what_is_missing
-from recall.health import unapplied_migrations
+from recall.db.requirements import EXTENSIONS, check_database, what_is_missing
+from recall.observability.health import unapplied_migrations
 
 GOOD = {"vector": "0.8.6", "ltree": "1.3", "pg_trgm": "1.6", "unaccent": "1.1", "btree_gin": "1.3"}
 
@@ -55,7 +55,7 @@ def test_a_database_that_will_not_do_is_refused_in_one_sentence(
 @pytest.mark.django_db
 def test_migrating_asks_the_database_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     check_database(connection)
-    monkeypatch.setattr("recall.database.EXTENSIONS", {"no_such_extension": ()})
+    monkeypatch.setattr("recall.db.requirements.EXTENSIONS", {"no_such_extension": ()})
     with pytest.raises(ImproperlyConfigured, match="lacks the extension no_such_extension"):
         check_database(connection)
 
@@ -68,8 +68,8 @@ def test_the_page_says_that_it_is_fit_to_serve(client: Any) -> None:
 
 @pytest.mark.django_db
 def test_the_page_says_that_migrations_are_missing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recall.health._migrated.is_set", lambda: False)
-    monkeypatch.setattr("recall.health.unapplied_migrations", lambda: ["memory.0002_more"])
+    monkeypatch.setattr("recall.observability.health._migrated.is_set", lambda: False)
+    monkeypatch.setattr("recall.observability.health.unapplied_migrations", lambda: ["memory.0002_more"])
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json()) == (503, {"status": "migrations missing"})
 
@@ -80,6 +80,6 @@ def test_the_page_says_that_the_database_is_unreachable(client: Any, monkeypatch
     def no_answer() -> None:
         raise OperationalError("no answer")
 
-    monkeypatch.setattr("recall.health.connection.cursor", no_answer)
+    monkeypatch.setattr("recall.observability.health.connection.cursor", no_answer)
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json()) == (503, {"status": "database unreachable"})

@@ -19,13 +19,13 @@ from django.conf import settings
 from django.db import transaction
 from psycopg.conninfo import make_conninfo
 
-from recall.nudges import PG_CHANNEL, PROCESS_KEY, RESYNC, Listener, abandoned_keys, nudge
+from recall.db.notify import PG_CHANNEL, PROCESS_KEY, RESYNC, Listener, abandoned_keys, nudge
 from tests.running import PROJECT, Server, clean_environment
 
 ANOTHER_PROCESS = """
 import asyncio, json, sys, time
 from channels.layers import get_channel_layer
-from recall.nudges import PROCESS_KEY, Listener
+from recall.db.notify import PROCESS_KEY, Listener
 
 async def main():
     layer = get_channel_layer()

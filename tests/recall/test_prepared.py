@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
-from recall.prepared import STAND_INS, AnyOf, Prepared, fetch, numbered
+from recall.db.prepared import STAND_INS, AnyOf, Prepared, fetch, numbered
 
 
 @pytest.fixture

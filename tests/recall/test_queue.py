@@ -21,7 +21,7 @@ from django.db import connection, transaction
 from psycopg.conninfo import conninfo_to_dict
 
 from recall.celery import CONFIGURATION, LEASE_SECONDS, LONGEST_TASK_SECONDS, app, broker, install_broker, queue
-from recall.schedule import BEAT_SCHEDULE
+from recall.process.schedule import BEAT_SCHEDULE
 from tests.running import PROJECT, Server, clean_environment, free_port, wait_until
 
 LEASE_IS_OVER = 2.5  # seconds; tests/recall/short_lease.py says 2

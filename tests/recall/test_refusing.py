@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from recall.refusing import Event, LimitedBodies, is_same_origin
+from recall.request_limits import Event, LimitedBodies, is_same_origin
 
 
 @pytest.mark.parametrize(

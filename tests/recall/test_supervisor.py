@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from recall.supervisor import end_leftovers, how_it_ended
+from recall.process.supervisor import end_leftovers, how_it_ended
 from tests.running import PROJECT, clean_environment, wait_until
 
 pytestmark = pytest.mark.processes
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.processes
 KEEP = """
 import asyncio, os, sys
 from pathlib import Path
-from recall.supervisor import CannotRun, Child, Stopped, Supervisor
+from recall.process.supervisor import CannotRun, Child, Stopped, Supervisor
 
 async def main(register, commands):
     supervisor = Supervisor(Path(register))

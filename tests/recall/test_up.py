@@ -14,8 +14,8 @@ import psutil
 import psycopg
 import pytest
 
-from recall.starting import listening, only_one_in, prepare_database
-from recall.supervisor import CannotRun
+from recall.process.startup import listening, only_one_in, prepare_database
+from recall.process.supervisor import CannotRun
 from tests.running import PROJECT, App, clean_environment, open_folder, started_in, wait_until
 
 pytestmark = pytest.mark.processes
@@ -182,6 +182,6 @@ def test_whatever_stands_in_the_way_is_told_in_one_sentence(environment: dict[st
 @pytest.mark.django_db(transaction=True)
 def test_a_database_without_pgvector_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """The package's own server has it, so the list asks for one more that it has not."""
-    monkeypatch.setattr("recall.database.EXTENSIONS", {"vector_of_tomorrow": ()})
+    monkeypatch.setattr("recall.db.requirements.EXTENSIONS", {"vector_of_tomorrow": ()})
     with pytest.raises(CannotRun, match=r"^The database server lacks the extension vector_of_tomorrow; docs/self"):
         prepare_database(lambda: "never asked")

@@ -17,15 +17,15 @@ from pathlib import Path
 
 import pytest
 
-from recall import vocabulary
-from recall.vocabulary import FAILURE_MARKER, FILE_NAME, REQUIREMENT, RETRY_SECONDS, WHEEL_MEMBER, provide
+from recall.process import token_vocabulary
+from recall.process.token_vocabulary import FAILURE_MARKER, FILE_NAME, REQUIREMENT, RETRY_SECONDS, WHEEL_MEMBER, provide
 
 TRUE = b"the true vocabulary"
 
 
 @pytest.fixture(autouse=True)
 def small_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabulary, "SHA256", hashlib.sha256(TRUE).hexdigest())
+    monkeypatch.setattr(token_vocabulary, "SHA256", hashlib.sha256(TRUE).hexdigest())
 
 
 class Place:
@@ -122,16 +122,16 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_the_file_is_read_from_its_address(host: str) -> None:
-    assert vocabulary.from_its_address(f"{host}/file") == TRUE
+    assert token_vocabulary.from_its_address(f"{host}/file") == TRUE
 
 
 def test_an_address_without_the_file_gives_nothing(host: str) -> None:
-    assert vocabulary.from_its_address(f"{host}/nothing") is None
+    assert token_vocabulary.from_its_address(f"{host}/nothing") is None
 
 
 def test_a_host_that_does_not_answer_is_not_waited_for(host: str) -> None:
     started = time.monotonic()
-    assert vocabulary.from_its_address(f"{host}/silent", answer_seconds=0.2) is None
+    assert token_vocabulary.from_its_address(f"{host}/silent", answer_seconds=0.2) is None
     assert time.monotonic() - started < 2
 
 
@@ -142,15 +142,15 @@ def test_a_name_that_takes_for_ever_to_look_up_is_not_waited_for(monkeypatch: py
         release.wait(10)
         raise OSError("Name or service not known")
 
-    monkeypatch.setattr(vocabulary, "urlopen", look_up)
+    monkeypatch.setattr(token_vocabulary, "urlopen", look_up)
     started = time.monotonic()
-    assert vocabulary.from_its_address(answer_seconds=0.2) is None
+    assert token_vocabulary.from_its_address(answer_seconds=0.2) is None
     assert time.monotonic() - started < 2
     release.set()
 
 
 def test_a_refused_connection_gives_nothing() -> None:
-    assert vocabulary.from_its_address("http://127.0.0.1:9/file") is None
+    assert token_vocabulary.from_its_address("http://127.0.0.1:9/file") is None
 
 
 # The wheel
@@ -175,15 +175,15 @@ class Pip:
 
 def test_one_file_is_taken_out_of_the_wheel() -> None:
     pip = Pip({"llama_index/core/__init__.py": b"raise SystemExit", WHEEL_MEMBER: TRUE})
-    assert vocabulary.from_the_wheel(run=pip) == TRUE
+    assert token_vocabulary.from_the_wheel(run=pip) == TRUE
     assert {"download", "--no-deps", "--require-hashes", str(REQUIREMENT)} <= set(pip.command)
-    assert pip.options["timeout"] == vocabulary.WHEEL_SECONDS
+    assert pip.options["timeout"] == token_vocabulary.WHEEL_SECONDS
     assert not Path(pip.command[pip.command.index("--dest") + 1]).exists()
 
 
 @pytest.mark.parametrize("members", [{"something/else": b""}, b"no zip file"])
 def test_a_wheel_without_the_file_gives_nothing(members: dict[str, bytes] | bytes) -> None:
-    assert vocabulary.from_the_wheel(run=Pip(members)) is None
+    assert token_vocabulary.from_the_wheel(run=Pip(members)) is None
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_package_index_out_of_reach_gives_nothing(failure: Exception) -> None:
     def run(*_: object, **__: object) -> None:
         raise failure
 
-    assert vocabulary.from_the_wheel(run=run) is None
+    assert token_vocabulary.from_the_wheel(run=run) is None
 
 
 def test_the_wheel_is_pinned_to_one_version_and_its_hash() -> None:
@@ -213,18 +213,21 @@ def test_address_and_hash_are_the_ones_in_tiktoken(monkeypatch: pytest.MonkeyPat
     monkeypatch.undo()  # the true hash again
     source = inspect.getsource(import_module("tiktoken_ext.openai_public"))
     source = source[source.index("def o200k_base") : source.index("def o200k_harmony")]
-    assert f'"{vocabulary.ADDRESS}"' in source
-    assert f'expected_hash="{vocabulary.SHA256}"' in source
+    assert f'"{token_vocabulary.ADDRESS}"' in source
+    assert f'expected_hash="{token_vocabulary.SHA256}"' in source
 
 
 def test_the_places_are_asked_in_the_order_the_module_says() -> None:
-    assert list(vocabulary.SOURCES.values()) == [vocabulary.from_its_address, vocabulary.from_the_wheel]
+    assert list(token_vocabulary.SOURCES.values()) == [
+        token_vocabulary.from_its_address,
+        token_vocabulary.from_the_wheel,
+    ]
 
 
 def test_the_command_says_in_one_line_what_it_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(vocabulary, "_configured_folder", lambda: tmp_path)
-    monkeypatch.setattr(vocabulary, "SOURCES", {"a test": Place(TRUE)})
-    vocabulary.main([])
+    monkeypatch.setattr(token_vocabulary, "_configured_folder", lambda: tmp_path)
+    monkeypatch.setattr(token_vocabulary, "SOURCES", {"a test": Place(TRUE)})
+    token_vocabulary.main([])
     assert capsys.readouterr().out == "The token vocabulary o200k_base was taken from a test.\n"

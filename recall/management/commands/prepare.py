@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from recall.starting import prepare_database
-from recall.supervisor import CannotRun
+from recall.process.startup import prepare_database
+from recall.process.supervisor import CannotRun
 
 
 class Command(BaseCommand):

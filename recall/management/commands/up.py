@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from accounts.demo import how_to_sign_in
-from recall.starting import up
-from recall.supervisor import CannotRun
+from recall.process.startup import up
+from recall.process.supervisor import CannotRun
 
 
 class Command(BaseCommand):

@@ -164,7 +164,7 @@ def test_the_page_says_beforehand_that_the_model_cannot_see(
     alice: Any, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from chat.attachments import serving
-    from recall.provider import Capabilities
+    from recall.llm.client import Capabilities
 
     monkeypatch.setattr(serving, "capabilities", lambda _: Capabilities(100_000, 4_000, images=False))
     answer = post(sign_in(alice), "plan.png", picture()).json()

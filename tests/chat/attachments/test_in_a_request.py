@@ -23,7 +23,7 @@ from chat.opening import Opened, Refused
 from chat.replaying import ingredients, rebuild
 from chat.request import build, digest
 from offline.validation import check_message
-from recall.provider import Capabilities
+from recall.llm.client import Capabilities
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send
 from tests.chat.test_request import CONTENTS, HOW, prefix, turn
 
@@ -212,7 +212,7 @@ def test_a_message_that_was_forgotten_meanwhile_becomes_no_document(alice: Any) 
     from chat import too_long
     from chat.models import Message
     from memory.models import Document
-    from recall.erasing import FORGOTTEN
+    from recall.redaction import FORGOTTEN
 
     opened = send(alice, "All work and no play. " * 12_000)
     answer = answered(opened, "")

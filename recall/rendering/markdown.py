@@ -30,7 +30,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
-from recall import formulas
+from recall.rendering import math
 
 MAX_CHARS = 40_000
 """Longer text is shown as it is: the parser takes up to half a second for this much, on inputs made to be slow."""
@@ -78,7 +78,7 @@ TAGS = frozenset(
         "div",
     ]
 )
-"""And those of `recall/formulas.py`."""
+"""And those of `recall/rendering/math.py`."""
 CLASSES = {
     "span": {name for name in STANDARD_TYPES.values() if name} | {"link-host"},
     "th": {"align-right", "align-center"},
@@ -91,12 +91,12 @@ ATTRIBUTES = {
     "ol": {"start"},
     "pre": {"tabindex"},
     "div": {"data-language", "role", "tabindex", "aria-label"},
-    **{tag: set(formulas.VALUES) for tag in formulas.TAGS},
+    **{tag: set(math.VALUES) for tag in math.TAGS},
 }
 EXACTLY: dict[str, dict[str, set[str]]] = {"pre": {"tabindex": {"0"}}, "div": {"role": {"region"}, "tabindex": {"0"}}}
 """Attributes that have this value or are not there."""
 CLEANER = nh3.Cleaner(
-    tags=TAGS | formulas.TAGS,
+    tags=TAGS | math.TAGS,
     attributes={tag: names - EXACTLY.get(tag, {}).keys() for tag, names in ATTRIBUTES.items()},
     tag_attribute_values=EXACTLY,
     allowed_classes=CLASSES,
@@ -157,7 +157,7 @@ _CACHE = _Cache(CACHED_ANSWERS)
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"html": False, "linkify": False}).disable(["image"])
     parser.validateLink = _may_link  # type: ignore[method-assign]
-    formulas.find_formulas(parser)
+    math.find_formulas(parser)
     parser.core.ruler.before("inline", "overfull", _leave_overfull_plain)
     parser.core.ruler.push("recall", _adapt)
     parser.add_render_rule("overfull", _overfull)
@@ -272,8 +272,8 @@ def _formula(
 ) -> str:
     token = tokens[index]
     is_block = token.block or token.meta.get("is_block", False)
-    env["formulas"] = env.get("formulas", 0) + formulas.EACH + len(token.content)
-    shown = env["formulas"] <= formulas.MAX_TOGETHER and formulas.mathml(token.content.strip(), is_block=is_block)
+    env["formulas"] = env.get("formulas", 0) + math.EACH + len(token.content)
+    shown = env["formulas"] <= math.MAX_TOGETHER and math.mathml(token.content.strip(), is_block=is_block)
     if shown:
         return f"<p>{shown}</p>\n" if token.block else shown
     if token.block:

@@ -1,7 +1,7 @@
 """How many base tokens has a text? Counted with tiktoken's o200k_base, or on the high side by characters.
 
 It is another maker's vocabulary and undercounts Claude; `budget/counting.py` turns the base count into a model's own
-figure. Where the vocabulary cannot be had (`recall/vocabulary.py` says when), the pages say "estimated".
+figure. Where the vocabulary cannot be had (`recall/process/token_vocabulary.py` says when), the pages say "estimated".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 
 import tiktoken
 
-from recall import vocabulary
+from recall.process import token_vocabulary
 
 
 class Source(StrEnum):
@@ -137,10 +137,10 @@ def occurrences(content: bytes, kind: bytes) -> int:
 
 def _encoding(folder: Path) -> tiktoken.Encoding | None:
     # Checked first, because tiktoken itself would download a vocabulary that is missing or damaged.
-    if not vocabulary.is_present(folder):
+    if not token_vocabulary.is_present(folder):
         return None
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-    encoding = tiktoken.get_encoding(vocabulary.ENCODING)
+    encoding = tiktoken.get_encoding(token_vocabulary.ENCODING)
     encoding._mergeable_ranks = {}  # 200,000 Python objects, 27 MB, that only pickling reads
     return encoding
 

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
-from recall.described import TAGS, description
+from recall.openapi.schema import TAGS, description
 
 SHARED: Final = "#/components/responses/"
 """Responses that are the same everywhere are told once, at the end."""

@@ -28,7 +28,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from recall.orphans import end_with_parent
+from recall.process.orphans import end_with_parent
 
 DATABASE = "recall"
 SUPERUSER = "postgres"
@@ -434,7 +434,7 @@ def _server_process(pid: int, data: Path) -> psutil.Process | None:
 
 def main() -> None:
     """For shell scripts: where the programs are (pg_dump, psql), or how to reach the database."""
-    parser = argparse.ArgumentParser(prog="python -m recall.embedded", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recall.process.embedded_postgres", description=main.__doc__)
     parser.add_argument("--dsn", action="store_true", help="print libpq keywords of the database instead")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")

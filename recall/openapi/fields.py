@@ -12,7 +12,7 @@ from django.utils.datastructures import MultiValueDict
 from ninja.parser import Parser
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from recall.problems import Refusal
+from recall.openapi.problems import Refusal
 from recall.text import storable
 
 MOST_NUMBER: Final = 2**63 - 1

@@ -1,8 +1,8 @@
 """What is there to read? The pages of `docs/`, in an order for readers, served as they stand in the repository.
 
-The pages are ours, so they may hold images and links among themselves, which an answer may not (`recall/markdown.py`).
-They can be read without an account. `/docs/source/…` shows the file that a page names: who reads how it is done can
-look at it there and then.
+The pages are ours, so they may hold images and links among themselves, which an answer may not
+(`recall/rendering/markdown.py`). They can be read without an account. `/docs/source/…` shows the file that a page
+names: who reads how it is done can look at it there and then.
 """
 
 from __future__ import annotations

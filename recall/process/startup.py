@@ -27,12 +27,12 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 from psycopg.conninfo import make_conninfo
 
 from accounts.sealing import seal_all
-from recall import embedded, vocabulary
-from recall.assets import collect_if_changed
 from recall.celery import install_broker
-from recall.database import check_database
-from recall.health import unapplied_migrations
-from recall.supervisor import CannotRun, Child, Stopped, Supervisor, end_leftovers, say
+from recall.db.requirements import check_database
+from recall.observability.health import unapplied_migrations
+from recall.process import embedded_postgres, token_vocabulary
+from recall.process.static_files import collect_if_changed
+from recall.process.supervisor import CannotRun, Child, Stopped, Supervisor, end_leftovers, say
 
 FEW_ARENAS = "2"
 """glibc's heaps: one for each thread would keep what each of them once needed."""
@@ -76,7 +76,7 @@ async def start(
         environment["OFFLINE_URL"] = _address(model)
         supervisor.keep(offline_child(model, environment))
     await supervisor.unless_stopped(asyncio.to_thread(collect_if_changed))
-    await supervisor.unless_stopped(asyncio.to_thread(vocabulary.provide, settings.TIKTOKEN_CACHE_DIR))
+    await supervisor.unless_stopped(asyncio.to_thread(token_vocabulary.provide, settings.TIKTOKEN_CACHE_DIR))
     supervisor.keep(web_child(page, environment))  # it imports while the tables are made, then waits for them
     hint = await supervisor.unless_stopped(asyncio.to_thread(prepare_database, how_to_sign_in))
     await supervisor.unless_stopped(wait_for_answer(page))
@@ -87,13 +87,13 @@ async def start(
 # The children ------------------------------------------------------------------------------------------------------
 
 
-def postgres_child(cluster: embedded.Cluster) -> Child:
+def postgres_child(cluster: embedded_postgres.Cluster) -> Child:
     """The embedded server: SIGINT is its orderly fast stop, SIGQUIT its immediate one."""
     return Child(
         "postgres",
         cluster.command(),
-        environment=embedded.environment(),
-        identity=embedded.as_account(cluster.account),
+        environment=embedded_postgres.environment(),
+        identity=embedded_postgres.as_account(cluster.account),
         stop_signal=signal.SIGINT,
         stop_seconds=30,
         forced_signal=signal.SIGQUIT,
@@ -174,11 +174,11 @@ def listening(host: str, port: int, setting: str) -> Iterator[socket.socket]:
 async def start_postgres(supervisor: Supervisor) -> None:
     """Start the embedded server and wait until it answers."""
     try:
-        cluster = embedded.open_cluster(settings.VAR_DIR)
+        cluster = embedded_postgres.open_cluster(settings.VAR_DIR)
         supervisor.keep(postgres_child(cluster))
-        ready = asyncio.to_thread(embedded.wait_until_ready, cluster, lambda: not supervisor.is_ending)
+        ready = asyncio.to_thread(embedded_postgres.wait_until_ready, cluster, lambda: not supervisor.is_ending)
         await supervisor.unless_stopped(ready)
-    except embedded.EmbeddedServerError as error:
+    except embedded_postgres.EmbeddedServerError as error:
         raise CannotRun(str(error)) from error
 
 
@@ -190,7 +190,7 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
     """
     try:
         if _is_embedded():
-            embedded.ensure_database(settings.VAR_DIR)
+            embedded_postgres.ensure_database(settings.VAR_DIR)
         psycopg.connect(make_conninfo(**settings.DATABASE_DSN), connect_timeout=10).close()  # a pool hides the reason
         check_database(connection)
         if unapplied_migrations():

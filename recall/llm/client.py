@@ -28,7 +28,7 @@ RETRY_LOOKUP = 30.0
 TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
 """The SDK's own figures: a long answer may take minutes, an unreachable server shows at once."""
 NO_SDK_RETRIES = 0
-"""Recall retries by itself (`recall/failures.py`): the SDK would retry a spent budget, and cannot tell the user."""
+"""Recall retries by itself (`recall/llm/failures.py`): the SDK would retry a spent budget, and cannot tell the user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import psutil
 
-from recall.embedded import Identity
-from recall.orphans import end_with_parent
+from recall.process.embedded_postgres import Identity
+from recall.process.orphans import end_with_parent
 
 STEADY_SECONDS = 10.0  # a child that lived this long had started well: its next end counts as the first
 RESTART_PAUSES = (0.2, 1.0, 3.0)  # seconds before each new start in a row; after the last the run ends

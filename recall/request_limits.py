@@ -12,8 +12,8 @@ from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from recall.problems import MEDIA_TYPE as PROBLEM
-from recall.problems import members
+from recall.openapi.problems import MEDIA_TYPE as PROBLEM
+from recall.openapi.problems import members
 
 Event = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]

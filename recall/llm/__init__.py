@@ -1,0 +1,1 @@
+"""TODO: what recall/llm owns, where to enter it, what it may import."""

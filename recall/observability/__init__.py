@@ -1,0 +1,1 @@
+"""TODO: what recall/observability owns, where to enter it, what it may import."""

@@ -1,0 +1,1 @@
+"""TODO: what recall/openapi owns, where to enter it, what it may import."""

@@ -1,0 +1,1 @@
+"""TODO: what recall/rendering owns, where to enter it, what it may import."""

@@ -13,7 +13,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 
-from accounts import joining, sealing
+from accounts import secret_encryption, sign_up
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
 from recall.db.notify import nudge
@@ -29,7 +29,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: Any) -> bool:
         """As the operator chose."""
-        return joining.is_open()
+        return sign_up.is_open()
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -37,7 +37,7 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     def encrypt(self, text: str) -> str:
         """What is stored of a secret."""
-        return sealing.seal(text)
+        return secret_encryption.seal(text)
 
     def decrypt(self, encrypted_text: str) -> str:
         """The secret; where its key is lost, one that nobody knows: every code is wrong then, and no page breaks.
@@ -45,8 +45,8 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         Never a constant, such as nothing: whoever knows the secret knows its codes.
         """
         try:
-            return sealing.unseal(encrypted_text)
-        except sealing.Unreadable as lost:
+            return secret_encryption.unseal(encrypted_text)
+        except secret_encryption.Unreadable as lost:
             log.warning("%s `manage.py turn_off_second_factor` lets its owner in by the password.", lost)
             return base64.b32encode(secrets.token_bytes(20)).decode()
 

@@ -16,10 +16,11 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import keys, leaving
-from accounts.logged_admin import RecordAdmin
-from accounts.long_lists import LongList, people
+from accounts import deletion
+from accounts.api import keys
 from accounts.models import AccessLog, ApiKey, IdempotentRequest, User
+from accounts.staff.large_tables import LongList, people
+from accounts.staff.logged_admin import RecordAdmin
 
 USED: Final = {
     "turns": F("turns"),
@@ -107,18 +108,18 @@ class UserAdmin(LongList, DjangoUserAdmin[User]):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """How much goes with an account, by number: the texts of a person's memories are listed for nobody."""
-        numbers = {what: str(count) for user in objs for what, count in leaving.what_goes(user)}
+        numbers = {what: str(count) for user in objs for what, count in deletion.what_goes(user)}
         perms_needed = set() if self.has_delete_permission(request) else {"user"}
         return [str(user) for user in objs], numbers, perms_needed, []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         """As if they had left themselves: nothing stays."""
-        leaving.leave(obj)
+        deletion.leave(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         """The same for several."""
         for user in queryset:
-            leaving.leave(user)
+            deletion.leave(user)
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> Any:
         """The message that it is done waits in a session, and names nobody either."""

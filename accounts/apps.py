@@ -9,9 +9,6 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Listen for sign-outs; keep the groups of staff as the table says."""
-        from accounts import (
-            groups,
-            sessions,  # noqa: F401 (connects its receiver)
-        )
+        from accounts.staff import groups
 
         post_migrate.connect(groups.refresh, dispatch_uid="groups of staff")

@@ -9,9 +9,9 @@ import secrets
 
 from django.conf import settings
 
-from accounts.joining import DEMO_EMAIL as DEMO_EMAIL
-from accounts.joining import is_open
 from accounts.models import User
+from accounts.sign_up import DEMO_EMAIL as DEMO_EMAIL
+from accounts.sign_up import is_open
 
 ANYONE = "sign in there"
 JOINING = ", or sign up"

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
 
-from accounts import joining, languages
+from accounts import languages, sign_up
 from accounts.models import User, validate_time_zone
 
 
@@ -39,8 +39,8 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     @transaction.atomic
     def save(self, request: HttpRequest) -> User:
         """The new person; asked once more whether they may join: another may have been the first meanwhile."""
-        joining.wait_for_turn()
-        if not joining.is_open():
+        sign_up.wait_for_turn()
+        if not sign_up.is_open():
             raise ImmediateHttpResponse(redirect("account_signup"))
         user: User = super().save(request)
         user.preferred_name = self.cleaned_data["preferred_name"]

@@ -106,7 +106,7 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=80, help_text="What it is for, in the owner's words")
     prefix = models.CharField(max_length=16, help_text="Its first characters, to tell it from others")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the key, which is 256 random bits")
-    scopes = ArrayField(models.CharField(max_length=40), help_text="What it opens: see accounts/scopes.py")
+    scopes = ArrayField(models.CharField(max_length=40), help_text="What it opens: see accounts/api/scopes.py")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -140,7 +140,7 @@ class IdempotentRequest(models.Model):
 
 
 class ApiRate(models.Model):
-    """How many requests a key, or a person's sessions, may make just now: see accounts/rates.py. An unlogged table."""
+    """How many requests a key, or a person's sessions, may make just now: see accounts/api/rate_limit.py. An unlogged table."""
 
     holder = models.CharField(max_length=40, primary_key=True, help_text="Such as key:12 or user:3")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

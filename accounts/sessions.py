@@ -3,7 +3,7 @@
 open sockets   were let in by a session: all are told to open again, and the handshake lets in whoever still may
 API keys       go on when somebody changes their password, whose page says so. Whoever has to reset it may not have
                made them: all are revoked
-the session    notes when it began (`accounts/confirming.py`)
+the session    notes when it began (`accounts/reauthentication.py`)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import User
 from recall.db.notify import nudge
 

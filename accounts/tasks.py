@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from accounts import idempotency
+from accounts.api import idempotency
 
 
 @shared_task(name="accounts.tasks.remove_old_requests")

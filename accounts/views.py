@@ -17,7 +17,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import keys, leaving, sealing
+from accounts import deletion, secret_encryption
+from accounts.api import keys
 from accounts.models import User
 
 
@@ -59,10 +60,10 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         if limited is not None:
             return limited
         if form.is_valid():
-            leaving.leave(user)
+            deletion.leave(user)
             logout(request)
             return redirect("account_deleted")
-    context = {"form": form, "what": leaving.what_goes(user)}
+    context = {"form": form, "what": deletion.what_goes(user)}
     return render(request, "account/delete.html", context, status=422 if form.errors else 200)
 
 
@@ -93,7 +94,7 @@ def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Call
     def shown(request: HttpRequest) -> HttpResponseBase:
         if request.user.is_authenticated:
             mine = Authenticator.objects.filter(user=request.user, type=Authenticator.Type.RECOVERY_CODES)
-            if not all(map(sealing.is_readable, mine)):
+            if not all(map(secret_encryption.is_readable, mine)):
                 return redirect("settings_sign_in")
         return page(request)
 

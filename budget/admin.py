@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 
-from accounts.logged_admin import LoggedAdmin
+from accounts.staff.logged_admin import LoggedAdmin
 from budget import calibration, prices
 from budget.choosing import NotValid, validated
 from budget.limits import NotAllowed, What, allowed

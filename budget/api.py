@@ -15,7 +15,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from accounts.api_access import Replay, needs, person
+from accounts.api.auth import Replay, needs, person
 from accounts.models import User
 from budget import choosing, economics, limits, models, usage
 from budget.pages import live, planning

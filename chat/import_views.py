@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts import confirming
+from accounts import reauthentication
 from accounts.models import User
 from chat import retention
 from chat.archive.streaming import streamed
@@ -85,8 +85,8 @@ def read_imported(request: HttpRequest) -> HttpResponse:
 @never_cache
 def export(request: HttpRequest) -> HttpResponseBase:
     """Everything as one archive; not for whoever finds a browser signed in."""
-    if not confirming.is_confirmed(request):
-        return confirming.ask(back_to=f"{reverse('import')}#{EXPORT_CARD}")
+    if not reauthentication.is_confirmed(request):
+        return reauthentication.ask(back_to=f"{reverse('import')}#{EXPORT_CARD}")
     user = _user(request)
     response = StreamingHttpResponse(streamed(archive, user), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{file_name(user, timezone.now())}"'

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from accounts.leaving import leaving
+from accounts.deletion import leaving
 from accounts.models import User
 from chat.models import Message
 from chat.stopping import stop_elsewhere

@@ -13,9 +13,9 @@ from zoneinfo import available_timezones
 from django.conf import settings
 from django.urls import reverse
 
-from accounts import leaving
+from accounts import deletion
+from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
-from accounts.scopes import SCOPES
 from budget.choosing import LARGEST_TOTAL, plan_for
 from chat import retention
 from chat.choosing_model import EFFORTS, defaults_of, has_effort, models_for, takes_any_name
@@ -156,4 +156,4 @@ def memory(user: User) -> dict[str, Any]:
 
 def kept(user: User) -> dict[str, Any]:
     """What there is of the person, and how long it stays."""
-    return {"what": leaving.what_goes(user), "days": retention.periods()}
+    return {"what": deletion.what_goes(user), "days": retention.periods()}

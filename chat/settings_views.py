@@ -21,7 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts import keys
+from accounts.api import keys
 from accounts.forms import ProfileForm
 from accounts.models import User
 from chat import first_visit, settings_pages

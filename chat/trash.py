@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import idempotency
+from accounts.api import idempotency
 from accounts.models import User
 from chat.models import Conversation, ConversationQuerySet, Message
 from memory.artifacts import remove_artifacts

@@ -16,8 +16,8 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from accounts.logged_admin import LoggedAdmin, RecordAdmin
 from accounts.models import User
+from accounts.staff.logged_admin import LoggedAdmin, RecordAdmin
 from memory import librarian, review
 from memory.models import (
     Boundary,

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts import confirming
+from accounts import reauthentication
 from accounts.models import User
 from memory.forgettable import BusyError
 from memory.forgetting.doing import ChangedError, forget, preview
@@ -35,8 +35,8 @@ def forgetting(request: HttpRequest) -> HttpResponse:
     """
     asked = request.POST if request.method == "POST" else request.GET
     target = _target(asked)
-    if target.what == What.EVERYTHING and not confirming.is_confirmed(request):
-        return confirming.ask(back_to=f"{reverse('memory:forget')}?what={What.EVERYTHING}")
+    if target.what == What.EVERYTHING and not reauthentication.is_confirmed(request):
+        return reauthentication.ask(back_to=f"{reverse('memory:forget')}?what={What.EVERYTHING}")
     if request.method != "POST":
         return _dry_run(request, target)
     if target.what == What.EVERYTHING and asked.get("confirmed", "").strip().casefold() != CONFIRMED_BY:

@@ -20,8 +20,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import access
 from accounts.models import User
+from accounts.staff import access_log
 from memory import review
 from memory.decision import Rule
 from memory.evidence import Shown
@@ -246,7 +246,7 @@ def decision_list(request: HttpRequest) -> HttpResponse:
 @never_cache
 def looks(request: HttpRequest) -> HttpResponse:
     """Who of the staff looked at this person's memory."""
-    found = Paginator(access.latest(_user(request)), LOOKS_A_PAGE).get_page(request.GET.get("page"))
+    found = Paginator(access_log.latest(_user(request)), LOOKS_A_PAGE).get_page(request.GET.get("page"))
     return render(request, "memory/looks.html", {"looks": found, "page": "review"})
 
 

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.access import note_all
 from accounts.models import User
+from accounts.staff.access_log import note_all
 from memory import review
 from memory.evidence import shown
 from memory.forms import StatementForm

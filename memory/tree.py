@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.dispatch import Signal
 
-from accounts import idempotency
+from accounts.api import idempotency
 from memory.filing import edits
 from memory.models import Document
 from memory.paths import MAX_DEPTH, decode, encode

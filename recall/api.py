@@ -1,7 +1,7 @@
 """The API: which routes it is made of, and which problem each error becomes (RFC 9457).
 
 Each app's routes are its own edge (`memory/api/`, `chat/api/`, `budget/api.py`); all go through one door
-(accounts/api_door.py). Apps are named by their dotted path, as this one knows none of those above it. How it is
+(accounts/api/middleware.py). Apps are named by their dotted path, as this one knows none of those above it. How it is
 described stands in recall/openapi/schema.py: served at `/api/v1/openapi.json` and, to be read, at `/api/v1/docs`.
 """
 
@@ -49,7 +49,7 @@ ROUTERS: Final = {
     "/imports": "chat.api.moving.imports",
     "/export": "chat.api.moving.exports",
 }
-DOOR: Final = "accounts.api_door.guarded"
+DOOR: Final = "accounts.api.middleware.guarded"
 CHALLENGE: Final = 'Bearer realm="Recall"'
 ROOT: Final = "api-root"
 """Django-ninja finds its own address by it; there is nothing to see."""

@@ -47,7 +47,8 @@ class Migration(migrations.Migration):
                 (
                     "scopes",
                     django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=40), help_text="What it opens: see accounts/scopes.py"
+                        base_field=models.CharField(max_length=40),
+                        help_text="What it opens: see accounts/api/scopes.py",
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),

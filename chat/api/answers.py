@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from budget.models import Receipt
 from chat.answers import GIVEN
 from chat.api.comparing import WHAT_IT_WAS_GIVEN

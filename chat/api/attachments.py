@@ -13,7 +13,7 @@ from django.utils.http import content_disposition_header
 from ninja import File, Form, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
-from accounts.api_access import Replay, needs, person
+from accounts.api.auth import Replay, needs, person
 from chat import models
 from chat.attachments.accepting import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
 from recall.openapi.pagination import Page, Paging, page

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from chat import comparing, models
 from chat.api.conversations import Message, with_attachments
 

@@ -15,7 +15,7 @@ from django.utils.http import content_disposition_header
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, model_validator
 
-from accounts.api_access import Replay, needs, person
+from accounts.api.auth import Replay, needs, person
 from chat import choices, compaction, markdown_export, models, opening, putting_away, reading, trash
 from chat.api.attachments import Attachment
 from chat.archive.streaming import streamed

@@ -11,7 +11,7 @@ from django.utils import timezone
 from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
-from accounts.api_access import Replay, confirmed, needs, person
+from accounts.api.auth import Replay, confirmed, needs, person
 from chat.archive.streaming import streamed
 from chat.archive.writing import archive, file_name
 from chat.importing import jobs

@@ -10,11 +10,11 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts import access
-from accounts.api_access import caller_of, needs, person
+from accounts.api.auth import caller_of, needs, person
+from accounts.api.scopes import SCOPES
 from accounts.languages import Language
 from accounts.models import AccessLog, validate_time_zone
-from accounts.scopes import SCOPES
+from accounts.staff import access_log
 from chat.choosing_model import NotOffered, checked_effort, checked_model
 from memory import wording
 from recall.openapi.pagination import Page, Paging, page
@@ -109,4 +109,4 @@ class Look(Schema):
 )
 def list_looks(request: HttpRequest, given: Query[Paging]) -> Any:
     """The latest first: who, at what and when. Never its text."""
-    return page(request, access.latest(person(request)), LATEST, given)
+    return page(request, access_log.latest(person(request)), LATEST, given)

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from chat import models, roles
 from chat.api.bringing_back import BringingBack, Deleted, deleted
 from chat.bringing_back import GoneForGood

@@ -16,7 +16,7 @@ from django.utils.html import strip_tags
 from ninja import Query, Router, Schema
 from pydantic import AfterValidator, Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from chat.api.conversations import Conversation
 from chat.asked_words import MOST_CHARS
 from chat.conversation_search import Filter, FoundConversation, search

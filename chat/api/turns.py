@@ -22,7 +22,7 @@ from django.http import Http404, HttpRequest, StreamingHttpResponse
 from ninja import Header, Query, Router, Schema
 from pydantic import Field, ValidationError
 
-from accounts.api_access import Replay, needs, person
+from accounts.api.auth import Replay, needs, person
 from accounts.models import User
 from budget.debugging import line, told
 from budget.models import Receipt

@@ -3,7 +3,7 @@
     421  the host is none of ALLOWED_HOSTS and PUBLIC_URL: a name somebody pointed here (DNS rebinding)
     403  a page of another origin asks; or the key is good and opens no tool at all
     401  no key, or one that opens nothing any more
-    429  more often than a key may ask: the same bucket as for the API (`accounts/rates.py`)
+    429  more often than a key may ask: the same bucket as for the API (`accounts/api/rate_limit.py`)
     405  not a POST: there is no stream to listen to, and no session to end
 
 A refusal is written before anything of the request is read.
@@ -19,8 +19,8 @@ from typing import Any, Final
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from accounts import rates
-from accounts.keys import holder
+from accounts.api import rate_limit
+from accounts.api.keys import holder
 from accounts.models import ApiKey
 from chat.mcp.tools import SCOPES_OF_TOOLS
 from recall.db.threads import in_thread
@@ -85,7 +85,7 @@ async def let_in(scope: dict[str, Any]) -> ApiKey:
 def let_in_by(authorization: str) -> ApiKey:
     """The key, if it has not asked too often; raises `Refused`."""
     key = key_of(authorization)
-    allowance = rates.take(f"key:{key.pk}", key.user_id)
+    allowance = rate_limit.take(f"key:{key.pk}", key.user_id)
     if allowance.wait:
         raise Refused(429, TOO_OFTEN.format(seconds=allowance.wait), "slow_down", **allowance.headers)
     return key

@@ -33,7 +33,7 @@ class Lent:
     definition: ToolParam
     """The model's own: its name, and the schema of its arguments."""
     scope: str
-    """What a key needs for it: `accounts/scopes.py`."""
+    """What a key needs for it: `accounts/api/scopes.py`."""
     run: Callable[[ApiKey, Answer], Answer]
     description: str
     writes: bool = False

@@ -6,10 +6,10 @@ from typing import Any
 
 from django import template
 
-from accounts import joining
+from accounts import sign_up
 from accounts.devices import device_of
 from accounts.models import User
-from accounts.sealing import is_readable
+from accounts.secret_encryption import is_readable
 from chat import first_visit, settings_pages
 
 register = template.Library()
@@ -26,7 +26,7 @@ def settings_sections(context: Any) -> list[tuple[str, str, bool]]:
 @register.simple_tag
 def sign_up_is_open() -> bool:
     """Whether a stranger may make an account here."""
-    return joining.is_open()
+    return sign_up.is_open()
 
 
 @register.simple_tag

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
 
-from accounts.api_access import Replay, needs, person
+from accounts.api.auth import Replay, needs, person
 from memory import models
 from memory.forms import MAX_BOUNDARY
 from recall.db.notify import nudge

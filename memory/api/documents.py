@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api_access import Replay, needs, person
+from accounts.api.auth import Replay, needs, person
 from memory import documents, models, trash, tree
 from memory.api.may_write import DECIDES, may_write
 from memory.filing.lines import without_marks

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from memory import models
 from memory.episodes import narrative_arc
 from memory.kinds import EpisodeKind

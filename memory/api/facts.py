@@ -13,7 +13,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from accounts.api_access import caller_of, needs, person
+from accounts.api.auth import caller_of, needs, person
 from accounts.models import User
 from memory import models, remembering
 from memory.evidence import shown

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest
 from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from memory import models, syncing, uploads
 from memory.api.documents import Path
 from memory.api.may_write import DECIDES, may_write

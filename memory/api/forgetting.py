@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api_access import Replay, confirmed, needs, person
+from accounts.api.auth import Replay, confirmed, needs, person
 from memory import models
 from memory.forgettable import BusyError
 from memory.forgetting import doing

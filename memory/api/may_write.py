@@ -9,7 +9,7 @@ from typing import Final
 
 from django.http import HttpRequest
 
-from accounts.api_access import allowed, person
+from accounts.api.auth import allowed, person
 from memory.filing.edits import PROFILE, is_profile
 from memory.filing.lines import facts_in
 from memory.models import Document

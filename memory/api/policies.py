@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from accounts.models import User
 from memory.decision import Rule
 from memory.policies import NAMES, SUBJECTS, SUCH_AS, default_rule, rules_of, set_rules

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from accounts.models import User
 from memory import models, review
 from memory.api.facts import Decision, Fact, FactWithEvidence, own, with_evidence

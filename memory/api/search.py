@@ -10,7 +10,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api_access import needs, person
+from accounts.api.auth import needs, person
 from memory.paths import encode
 from memory.ranking import Part, Rule, Source
 from memory.retrieval import EVERYTHING, Filters, MemoryItem, recall

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from accounts.api_access import Replay, needs, person
+from accounts.api.auth import Replay, needs, person
 from memory import models, tidying
 from recall.openapi.pagination import Page, Paging, page
 

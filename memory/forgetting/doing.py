@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from accounts import idempotency
+from accounts.api import idempotency
 from accounts.models import User
 from memory import trash
 from memory.forgettable import forgettables

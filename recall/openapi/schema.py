@@ -56,7 +56,7 @@ TAGS: Final[Mapping[str, str]] = {
     "settings": "Preferences and boundaries.",
     "import and export": "Everything in, and everything out.",
 }
-SCOPES_AT: Final = "accounts.scopes.SCOPES"
+SCOPES_AT: Final = "accounts.api.scopes.SCOPES"
 HEADER: Final = "Idempotency-Key"
 SESSION: Final = "session"
 KEY: Final = "key"

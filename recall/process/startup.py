@@ -26,7 +26,7 @@ from django.db import DatabaseError, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from psycopg.conninfo import make_conninfo
 
-from accounts.sealing import seal_all
+from accounts.secret_encryption import seal_all
 from recall.celery import install_broker
 from recall.db.requirements import check_database
 from recall.observability.health import unapplied_migrations

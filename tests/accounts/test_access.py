@@ -11,9 +11,9 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
 
-from accounts.access import note, note_all
-from accounts.logged_admin import LoggedAdmin
 from accounts.models import AccessLog, User
+from accounts.staff.access_log import note, note_all
+from accounts.staff.logged_admin import LoggedAdmin
 from budget.models import BudgetPlan
 from memory.models import Fact
 from memory.review import accept

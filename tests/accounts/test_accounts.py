@@ -13,7 +13,7 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import User, validate_time_zone
 from chat.models import Conversation, Message
 from tests.conftest import PASSWORD

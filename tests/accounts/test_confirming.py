@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import User
 from accounts.sessions import SIGNED_IN_AT
 from memory.models import Fact

@@ -12,10 +12,11 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.urls import reverse
 
-from accounts import groups, keys
-from accounts.groups import GROUPS
-from accounts.logged_admin import RecordAdmin
+from accounts.api import keys
 from accounts.models import ApiKey, IdempotentRequest, User
+from accounts.staff import groups
+from accounts.staff.groups import GROUPS
+from accounts.staff.logged_admin import RecordAdmin
 from budget.models import Price
 from chat.models import Attachment, Compaction, ImportPart, Project, Role
 from memory.models import Boundary, Fact, FactLink, KindPolicy, LibrarianRun, PersonalIndex

@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from psycopg import sql
 
-from accounts.leaving import leave, owned, what_goes
+from accounts.deletion import leave, owned, what_goes
 from accounts.models import User
 from chat.models import Conversation, ImportJob, Message
 from memory.models import Fact

@@ -13,9 +13,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from accounts import long_lists
-from accounts.long_lists import CappedPaginator, LongList, estimate
 from accounts.models import AccessLog, User
+from accounts.staff import large_tables
+from accounts.staff.large_tables import CappedPaginator, LongList, estimate
 from chat.models import Conversation, Message
 from memory.models import Fact, Upload
 from tests.test_isolation import Hers, hers
@@ -64,7 +64,7 @@ def test_no_list_counts_or_sorts_the_whole_table(model: Any, staff: Client, hers
     statements = asked(staff, model) + asked(staff, model, q="alice@") + asked(staff, model, _facets="1")
 
     for sql in statements:
-        assert "COUNT(" not in sql or f"LIMIT {long_lists.COUNTED_TO + 1}" in sql, sql
+        assert "COUNT(" not in sql or f"LIMIT {large_tables.COUNTED_TO + 1}" in sql, sql
         assert "DISTINCT" not in sql, sql
         assert "UPPER(" not in sql, sql
         assert not re.search(r"LIKE '%", sql), sql
@@ -100,7 +100,7 @@ def test_few_rows_are_counted_and_of_many_the_estimate_is_told(alice: User, monk
     rows = AccessLog.objects.order_by("-pk")
     assert CappedPaginator(rows, 10).told == "30"
 
-    monkeypatch.setattr(long_lists, "COUNTED_TO", 20)
+    monkeypatch.setattr(large_tables, "COUNTED_TO", 20)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_accesslog")
     few = CappedPaginator(rows, 10)
@@ -112,7 +112,7 @@ def test_few_rows_are_counted_and_of_many_the_estimate_is_told(alice: User, monk
 def test_a_filter_looks_at_the_newest_rows_or_at_all_of_one_person(
     alice: User, bob: User, staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_lists, "FILTERED_AMONG", 5)
+    monkeypatch.setattr(large_tables, "FILTERED_AMONG", 5)
     talk = Conversation.objects.create(user=alice)
     Message.objects.bulk_create(
         Message(user=alice, conversation=talk, seq=n, turn=n, role="user", event_type="user_message", status="failed")

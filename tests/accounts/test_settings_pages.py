@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import keys
+from accounts.api import keys
 from accounts.devices import device_of
 from accounts.models import ApiKey, User
 from chat import settings_pages

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts import joining
+from accounts import sign_up as joining
 from accounts.demo import how_to_sign_in
 from accounts.models import User
 from tests.conftest import PASSWORD

@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from accounts import sealing
+from accounts import secret_encryption
 from accounts.models import User
 from recall.process.startup import prepare_database
 from tests.conftest import PASSWORD
@@ -210,7 +210,7 @@ def stored() -> str:
 
 def seed() -> str:
     """What the recovery codes are made of, as it is read."""
-    return sealing.unseal(Authenticator.objects.get(type="recovery_codes").data["seed"])
+    return secret_encryption.unseal(Authenticator.objects.get(type="recovery_codes").data["seed"])
 
 
 def lies_open(user: User, secret: str) -> None:
@@ -241,7 +241,7 @@ def test_a_secret_sealed_by_a_former_key_still_signs_in(sign_in: SignIn, alice: 
 def test_a_former_key_is_needed_no_more_once_all_is_sealed_by_the_present_one(sign_in: SignIn, alice: User) -> None:
     secret, codes = with_app(sign_in(alice))
     with override_settings(SECRET_KEY=SECOND_KEY, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
-        sealing.seal_all()
+        secret_encryption.seal_all()
     with override_settings(SECRET_KEY=SECOND_KEY):
         assert is_in(with_code(alice, code_of(secret))[0])
         assert is_in(with_code(alice, codes[0])[0])
@@ -257,10 +257,10 @@ def test_what_lay_open_is_sealed_at_the_next_start_and_then_left_alone(alice: Us
     secret = generate_totp_secret()
     lies_open(alice, secret)
     Authenticator.objects.create(user=bob, type="webauthn", data={"name": "Bob's", "credential": {}})
-    sealing.seal_all()
+    secret_encryption.seal_all()
     first = stored()
     assert secret not in first
-    sealing.seal_all()
+    secret_encryption.seal_all()
     assert stored() == first
     assert is_in(with_code(alice, code_of(secret))[0])
 
@@ -293,10 +293,10 @@ def test_a_lost_key_is_told_and_what_it_sealed_stays_in_case_it_is_found(
 ) -> None:
     secret, _ = with_app(sign_in(alice))
     before = stored()
-    sealing.seal_all()
+    secret_encryption.seal_all()
     assert not caplog.text
     with override_settings(SECRET_KEY=SECOND_KEY):
-        sealing.seal_all()
+        secret_encryption.seal_all()
     assert caplog.text.count("2 secrets of second factors were sealed by another SECRET_KEY") == 1
     assert stored() == before
     assert is_in(with_code(alice, code_of(secret))[0])

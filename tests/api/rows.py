@@ -8,9 +8,9 @@ from uuid import uuid4
 from django.test import Client
 from django.utils import timezone
 
-from accounts import keys
+from accounts.api import keys
+from accounts.api.scopes import SCOPES
 from accounts.models import AccessLog
-from accounts.scopes import SCOPES
 from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Conversation, ImportJob, Message, Project, Role, Segment
 from memory import documents

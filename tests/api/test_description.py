@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from ninja.openapi.schema import OpenAPISchema
 
-from accounts.api_access import Access, needs
-from accounts.scopes import SCOPES
+from accounts.api.auth import Access, needs
+from accounts.api.scopes import SCOPES
 from recall.api import api
 from recall.openapi.problems import EXAMPLES, KINDS
 from recall.openapi.schema import TAGS, description

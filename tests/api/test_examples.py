@@ -13,8 +13,8 @@ from uuid import uuid4
 
 import pytest
 
-from accounts import keys
-from accounts.scopes import SCOPES
+from accounts.api import keys
+from accounts.api.scopes import SCOPES
 from memory.models import Document, Fact
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"

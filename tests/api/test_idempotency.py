@@ -13,9 +13,9 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from accounts import idempotency, keys
+from accounts.api import idempotency, keys
+from accounts.api.scopes import SCOPES
 from accounts.models import IdempotentRequest
-from accounts.scopes import SCOPES
 from accounts.tasks import remove_old_requests
 from chat import trash
 from chat.models import Conversation

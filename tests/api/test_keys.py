@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import ApiKey
 from memory.models import Document
 from tests.api.rows import AT, with_key

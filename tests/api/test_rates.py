@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import F
 from django.test import Client
 
-from accounts import rates
+from accounts.api import rate_limit
 from accounts.models import ApiRate
 from tests.api.rows import AT, with_key
 
@@ -79,7 +79,7 @@ def test_of_many_at_once_no_more_are_let_in(alice: Any) -> None:
     let_in: list[bool] = []
 
     def take() -> None:
-        let_in.append(rates.take("user:1", alice.pk).wait == 0)
+        let_in.append(rate_limit.take("user:1", alice.pk).wait == 0)
         connection.close()
 
     threads = [threading.Thread(target=take) for _ in range(12)]

@@ -19,8 +19,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from accounts import keys
-from accounts.scopes import SCOPES
+from accounts.api import keys
+from accounts.api.scopes import SCOPES
 from tests.api.rows import everything_of
 
 SEED = 20_261_122

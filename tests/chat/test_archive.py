@@ -17,7 +17,7 @@ from django.db.models import F, JSONField, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from accounts.leaving import leave
+from accounts.deletion import leave
 from accounts.models import User
 from budget.models import Limit, Receipt
 from chat.archive import bringing_in

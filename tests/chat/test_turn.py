@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import sync_to_async
 
-from accounts.leaving import leave
+from accounts.deletion import leave
 from accounts.models import User
 from budget.models import Receipt
 from chat import answering, opening

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import User
 from chat.mcp.gate import BesideThePages
 from chat.mcp.tools import SCOPES_OF_TOOLS

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
+from accounts.api.scopes import SCOPES
 from accounts.models import User
-from accounts.scopes import SCOPES
 from chat.mcp.tools import LENT
 from memory import documents
 from memory.indexing import index_document

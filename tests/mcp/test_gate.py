@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import ApiKey, User
 from chat.mcp.server import MAX_BODY
 from tests.mcp.conftest import Assistant

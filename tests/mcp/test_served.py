@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import User
 from chat.mcp.tools import SCOPES_OF_TOOLS
 from memory.models import Fact

@@ -12,7 +12,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from accounts import keys
+from accounts.api import keys
 from accounts.models import User
 from chat.utterances import Conversations
 from memory import uploads

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.leaving import leave
+from accounts.deletion import leave
 from chat.context import compile_context
 from chat.forgetting import still_stands
 from chat.models import Attachment

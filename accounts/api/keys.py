@@ -21,8 +21,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
-from accounts.scopes import SCOPES
 
 BEGINS: Final = "rcl_"
 """So that a key that leaked can be recognised for what it is, by people and by scanners of repositories."""

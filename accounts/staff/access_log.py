@@ -1,5 +1,5 @@
-"""Who looked at what is another's? Each page of the admin that shows a person's rows (`accounts/logged_admin.py`) asks
-here for a line before it is shown.
+"""Who looked at what is another's? Each page of the admin that shows a person's rows
+(`accounts/staff/logged_admin.py`) asks here for a line before it is shown.
 
 A line tells who, whose, what and when; never the text. One line a page and owner: a list of 100 facts of three people
 is three lines, so that each of them finds it in their own list, and a list says so little more often than it must.

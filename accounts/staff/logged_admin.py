@@ -11,9 +11,9 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
-from accounts.access import note, note_all
-from accounts.long_lists import LongList
 from accounts.models import User
+from accounts.staff.access_log import note, note_all
+from accounts.staff.large_tables import LongList
 
 
 class LoggedAdmin(LongList):

@@ -15,10 +15,10 @@ from django.http import HttpRequest
 from ninja.errors import AuthenticationError
 from ninja.utils import check_csrf
 
-from accounts.confirming import is_confirmed
-from accounts.keys import holder
+from accounts.api.keys import holder
+from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
-from accounts.scopes import SCOPES
+from accounts.reauthentication import is_confirmed
 from recall.openapi.problems import Refusal
 
 _CALLER: Final = "recall.api_caller"

@@ -1,10 +1,10 @@
 """What does every request to the API pass before and after its operation? The same door for all of them.
 
-who calls?          401, or 403 (accounts/api_access.py)
-too often?          429 with Retry-After (accounts/rates.py)
+who calls?          401, or 403 (accounts/api/auth.py)
+too often?          429 with Retry-After (accounts/api/rate_limit.py)
 may they?           403 that names the scope
 a type we read?     415
-done already?       the stored answer, 409 or 422 (accounts/idempotency.py)
+done already?       the stored answer, 409 or 422 (accounts/api/idempotency.py)
 … the operation …
 what is told        the answer is stored · headers: RateLimit, Link, no caching
 """
@@ -26,9 +26,9 @@ from django.http.response import HttpResponseBase
 from ninja.errors import HttpError
 from ninja.operation import Operation
 
-from accounts import idempotency, rates
-from accounts.api_access import Access, Replay, caller_of
-from accounts.idempotency import Claim
+from accounts.api import idempotency, rate_limit
+from accounts.api.auth import Access, Replay, caller_of
+from accounts.api.idempotency import Claim
 from accounts.models import IdempotentRequest
 from recall.db.threads import in_thread
 from recall.openapi.pagination import NEXT
@@ -77,7 +77,7 @@ class Passage:
 
     def _enter(self) -> HttpResponse | None:
         caller = caller_of(self.request)
-        allowance = rates.take(caller.bucket, caller.user.pk)
+        allowance = rate_limit.take(caller.bucket, caller.user.pk)
         self.headers |= allowance.headers
         if allowance.wait:
             detail = f"That was too much at once: wait {allowance.wait} second{'' if allowance.wait == 1 else 's'}."

@@ -1,0 +1,1 @@
+"""TODO: what accounts/api owns, where to enter it, what it may import."""

@@ -16,8 +16,8 @@ from bench.cost_optimum import dollars as schedule_dollars
 from bench.cost_others import LAYOUTS, Uncached, send, turn_tokens
 from bench.cost_replay import WINDOW, Conversation, Sent, replay
 from bench.cost_talk import SCENES, talk
-from budget.history import FIRST_TURNS, LAST_TURNS
-from budget.plan import PRESETS, Section, resolve
+from budget.planning.history_cut import FIRST_TURNS, LAST_TURNS
+from budget.planning.plan import PRESETS, Section, resolve
 from chat.request import SUMMARY_NOTE
 from offline import tokenizer
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from budget.prices import LIST_PRICES, ListPrice, cost, total_input
+from budget.spending.prices import LIST_PRICES, ListPrice, cost, total_input
 from offline import tokenizer
 from offline.cache import PromptCache
 from offline.models import MODELS
@@ -21,7 +21,7 @@ HOUR: Final = 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class Billed:
-    """One request in the provider's tokens; the fields `budget.prices` wants, and what could have been read."""
+    """One request in the provider's tokens; the fields `budget.spending.prices` wants, and what could have been read."""
 
     input: int = 0
     cache_read: int = 0

@@ -39,7 +39,7 @@ type Ints = NDArray[np.int64]
 
 
 class Rates(Protocol):
-    """Dollars per million tokens; `budget.prices.ListPrice` is one."""
+    """Dollars per million tokens; `budget.spending.prices.ListPrice` is one."""
 
     @property
     def input(self) -> object: ...

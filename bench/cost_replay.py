@@ -18,11 +18,12 @@ from typing import Any, Final
 from accounts.models import User
 from bench.cost_meter import MODEL, Billed, Meter, output_tokens
 from bench.cost_talk import Exchange, profile
-from budget import learning, prefix, snapshots
-from budget.counting import TextClass, estimate
-from budget.history import TurnRange
+from budget.counting import cached_prefix, learning
+from budget.counting.estimate import TextClass, estimate
 from budget.models import ProfileSnapshot
-from budget.plan import ResolvedPlan, Section
+from budget.planning.history_cut import TurnRange
+from budget.planning.plan import ResolvedPlan, Section
+from budget.receipts import profile_snapshots
 from chat.answering import Answered, RoundUsage, ToolUse
 from chat.assembling import Reply
 from chat.context import Compiled, compile_known
@@ -76,9 +77,9 @@ class Conversation:
     said: list[Turn] = field(default_factory=list)
     past: Past = field(default_factory=Past)
     belief: learning.Belief = field(default_factory=learning.unknown)
-    counted: prefix.Known | None = None
+    counted: cached_prefix.Known | None = None
     cut: TurnRange | None = None
-    lines: list[snapshots.Line] = field(default_factory=list)
+    lines: list[profile_snapshots.Line] = field(default_factory=list)
     """The profile today."""
     snapshot: ProfileSnapshot | None = None
     made: int = 0
@@ -156,7 +157,7 @@ async def _keep(call: ToolUse) -> str:
 
 
 def _known(conversation: Conversation, exchange: Exchange, question: Message, at: float, pause: float) -> Known:
-    pinned = snapshots.pinned_lines(_snapshot(conversation, at, pause))
+    pinned = profile_snapshots.pinned_lines(_snapshot(conversation, at, pause))
     return Known(
         now=START + timedelta(seconds=at),
         user=User(pk=1, preferred_name="Alice", time_zone="Europe/Lisbon"),
@@ -171,7 +172,7 @@ def _known(conversation: Conversation, exchange: Exchange, question: Message, at
         snapshot=ProfileSnapshot(pk=1),
         profile=pinned,
         importance={},
-        profile_update=snapshots.changes_since(pinned, conversation.lines),
+        profile_update=profile_snapshots.changes_since(pinned, conversation.lines),
         past=conversation.past,
         newest_segment=conversation.made,
         already_cut=conversation.cut,
@@ -192,7 +193,7 @@ def _memories(exchange: Exchange) -> Iterator[MemoryItem]:
 
 
 def _snapshot(conversation: Conversation, at: float, pause: float) -> ProfileSnapshot:
-    why = snapshots.needs_renewal(
+    why = profile_snapshots.needs_renewal(
         conversation.snapshot,
         last_activity=START + timedelta(seconds=at - pause),
         now=START + timedelta(seconds=at),
@@ -206,17 +207,17 @@ def _snapshot(conversation: Conversation, at: float, pause: float) -> ProfileSna
 
 
 def _learn(conversation: Conversation, compiled: Compiled, first: Billed) -> None:
-    """What `budget.receipts.learned_from` and `budget.calibration.observe` do."""
+    """What `budget.receipts.record.learned_from` and `budget.counting.calibration.observe` do."""
     cached = first.cache_read + first.cache_write_5m + first.cache_write_1h
-    figures, settled = prefix.settle(compiled.prefix.as_json(), conversation.belief, cached, first.total)
+    figures, settled = cached_prefix.settle(compiled.prefix.as_json(), conversation.belief, cached, first.total)
     for figure in figures:
         conversation.belief = learning.learn(conversation.belief, figure)
         conversation.seen |= {kind for kind, base in figure.base_by_class.items() if base > 0}
-    conversation.counted = prefix.Known(settled["parts"], settled["variance"])
+    conversation.counted = cached_prefix.Known(settled["parts"], settled["variance"])
 
 
-def _line(number: int, text: str) -> snapshots.Line:
-    return snapshots.Line(f"fact:{number}", text, count(text))
+def _line(number: int, text: str) -> profile_snapshots.Line:
+    return profile_snapshots.Line(f"fact:{number}", text, count(text))
 
 
 def _message(pk: int, turn: int, text: str, at: float, lines: Sequence[str] = ()) -> Message:

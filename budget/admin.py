@@ -10,10 +10,11 @@ from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 
 from accounts.staff.logged_admin import LoggedAdmin
-from budget import calibration, prices
-from budget.choosing import NotValid, validated
-from budget.limits import NotAllowed, What, allowed
+from budget.counting import calibration
 from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
+from budget.planning.user_plan import NotValid, validated
+from budget.spending import prices
+from budget.spending.limits import NotAllowed, What, allowed
 
 LONG = ("items", "sections", "rounds", "ingredients", "prefix", "base_by_class", "timings")
 """Columns of a receipt that lists do not show."""

@@ -17,9 +17,13 @@ from pydantic import Field
 
 from accounts.api.auth import Replay, needs, person
 from accounts.models import User
-from budget import choosing, economics, limits, models, usage
-from budget.pages import live, planning
-from budget.plan import PLANS, Section, resolve
+from budget import models
+from budget.pages import live
+from budget.pages import plan as planning
+from budget.planning import user_plan
+from budget.planning.plan import PLANS, Section, resolve
+from budget.receipts import memory_cost
+from budget.spending import limits, usage
 from recall.llm.client import capabilities
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, page
@@ -80,7 +84,7 @@ class NewPlan(Schema):
     total: Tokens | None = Field(None, description="null: the preset's")
     output_reserve: Tokens | None = Field(None, description="null: the preset's")
     ceilings: dict[str, Tokens] = Field(
-        {}, max_length=20, description=f"Of {', '.join(choosing.MOVABLE)}: what is not named is as in the preset"
+        {}, max_length=20, description=f"Of {', '.join(user_plan.MOVABLE)}: what is not named is as in the preset"
     )
     dry_run: bool = Field(False, description="Say what it would come to, and save nothing")
 
@@ -100,11 +104,11 @@ def put_plan(request: HttpRequest, given: NewPlan) -> Any:
     try:
         if given.dry_run:
             plan = resolve(
-                choosing.validated(*choice, window), window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens
+                user_plan.validated(*choice, window), window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens
             )
             return _resolved(plan, is_own=True) | {"preview": planning.preview_of(live.latest(user), plan)}
-        choosing.save(user, *choice, window)
-    except choosing.NotValid as wrong:
+        user_plan.save(user, *choice, window)
+    except user_plan.NotValid as wrong:
         errors = [{"where": f"body.given.{name}", "what": sentence} for name, sentence in wrong.errors.items()]
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(wrong), "not-valid", errors=errors) from wrong
     return _plan(user)
@@ -116,13 +120,13 @@ def put_plan(request: HttpRequest, given: NewPlan) -> Any:
 )  # fmt: skip
 def delete_plan(request: HttpRequest) -> Any:
     """It holds from your next message on."""
-    choosing.back_to_default(person(request))
+    user_plan.back_to_default(person(request))
     return Status(HTTPStatus.NO_CONTENT, None)
 
 
 def _plan(user: User) -> dict[str, Any]:
     is_own = models.BudgetPlan.objects.for_user(user).exists()
-    return _resolved(choosing.plan_for(user, _window(user)), is_own=is_own)
+    return _resolved(user_plan.plan_for(user, _window(user)), is_own=is_own)
 
 
 def _resolved(plan: Any, *, is_own: bool) -> dict[str, Any]:
@@ -373,5 +377,5 @@ class Spent(Schema):
 )  # fmt: skip
 def list_spent(request: HttpRequest, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Any:
     """The dearest first."""
-    spent, _ = economics.spent_since(person(request), timezone.now() - economics.PERIOD)
+    spent, _ = memory_cost.spent_since(person(request), timezone.now() - memory_cost.PERIOD)
     return sorted(spent, key=lambda one: (-one.tokens, one.ref))[:limit]

@@ -50,7 +50,7 @@ class Receipt(Owned):
     base_by_class = models.JSONField(default=dict, help_text="Base count of the first request: text class → tokens")
     request_digest = models.CharField(max_length=64, help_text="SHA-256 of the first request as sent")
     prefix = models.JSONField(
-        default=dict, help_text="Parts the next request may share, and their tokens: budget/prefix.py"
+        default=dict, help_text="Parts the next request may share, and their tokens: budget/counting/cached_prefix.py"
     )
     snapshot = models.ForeignKey(ProfileSnapshot, null=True, on_delete=models.SET_NULL, related_name="receipts")
 
@@ -103,7 +103,7 @@ class Receipt(Owned):
 class BudgetPlan(Owned):
     """A person's own plan: a preset, and the ceilings they moved. No row: the default preset."""
 
-    preset = models.CharField(max_length=20, help_text="Name of a plan in budget/plan.py")
+    preset = models.CharField(max_length=20, help_text="Name of a plan in budget/planning/plan.py")
     total = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty: the preset's")
     output_reserve = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty: the preset's")
     ceilings = models.JSONField(default=dict, blank=True, help_text="Section → tokens, where moved")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from budget import debug_views, views
+from budget.views import dashboard, debug
 
 urlpatterns = [
-    path("budget", views.home, name="budget"),
-    path("budget/now", views.now, name="budget_now"),
-    path("budget/charts", views.charts, name="budget_charts"),
-    path("budget/plan", views.plan, name="budget_plan"),
-    path("budget/limits", views.limits, name="budget_limits"),
-    path("budget/line/<uuid:conversation>", views.line, name="budget_line"),
-    path("budget/retire/<int:pk>", views.retire, name="retire_memory"),
-    path("receipts/<int:message_id>", views.receipt, name="receipt"),
-    path("receipts/<int:message_id>/debug", debug_views.debug, name="receipt_debug"),
+    path("budget", dashboard.home, name="budget"),
+    path("budget/now", dashboard.now, name="budget_now"),
+    path("budget/charts", dashboard.charts, name="budget_charts"),
+    path("budget/plan", dashboard.plan, name="budget_plan"),
+    path("budget/limits", dashboard.limits, name="budget_limits"),
+    path("budget/line/<uuid:conversation>", dashboard.line, name="budget_line"),
+    path("budget/retire/<int:pk>", dashboard.retire, name="retire_memory"),
+    path("receipts/<int:message_id>", dashboard.receipt, name="receipt"),
+    path("receipts/<int:message_id>/debug", debug.debug, name="receipt_debug"),
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from budget.fit import Cut, Piece
+from budget.planning.fit import Cut, Piece
 from chat.assembling import Reply
 from chat.running import RunningTurn
 from chat.steps import OTHER, TOLD, step_of

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from accounts.models import User
 from budget.models import Receipt
-from budget.plan import Section
+from budget.planning.plan import Section
 
 MOST: Final = 30
 """Answers shown at once: what was said around a day, not all that ever was."""

@@ -6,7 +6,7 @@ class ChatConfig(AppConfig):
 
     def ready(self) -> None:
         """Give memory its source of conversations, and those that take part in forgetting."""
-        from budget.forgetting import Receipts
+        from budget.receipts.forgetting import Receipts
         from chat import parting, projects  # noqa: F401 (connect their receivers)
         from chat.costs import DayBook
         from chat.forgetting import Conversations as ForgettableConversations

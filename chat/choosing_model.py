@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from accounts.models import User
-from budget.prices import LIST_PRICES, ListPrice
+from budget.spending.prices import LIST_PRICES, ListPrice
 from chat.models import Conversation
 from recall.llm.client import from_settings, remembered
 

@@ -13,12 +13,12 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils import timezone
 
-from budget import receipts
-from budget.counting import TextClass, estimate
-from budget.debugging import STEP
-from budget.fit import Cut, Piece
+from budget.counting.estimate import TextClass, estimate
 from budget.models import Receipt
-from budget.plan import Section
+from budget.planning.fit import Cut, Piece
+from budget.planning.plan import Section
+from budget.receipts import record
+from budget.receipts.debug import STEP
 from chat import titles
 from chat.answering import Answered, ToolUse
 from chat.branches import BESIDE
@@ -89,7 +89,7 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
             if was_forgotten and receipt is not None:
                 erase_receipt(receipt)  # it names what was only considered, too
             if compiled is not None and receipt is not None:
-                receipts.book(receipt, ending(answer, answered, began))
+                record.book(receipt, ending(answer, answered, began))
             # What follows is no part of the answer: if it fails, it is logged, and the answer is shown all the same.
             transaction.on_commit(partial(turn_ended, answer, receipt), robust=True)
             if compiled is not None and not opened.is_aside:
@@ -261,7 +261,7 @@ def _draft(opened: Opened, compiled: Compiled, task: Sequence[Piece | Cut] = ())
 
 def draft(opened: Opened, compiled: Compiled, task: Sequence[Piece | Cut] = ()) -> Receipt:
     """What the panel shows of the prompt. `task`: what tool rounds added to it."""
-    return receipts.draft(
+    return record.draft(
         user_id=opened.answer.user_id,
         conversation_id=opened.conversation.pk,
         message_id=opened.answer.pk,
@@ -283,7 +283,7 @@ def _steps(retrieval: Mapping[str, float]) -> dict[str, float]:
     return {f"{STEP}{name}": milliseconds for name, milliseconds in retrieval.items()}
 
 
-def ending(answer: Message, answered: Answered, began: float) -> receipts.Ending:
+def ending(answer: Message, answered: Answered, began: float) -> record.Ending:
     states = {
         Message.Status.COMPLETE: Receipt.State.COMPLETE,
         Message.Status.INTERRUPTED: Receipt.State.STOPPED,
@@ -292,7 +292,7 @@ def ending(answer: Message, answered: Answered, began: float) -> receipts.Ending
     timings = {"total": (time.monotonic() - began) * 1000}
     if answered.first_token is not None:
         timings["first_token"] = answered.first_token
-    return receipts.Ending(
+    return record.Ending(
         state=states[Message.Status(answer.status)],
         rounds=answered.rounds,
         text=answer.text,

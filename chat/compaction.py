@@ -5,9 +5,9 @@
     carry_out         claim the row · stage 1 · summarise, holding no connection · fold, in one transaction
     requeue_due       by the clock: what waits, or whose worker was lost, is queued again
 
-A turn that comes before it is done goes on with the stored cut point and placeholder (`budget/history.py`). A worker
-may be killed at any moment, and a task delivered twice: a segment, the archived turns and the end of the row come to be
-in one transaction, by the worker whose claim still stands.
+A turn that comes before it is done goes on with the stored cut point and placeholder
+(`budget/planning/history_cut.py`). A worker may be killed at any moment, and a task delivered twice: a segment, the
+archived turns and the end of the row come to be in one transaction, by the worker whose claim still stands.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from budget import usage
+from budget.spending import usage
 from chat.folding import LEAST_TURNS
 from chat.models import Compaction, Conversation, Message
 from chat.segments import Stretch, fold_in, keep_long_results, next_stretch, said_elsewhere, unfolded

@@ -11,8 +11,8 @@ from django.db.models import Q
 
 from accounts.models import User
 from budget.models import Receipt
-from budget.panel import dollars
-from budget.plan import Section
+from budget.pages.context_panel import dollars
+from budget.planning.plan import Section
 from chat.attachments.showing import attached_to
 from chat.branches import BESIDE
 from chat.models import Conversation, Message

@@ -14,13 +14,13 @@ from typing import Any, Final
 from django.conf import settings
 
 from accounts.models import User
-from budget.counting import MESSAGE_FRAME, TOOLS_FRAME, TextClass, by_class, estimate
-from budget.fit import Cut, Fitted, Piece, TooLong, fit
-from budget.history import TurnRange
-from budget.images import image_tokens
-from budget.learning import spread
-from budget.plan import ResolvedPlan, Section
-from budget.prefix import Prefix, added, prefix_of, with_known_figures
+from budget.counting.cached_prefix import Prefix, added, prefix_of, with_known_figures
+from budget.counting.estimate import MESSAGE_FRAME, TOOLS_FRAME, TextClass, by_class, estimate
+from budget.counting.images import image_tokens
+from budget.counting.learning import spread
+from budget.planning.fit import Cut, Fitted, Piece, TooLong, fit
+from budget.planning.history_cut import TurnRange
+from budget.planning.plan import ResolvedPlan, Section
 from chat import too_long
 from chat.attachments.attached import Attached
 from chat.blueprint import BLUEPRINT

@@ -7,7 +7,7 @@ from datetime import datetime, time
 from decimal import Decimal
 
 from accounts.models import User
-from budget import limits, usage
+from budget.spending import limits, usage
 from memory.costs import Stop
 from memory.extraction import Usage
 

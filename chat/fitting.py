@@ -1,4 +1,5 @@
-"""Does this request fit for sure? Asked before each request of a turn, tool rounds included (budget/preflight.py).
+"""Does this request fit for sure? Asked before each request of a turn, tool rounds included
+(budget/planning/preflight.py).
 
 The estimate decides; near the limit the provider counts, where it can. What is too long becomes shorter: the prompt
 is compiled for less, and in a tool loop results give way. A count that fails is no failure of the turn: then the
@@ -17,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 import httpx2
 from django.core.exceptions import ValidationError
 
-from budget.plan import Section
-from budget.preflight import Checked, Verdict, check, check_counted, margin_of
+from budget.planning.plan import Section
+from budget.planning.preflight import Checked, Verdict, check, check_counted, margin_of
 from chat.context import Compiled, compile_known
 from chat.opening import Opened, Refused
 from chat.taskroom import Shown, TaskRoom, as_blocks

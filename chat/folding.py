@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from budget.history import FIRST_TURNS, LAST_TURNS, TurnRange
+from budget.planning.history_cut import FIRST_TURNS, LAST_TURNS, TurnRange
 from recall.environment import setting
 
 KEPT_TURNS: Final = setting("compact_keep_turns", 10)
@@ -19,7 +19,7 @@ KEPT_PERCENT: Final = 25
 """Of the ceiling of history: long turns stay only as far as they fill it. Else it would be full again at once, and
 folded, and written to the cache anew: at 50 the input of a long talk costs a fifth more (docs/cost.md)."""
 LEAST_STAYING: Final = LAST_TURNS
-"""However long they are: a prompt never cuts these either (`budget/history.py`)."""
+"""However long they are: a prompt never cuts these either (`budget/planning/history_cut.py`)."""
 AT_ONCE: Final = setting("segment_turns", 20)
 """Most turns of one segment: 400 tokens tell no more. A longer middle becomes several segments."""
 FEWEST: Final = 3

@@ -11,10 +11,10 @@ from typing import Final
 
 from django.conf import settings
 
-from budget import calibration
-from budget.history import FIRST_TURNS, TurnRange
+from budget.counting import calibration
 from budget.models import Receipt
-from budget.plan import Section
+from budget.planning.history_cut import FIRST_TURNS, TurnRange
+from budget.planning.plan import Section
 from chat.folding import AT_ONCE, KEPT_TURNS, Sized, stretch
 from chat.history import finished_turns
 from chat.models import Compaction, Conversation, Message, Segment

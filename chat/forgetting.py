@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db.models import Q
 from django.urls import reverse
 
-from budget import forgetting as receipts
-from budget import snapshots
 from budget.models import ProfileSnapshot, Receipt
+from budget.receipts import forgetting as receipts
+from budget.receipts import profile_snapshots
 from chat.branches import BESIDE, KEPT
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.rewriting import DROPPED, summarise_anew
@@ -108,9 +108,9 @@ class Conversations:
 
     def renew(self, user: User, erasure: Erasure) -> None:
         """Profiles that are pinned stand without it from now on."""
-        lines = [snapshots.Line(line.ref, line.text, count(line.text)) for line in profile_lines(user)]
+        lines = [profile_snapshots.Line(line.ref, line.text, count(line.text)) for line in profile_lines(user)]
         for conversation_id in receipts.pinned_to(user, erasure) - erasure.conversations:
-            snapshots.pin(user, conversation_id, lines, snapshots.Reason.FORGOTTEN)
+            profile_snapshots.pin(user, conversation_id, lines, profile_snapshots.Reason.FORGOTTEN)
 
     def rewrite(self, user: User, wanted: Mapping[str, Any]) -> bool:
         """A summary of folded turns, from what is left of them."""

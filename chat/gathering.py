@@ -14,14 +14,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from budget import calibration, prefix, snapshots
-from budget.choosing import plan_for
-from budget.counting import TextClass, estimate
-from budget.fit import Cut
-from budget.history import TurnRange
-from budget.learning import Belief
+from budget.counting import cached_prefix, calibration
+from budget.counting.estimate import TextClass, estimate
+from budget.counting.learning import Belief
 from budget.models import ProfileSnapshot
-from budget.plan import ResolvedPlan, Section
+from budget.planning.fit import Cut
+from budget.planning.history_cut import TurnRange
+from budget.planning.plan import ResolvedPlan, Section
+from budget.planning.user_plan import plan_for
+from budget.receipts import profile_snapshots
 from chat import task
 from chat.attachments.attached import Attached
 from chat.attachments.standing import with_attachments
@@ -78,7 +79,7 @@ class Known:
     boundaries: Sequence[Boundary]
     role: Role | None
     snapshot: ProfileSnapshot
-    profile: Sequence[snapshots.Line]
+    profile: Sequence[profile_snapshots.Line]
     """The lines the conversation is pinned to."""
     importance: dict[str, ProfileLine]
     """What is known today of each profile line, by its ref; a pinned line may have gone since."""
@@ -90,7 +91,7 @@ class Known:
     already_cut: TurnRange | None
     task: str
     """The task at hand, as the model noted it last; empty: there is none."""
-    counted: prefix.Known | None
+    counted: cached_prefix.Known | None
     """What the provider said of the parts of the last request."""
     recollection: Recollection
     acquaintance: Acquaintance
@@ -107,7 +108,7 @@ class Known:
     """What the model may call; None: all that there is."""
     left_out: Sequence[Cut] = ()
     """Memories that this answer is to do without, as the person asked."""
-    struck_lines: Sequence[snapshots.Line] = ()
+    struck_lines: Sequence[profile_snapshots.Line] = ()
     struck_items: Sequence[MemoryItem] = ()
     """What says the same, and had to go with them."""
 
@@ -132,7 +133,7 @@ def gather(opened: Opened) -> Known:
     lines = profile_lines(user)
     current = _weighed(lines)
     snapshot = _snapshot_then(opened, current) or _snapshot(conversation, before, current, began, now)
-    pinned = snapshots.pinned_lines(snapshot)
+    pinned = profile_snapshots.pinned_lines(snapshot)
     boundaries = Boundary.for_prompt(user)
     timed.lap("profile")
     already_cut = _already_cut(opened)
@@ -155,12 +156,12 @@ def gather(opened: Opened) -> Known:
         snapshot=snapshot,
         profile=pinned,
         importance={line.ref: line for line in lines},
-        profile_update=snapshots.changes_since(pinned, current),
+        profile_update=profile_snapshots.changes_since(pinned, current),
         past=before,
         newest_segment=max((number for *_, number in segments), default=0),
         already_cut=already_cut,
         task=task.told(conversation),
-        counted=prefix.known_from(user, before.turns[-1].answer.pk, model) if before.turns else None,
+        counted=cached_prefix.known_from(user, before.turns[-1].answer.pk, model) if before.turns else None,
         recollection=recollection,
         acquaintance=acquaintance(conversation),
         question=opened.question,
@@ -278,7 +279,7 @@ def with_where_we_left(
     return replace(recollection, kept=(*recollection.kept, begun), cut=cut)
 
 
-def _snapshot_then(opened: Opened, current: Sequence[snapshots.Line]) -> ProfileSnapshot | None:
+def _snapshot_then(opened: Opened, current: Sequence[profile_snapshots.Line]) -> ProfileSnapshot | None:
     """What the first answer was pinned to, for one that is tried beside it; None: it is not to be told any more."""
     if not opened.is_aside:
         return None
@@ -287,15 +288,15 @@ def _snapshot_then(opened: Opened, current: Sequence[snapshots.Line]) -> Profile
 
 
 def _snapshot(
-    conversation: Conversation, before: Past, current: Sequence[snapshots.Line], began: int, now: datetime
+    conversation: Conversation, before: Past, current: Sequence[profile_snapshots.Line], began: int, now: datetime
 ) -> ProfileSnapshot:
     """The pinned profile, renewed where that costs nothing. `began`: the forget epoch before `current` was read."""
     user = conversation.user
-    latest = snapshots.latest(user, conversation.pk) if before.turns else None
+    latest = profile_snapshots.latest(user, conversation.pk) if before.turns else None
     last_request = before.turns[-1].answer.created_at if before.turns else now
     lifetime = CACHE_LIFETIMES[settings.ENVIRONMENT.cache_ttl]
     rejected = _holds_rejected(user, latest, current)
-    reason = snapshots.needs_renewal(
+    reason = profile_snapshots.needs_renewal(
         latest,
         last_activity=last_request,
         now=now,
@@ -308,19 +309,19 @@ def _snapshot(
     with transaction.atomic():
         is_as_read = locked_epoch(user.pk) == began
         lines = current if is_as_read else _weighed(profile_lines(user))
-        return snapshots.pin(user, conversation.pk, lines, reason or snapshots.Reason.NEW)
+        return profile_snapshots.pin(user, conversation.pk, lines, reason or profile_snapshots.Reason.NEW)
 
 
-def _weighed(lines: Iterable[ProfileLine]) -> list[snapshots.Line]:
-    return [snapshots.Line(line.ref, line.text, count(line.text)) for line in lines]
+def _weighed(lines: Iterable[ProfileLine]) -> list[profile_snapshots.Line]:
+    return [profile_snapshots.Line(line.ref, line.text, count(line.text)) for line in lines]
 
 
-def _holds_rejected(user: User, pinned: ProfileSnapshot | None, current: Sequence[snapshots.Line]) -> bool:
+def _holds_rejected(user: User, pinned: ProfileSnapshot | None, current: Sequence[profile_snapshots.Line]) -> bool:
     """Whether a pinned fact was rejected or deleted meanwhile: a person's no reaches the very next prompt."""
     if pinned is None:
         return False
     today = {line.ref for line in current}
-    gone = [line.ref for line in snapshots.pinned_lines(pinned) if line.ref not in today]
+    gone = [line.ref for line in profile_snapshots.pinned_lines(pinned) if line.ref not in today]
     ids = set(fact_ids(gone))
     there = Fact.objects.for_user(user).filter(pk__in=ids).exclude(status=Fact.Status.REJECTED)
     return bool(ids) and there.count() < len(ids)

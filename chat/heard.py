@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import connection
 
 from budget.models import ProfileSnapshot
-from budget.plan import Section
+from budget.planning.plan import Section
 from chat.models import Message, Segment
 from memory.models import Chunk, Episode, Fact
 from memory.refs import ids_by_kind

@@ -13,11 +13,11 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from budget.fit import Cut, Piece
 from budget.models import Receipt
-from budget.plan import Section
-from budget.retention import REMOVED
-from budget.snapshots import HOLDS_NO_LONGER, NEW
+from budget.planning.fit import Cut, Piece
+from budget.planning.plan import Section
+from budget.receipts.profile_snapshots import HOLDS_NO_LONGER, NEW
+from budget.receipts.retention import REMOVED
 from chat.models import Message, Segment
 from memory.models import Chunk, Episode, Fact
 from memory.refs import KINDS, ids_by_kind

@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from budget import limits
 from budget.models import Receipt
+from budget.spending import limits
 from chat import choices
 from chat.attachments import binding
 from chat.branches import BESIDE, KEPT, Links, go_over, is_typed, links_of, newest_below, told_elsewhere

@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import F, Func, JSONField, Value
 
-from budget.receipts import close_abandoned
+from budget.receipts.record import close_abandoned
 from chat.models import Message
 from chat.outcomes import CRASHED
 from memory.forgetting.epoch import forgotten_since, held
@@ -43,7 +43,7 @@ def mark_if_abandoned(message: Message) -> bool:
     told = Func(
         F("event_data"), Value({"stop_reason": CRASHED}, JSONField()), template="%(expressions)s", arg_joiner=" || "
     )
-    with transaction.atomic():  # it stops being written and is counted as used at once: budget/limits.py
+    with transaction.atomic():  # it stops being written and is counted as used at once: budget/spending/limits.py
         marked = (
             Message.objects.streaming()
             .filter(pk=message.pk, process_key=key)

@@ -19,7 +19,7 @@ from django.db.models import Q
 from pydantic import TypeAdapter
 
 from budget.models import ProfileSnapshot, Receipt
-from budget.snapshots import pinned_lines
+from budget.receipts.profile_snapshots import pinned_lines
 from chat import blueprint
 from chat.attachments.attached import Attached, load, marked
 from chat.history import Turn, finished_turns, tool_lines

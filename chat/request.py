@@ -18,7 +18,7 @@ from enum import Enum, auto
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from budget.history import TurnRange
+from budget.planning.history_cut import TurnRange
 from chat.attachments.attached import Attached, blocks
 from chat.history import Past, Turn, first_turn, render_turn
 from chat.models import Segment

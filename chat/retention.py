@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 from django.db import transaction
 
-from budget import retention as receipts
+from budget.receipts import retention as receipts
 from chat import trash
 from chat.models import Conversation, Message
 from memory.artifacts import remove_old_artifacts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from django.conf import settings
 from django.db import transaction
 
-from budget import usage
+from budget.spending import usage
 from chat.history import Turn, finished_turns
 from chat.models import Message, Segment
 from chat.segments import Stretch

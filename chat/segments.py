@@ -18,10 +18,10 @@ from django.db.models import Max
 from django.db.models.functions import Left, Length
 from django.utils import timezone
 
-from budget import calibration
-from budget.choosing import plan_for
-from budget.counting import TextClass, classify, estimate
-from budget.plan import Section
+from budget.counting import calibration
+from budget.counting.estimate import TextClass, classify, estimate
+from budget.planning.plan import Section
+from budget.planning.user_plan import plan_for
 from chat.attachments.attached import Attached, in_short
 from chat.attachments.standing import in_outline
 from chat.folding import Sized, stretch, too_many

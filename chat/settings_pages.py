@@ -16,7 +16,7 @@ from django.urls import reverse
 from accounts import deletion
 from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
-from budget.choosing import LARGEST_TOTAL, plan_for
+from budget.planning.user_plan import LARGEST_TOTAL, plan_for
 from chat import retention
 from chat.choosing_model import EFFORTS, defaults_of, has_effort, models_for, takes_any_name
 from memory.models import Boundary, Fact

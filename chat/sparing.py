@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from budget import limits
+from budget.spending import limits
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from budget.counting import MESSAGE_FRAME, TextClass, by_class, estimate
-from budget.fit import PRUNING_ORDER, Cut, Fitted, Piece
-from budget.learning import Belief, spread
-from budget.plan import Section
-from budget.prefix import added
-from budget.preflight import allot
+from budget.counting.cached_prefix import added
+from budget.counting.estimate import MESSAGE_FRAME, TextClass, by_class, estimate
+from budget.counting.learning import Belief, spread
+from budget.planning.fit import PRUNING_ORDER, Cut, Fitted, Piece
+from budget.planning.plan import Section
+from budget.planning.preflight import allot
 from chat.gist import gist_of
 from recall.llm.tokens import count
 

@@ -19,11 +19,13 @@ from django.template.loader import get_template
 from django.utils import timezone
 
 from accounts.models import User
-from budget import calibration, limits, receipts, snapshots
-from budget.choosing import plan_for
-from budget.history import TurnRange
+from budget.counting import calibration
 from budget.models import ProfileSnapshot, Receipt
-from budget.panel import panel
+from budget.pages.context_panel import panel
+from budget.planning.history_cut import TurnRange
+from budget.planning.user_plan import plan_for
+from budget.receipts import profile_snapshots, record
+from budget.spending import limits
 from chat.answering import ToolUse
 from chat.choosing_model import defaults_of
 from chat.closing import draft, ended, ending
@@ -269,7 +271,7 @@ async def _close(chat: Chat, turn: RunningTurn, asked: Asked, progress: Progress
     receipt = draft(opened, compiled, progress.answered.task)
     how = ending(answer, progress.answered, progress.began)
     try:
-        await patiently(turn, PATIENCE_CLOSING, lambda: receipts.count_alone(receipt, how))
+        await patiently(turn, PATIENCE_CLOSING, lambda: record.count_alone(receipt, how))
     except OUTAGES:
         log.warning("The tokens of a temporary answer could not be counted.")
     turn.tell(done)
@@ -330,8 +332,8 @@ def _role(asked: Asked) -> Role:
     return Role(pk=0, name="Temporary chat", instructions=INSTRUCTIONS + ("" if asked.reads_memory else NO_MEMORY))
 
 
-def _line(line: ProfileLine) -> snapshots.Line:
-    return snapshots.Line(line.ref, line.text, count(line.text))
+def _line(line: ProfileLine) -> profile_snapshots.Line:
+    return profile_snapshots.Line(line.ref, line.text, count(line.text))
 
 
 def _recalled(chat: Chat, asked: Asked, told: Told) -> Recollection:

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from budget import usage
+from budget.spending import usage
 from chat.models import Conversation, Message
 from chat.sparing import is_left_to_rules
 from chat.summary.topics import topics_of

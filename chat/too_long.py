@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from budget.fit import QUESTION_TOKENS
+from budget.planning.fit import QUESTION_TOKENS
 from chat.models import Attachment, Message
 from memory import documents, tree
 from memory.forgetting.epoch import hold

@@ -17,8 +17,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from budget import recalled
 from budget.models import Receipt
+from budget.receipts import memory_use
 from memory import review
 from memory.forms import FactForm
 from memory.models import Fact
@@ -71,7 +71,7 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
     """Why one memory stood in the prompt of an answer, or did not."""
     user = _user(request)
     try:
-        found = recalled.standing(user, message_id, ref)
+        found = memory_use.standing(user, message_id, ref)
     except Receipt.DoesNotExist:
         raise Http404 from None
     explained = why(found.item, found.place, found.among, found.last_kept)
@@ -83,9 +83,9 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
 
 def _page(request: HttpRequest, own: Fact, status: int = 200, **more: Any) -> HttpResponse:
     user = _user(request)
-    tally = recalled.tally(user, own.ref)
+    tally = memory_use.tally(user, own.ref)
     share = f"{100 * tally.tokens / tally.prompts:.2g} %" if tally.prompts else ""
-    told = {"prompts": recalled.prompts_with(user, own.ref), "tally": tally, "share": share}
+    told = {"prompts": memory_use.prompts_with(user, own.ref), "tally": tally, "share": share}
     told["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
     return render(request, "memory/fact.html", {**fact_page(user, own, **more), **told}, status=status)
 

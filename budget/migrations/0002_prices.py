@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from budget.prices import seed
+from budget.spending.prices import seed
 
 
 def add_list_prices(apps, schema_editor):

@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
             name="BudgetPlan",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("preset", models.CharField(help_text="Name of a plan in budget/plan.py", max_length=20)),
+                ("preset", models.CharField(help_text="Name of a plan in budget/planning/plan.py", max_length=20)),
                 ("total", models.PositiveIntegerField(blank=True, help_text="Tokens; empty: the preset's", null=True)),
                 (
                     "output_reserve",

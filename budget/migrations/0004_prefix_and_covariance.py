@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
             name="prefix",
             field=models.JSONField(
                 default=dict,
-                help_text="Parts the next request may share, and their tokens: budget/prefix.py",
+                help_text="Parts the next request may share, and their tokens: budget/counting/cached_prefix.py",
             ),
         ),
         migrations.AddField(

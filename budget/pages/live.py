@@ -9,12 +9,12 @@ from django.conf import settings
 from django.db.models import Count, Q, Sum
 
 from accounts.models import User
-from budget import limits, usage
-from budget.limits import Standing
+from budget.counting.accuracy import counted_input, predicted_input
 from budget.models import Receipt
-from budget.panel import BAR_WIDTH, AnswerRoom, Bar, answer_room, bars, dollars, off_by
-from budget.prediction import counted_input, predicted_input
-from budget.usage import Used
+from budget.pages.context_panel import BAR_WIDTH, AnswerRoom, Bar, answer_room, bars, dollars, off_by
+from budget.spending import limits, usage
+from budget.spending.limits import Standing
+from budget.spending.usage import Used
 
 NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
 """Columns of a receipt that are large and not needed here."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from accounts.models import User
-from budget import usage
-from budget.charts import Chart, points, stacked, within
+from budget.counting.accuracy import prediction_error
 from budget.models import Receipt
-from budget.plan import Section
-from budget.prediction import prediction_error
+from budget.pages.charts import Chart, points, stacked, within
+from budget.planning.plan import Section
+from budget.spending import usage
 
 TURNS: Final = 30
 """Columns that can still be told apart on a phone."""

@@ -24,8 +24,8 @@ from pydantic import Field, ValidationError
 
 from accounts.api.auth import Replay, needs, person
 from accounts.models import User
-from budget.debugging import line, told
 from budget.models import Receipt
+from budget.receipts.debug import line, told
 from chat import models, opening
 from chat.api import answers, comparing
 from chat.api.conversations import Message

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 from django.db.models import Count, Sum
 
-from budget.images import image_tokens
+from budget.counting.images import image_tokens
 from chat.attachments import pictures
 from chat.attachments.limits import (
     MEGABYTE,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db.models import BinaryField, Case, F, Value, When
 from django.db.models.functions import Left
 
-from budget.counting import SAMPLE
+from budget.counting.estimate import SAMPLE
 from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES
 from chat.models import Attachment
 from recall.db.prepared import AnyOf, Prepared

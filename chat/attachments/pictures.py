@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from budget.images import HIGH, scaled
+from budget.counting.images import HIGH, scaled
 from memory.reading.apart import BROKEN, ENVIRONMENT, ROOT, Ending
 from memory.reading.formats import NotReadable
 

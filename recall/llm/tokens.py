@@ -1,7 +1,8 @@
 """How many base tokens has a text? Counted with tiktoken's o200k_base, or on the high side by characters.
 
-It is another maker's vocabulary and undercounts Claude; `budget/counting.py` turns the base count into a model's own
-figure. Where the vocabulary cannot be had (`recall/process/token_vocabulary.py` says when), the pages say "estimated".
+It is another maker's vocabulary and undercounts Claude; `budget/counting/estimate.py` turns the base count into a
+model's own figure. Where the vocabulary cannot be had (`recall/process/token_vocabulary.py` says when), the pages say
+"estimated".
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from budget.models import BudgetPlan, Receipt
-from budget.plan import SMALL, resolve
-from budget.whatif import pieces_of, preview
+from budget.planning.plan import SMALL, resolve
+from budget.planning.what_if import pieces_of, preview
 from chat.models import Conversation, Message
 from memory.models import Fact
 from memory.tidying import carry_out

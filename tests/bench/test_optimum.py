@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.cost_optimum import NONE, Choice, Rules, Step, cheapest, dollars, pay
-from budget.prices import LIST_PRICES
+from budget.spending.prices import LIST_PRICES
 from offline.cache import PromptCache
 from offline.models import MODELS
 from offline.prompt import read_prompt

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from budget import usage
 from budget.models import Receipt
-from budget.plan import Section
+from budget.planning.plan import Section
+from budget.spending import usage
 from chat.models import Conversation, Message
 from tests.budget.rows import MODEL, PLAN
 

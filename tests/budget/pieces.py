@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
-from budget.choosing import MOVABLE, NEEDS, RESERVE_NEEDS, validated
-from budget.fit import PLACEHOLDER_REF, Fitted, Piece
-from budget.history import TurnRange
-from budget.plan import PLANS, Percent, ResolvedPlan, Section, resolve
+from budget.planning.fit import PLACEHOLDER_REF, Fitted, Piece
+from budget.planning.history_cut import TurnRange
+from budget.planning.plan import PLANS, Percent, ResolvedPlan, Section, resolve
+from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, validated
 
 CUTTABLE = (Section.ROLE, Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
 FIXED = (Section.BLUEPRINT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from budget.counting import TextClass
-from budget.fit import Cut, Fitted, Piece, fit
+from budget.counting.estimate import TextClass
 from budget.models import Receipt
-from budget.plan import STANDARD, Section, resolve
-from budget.receipts import draft
+from budget.planning.fit import Cut, Fitted, Piece, fit
+from budget.planning.plan import STANDARD, Section, resolve
+from budget.receipts.record import draft
 from chat.models import Conversation, Message
 from tests.budget.pieces import turns
 

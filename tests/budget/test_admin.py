@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from budget import calibration
-from budget.counting import TextClass
-from budget.limits import Per, What, set_limit
+from budget.counting import calibration
+from budget.counting.estimate import TextClass
 from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
-from budget.prices import forget_known_prices, price_for
-from budget.snapshots import Line, Reason, pin
+from budget.receipts.profile_snapshots import Line, Reason, pin
+from budget.spending.limits import Per, What, set_limit
+from budget.spending.prices import forget_known_prices, price_for
 from recall.llm.tokens import exact
 from tests.budget.rows import answer_of, draft_for
 

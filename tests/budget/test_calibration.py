@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from budget import calibration
-from budget.counting import STARTING_RATIO, TextClass
-from budget.learning import Figure
+from budget.counting import calibration
+from budget.counting.estimate import STARTING_RATIO, TextClass
+from budget.counting.learning import Figure
 from budget.models import Calibration
 
 MODEL = "claude-sonnet-5-5"

@@ -8,19 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from budget.charts import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TICKS,
-    TOP,
-    WIDTH,
-    Chart,
-    points,
-    stacked,
-    within,
-)
+from budget.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TICKS, TOP, WIDTH, Chart, points, stacked, within
 
 PARTS = {"history": "History", "memories": "Recalled memories", "task": "Task state"}
 FLOOR = HEIGHT - BOTTOM

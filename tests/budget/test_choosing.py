@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.choosing import MOVABLE, NotValid, back_to_default, held, plan_for, save, validated
 from budget.models import BudgetPlan
-from budget.plan import LONG, PLANS, SMALL, STANDARD, ResolvedPlan, Section, resolve
+from budget.planning.plan import LONG, PLANS, SMALL, STANDARD, ResolvedPlan, Section, resolve
+from budget.planning.user_plan import MOVABLE, NotValid, back_to_default, held, plan_for, save, validated
 
 WINDOW = 200_000
 

@@ -15,12 +15,8 @@ import tiktoken.load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budget import counting
-from budget.counting import (
-    TextClass,
-    classify,
-    estimate,
-)
+from budget.counting import estimate as counting
+from budget.counting.estimate import TextClass, classify, estimate
 from recall.llm import tokens
 from recall.llm.tokens import REMEMBERED_FROM, WINDOW, Source, TokenCounter, count_by_characters
 from recall.process import token_vocabulary

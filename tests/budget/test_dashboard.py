@@ -15,12 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from budget.choosing import plan_for
-from budget.fit import PRUNING_ORDER
-from budget.limits import Per, What, set_limit
 from budget.models import BudgetPlan, Limit, Receipt
-from budget.pages import live, planning
-from budget.plan import LONG, STANDARD, Section
+from budget.pages import live, plan
+from budget.planning.fit import PRUNING_ORDER
+from budget.planning.plan import LONG, STANDARD, Section
+from budget.planning.user_plan import plan_for
+from budget.spending.limits import Per, What, set_limit
 from budget.templatetags import figures
 from memory.models import Fact, ReviewAction
 from tests.budget.dashboard_rows import item, month_of_turns
@@ -39,7 +39,7 @@ LARGEST_PAGE = 120_000
 
 @pytest.fixture(autouse=True)
 def _a_large_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("budget.views._window", lambda latest: 200_000)
+    monkeypatch.setattr("budget.views.dashboard._window", lambda latest: 200_000)
 
 
 def text_of(response: Any, status: int = 200) -> str:
@@ -218,16 +218,16 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_is_saved(
 
 
 def test_a_section_with_a_share_of_what_is_left_keeps_it_until_it_is_moved(alice: Any) -> None:
-    form = planning.of_preset(alice, "long", None, 200_000)
+    form = plan.of_preset(alice, "long", None, 200_000)
     sizes = {slider.name: slider.value for slider in form.sliders}
     kept = {f"kept_{slider.name}": slider.value for slider in form.sliders if slider.share is not None}
     assert set(kept) == {"kept_history", "kept_memories"}
-    choice, _ = planning.read({"preset": "long", **sizes, **kept, "total": "100000"})
+    choice, _ = plan.read({"preset": "long", **sizes, **kept, "total": "100000"})
     assert (choice.total, choice.ceilings) == (
         100_000,
         {str(s): c for s, c in LONG.ceilings.items() if isinstance(c, int)},
     )
-    moved, _ = planning.read({"preset": "long", **sizes, **kept, "history": "9000"})
+    moved, _ = plan.read({"preset": "long", **sizes, **kept, "history": "9000"})
     assert moved.ceilings["history"] == 9_000
 
 
@@ -252,7 +252,7 @@ def test_back_to_the_default_plan_forgets_ones_own(sign_in: SignIn, alice: Any, 
 
 
 def test_a_preset_larger_than_the_model_is_shrunk_and_not_refused(alice: Any) -> None:
-    tried = planning.tried(alice, a_plan(), None, 32_000)
+    tried = plan.tried(alice, a_plan(), None, 32_000)
     assert (tried.errors, tried.plan and tried.plan.total) == ({}, 32_000)
 
 

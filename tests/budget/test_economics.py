@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from budget.economics import (
+from budget.planning.plan import Section
+from budget.receipts.memory_cost import (
     AMONG_THE_BEST,
     COSTLY,
     IMPORTANT,
@@ -21,7 +22,6 @@ from budget.economics import (
     spent_since,
     why_retire,
 )
-from budget.plan import Section
 from tests.budget.dashboard_rows import item, month_of_turns
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

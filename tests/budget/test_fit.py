@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from budget.fit import PRUNING_ORDER, Piece, TooLong, fit
-from budget.history import PLACEHOLDER_TOKENS, TurnRange
-from budget.plan import LONG, SMALL, STANDARD, Section, resolve
+from budget.planning.fit import PRUNING_ORDER, Piece, TooLong, fit
+from budget.planning.history_cut import PLACEHOLDER_TOKENS, TurnRange
+from budget.planning.plan import LONG, SMALL, STANDARD, Section, resolve
 from tests.budget.pieces import cut_refs, piece, plan_of, refs, turns
 
 WINDOW = 1_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from budget.fit import PLACEHOLDER_REF, PRUNING_ORDER, Piece, Want, fit, share
-from budget.history import PLACEHOLDER_TOKENS, History, TurnRange
-from budget.plan import NEVER_CUT, ResolvedPlan, Section
+from budget.planning.fit import PLACEHOLDER_REF, PRUNING_ORDER, Piece, Want, fit, share
+from budget.planning.history_cut import PLACEHOLDER_TOKENS, History, TurnRange
+from budget.planning.plan import NEVER_CUT, ResolvedPlan, Section
 from tests.budget.pieces import CUTTABLE, larger, plans, plans_without_cap, prompts, refs, stored_cuts
 
 ORDER = [step.section for step in PRUNING_ORDER]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.images import HIGH, STANDARD, Tier, image_tokens, scaled, tier_of
+from budget.counting.images import HIGH, STANDARD, Tier, image_tokens, scaled, tier_of
 
 SONNET, OLDER = "claude-sonnet-5-5", "claude-haiku-4-5-20251001"
 SIDES = st.integers(1, 8_000)

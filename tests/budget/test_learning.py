@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.counting import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIO, STARTING_RATIOS, TextClass
-from budget.learning import KINDS, STARTING_SPREAD, Belief, Figure, expected, learn, spread, unknown
+from budget.counting.estimate import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIO, STARTING_RATIOS, TextClass
+from budget.counting.learning import KINDS, STARTING_SPREAD, Belief, Figure, expected, learn, spread, unknown
 
 TRUE = {kind: 1.2 + 0.06 * place for place, kind in enumerate(KINDS)}
 

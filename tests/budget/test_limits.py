@@ -11,10 +11,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from budget import limits, usage
-from budget.limits import NotAllowed, Per, Standing, What, check, set_limit, standing
 from budget.models import Limit, UsageDay
-from budget.receipts import Ending, State, book
+from budget.receipts.record import Ending, State, book
+from budget.spending import limits, usage
+from budget.spending.limits import NotAllowed, Per, Standing, What, check, set_limit, standing
 from chat.models import Message
 from tests.budget.rows import MODEL, Figures, answer_of, draft_for
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.plan import (
+from budget.planning.plan import (
     DEFAULT_PLAN,
     NEVER_CUT,
     PLANS,

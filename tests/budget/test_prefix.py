@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.counting import TextClass
-from budget.fit import Piece, fit
-from budget.learning import Counts, Figure, expected, unknown
-from budget.plan import STANDARD, Section, resolve
-from budget.prefix import Known, known_from, prefix_of, settle, shared_out, with_known_figures
+from budget.counting.cached_prefix import Known, known_from, prefix_of, settle, shared_out, with_known_figures
+from budget.counting.estimate import TextClass
+from budget.counting.learning import Counts, Figure, expected, unknown
+from budget.planning.fit import Piece, fit
+from budget.planning.plan import STANDARD, Section, resolve
 from tests.budget.rows import answer_of, draft_for
 
 PLAN = resolve(STANDARD, 1_000_000)

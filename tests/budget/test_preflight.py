@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.preflight import LARGEST_MARGIN, LEAST_HEAD, SURE, Verdict, allot, check, check_counted, margin_of
+from budget.planning.preflight import LARGEST_MARGIN, LEAST_HEAD, SURE, Verdict, allot, check, check_counted, margin_of
 
 LIMIT = 7_000
 tokens = st.integers(0, 50_000)

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget.models import Price
-from budget.prices import LIST_PRICES, ListPrice, cost, cost_uncached, forget_known_prices, price_for, seed, total_input
+from budget.spending.prices import (
+    LIST_PRICES,
+    ListPrice,
+    cost,
+    cost_uncached,
+    forget_known_prices,
+    price_for,
+    seed,
+    total_input,
+)
 from tests.budget.rows import Figures
 
 TODAY = date(2026, 11, 21)

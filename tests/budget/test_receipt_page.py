@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget import calibration
-from budget.fit import PRUNING_ORDER, Cut, Piece, fit
+from budget.counting import calibration
 from budget.models import Receipt
-from budget.panel import BAR_WIDTH, THINNEST, answer_room, bars, dollars, off_by, panel
-from budget.plan import Section
-from budget.prices import forget_known_prices
-from budget.receipts import Ending, book
+from budget.pages.context_panel import BAR_WIDTH, THINNEST, answer_room, bars, dollars, off_by, panel
+from budget.planning.fit import PRUNING_ORDER, Cut, Piece, fit
+from budget.planning.plan import Section
+from budget.receipts.record import Ending, book
+from budget.spending.prices import forget_known_prices
 from tests.budget.pieces import plan_of
 from tests.budget.rows import PLAN, Figures, answer_of, draft_for
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 
-from budget import calibration
-from budget.counting import TextClass
-from budget.fit import Cut, Fitted, Piece, fit
-from budget.forgetting import carried
-from budget.history import PLACEHOLDER_TOKENS, TurnRange
+from budget.counting import calibration
+from budget.counting.estimate import TextClass
 from budget.models import Calibration, Receipt
-from budget.plan import ResolvedPlan, Section
-from budget.prices import forget_known_prices
-from budget.receipts import Ending, book, close_abandoned, draft, items
+from budget.planning.fit import Cut, Fitted, Piece, fit
+from budget.planning.history_cut import PLACEHOLDER_TOKENS, TurnRange
+from budget.planning.plan import ResolvedPlan, Section
+from budget.receipts.forgetting import carried
+from budget.receipts.record import Ending, book, close_abandoned, draft, items
+from budget.spending.prices import forget_known_prices
 from tests.budget.pieces import plan_of, plans, prompts, stored_cuts, turns
 from tests.budget.rows import MODEL, PLAN, Figures, a_prompt, answer_of, draft_for
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget.models import ProfileSnapshot
-from budget.snapshots import Line, Reason, changes_since, latest, needs_renewal, pin, pinned_lines
+from budget.receipts.profile_snapshots import Line, Reason, changes_since, latest, needs_renewal, pin, pinned_lines
 from tests.budget.rows import answer_of
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)

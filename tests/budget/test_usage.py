@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from budget import usage
 from budget.models import Receipt, UsageDay
-from budget.prices import forget_known_prices
-from budget.receipts import Ending, book, close_abandoned
-from budget.usage import Used
+from budget.receipts.record import Ending, book, close_abandoned
+from budget.spending import usage
+from budget.spending.prices import forget_known_prices
+from budget.spending.usage import Used
 from tests.budget.rows import MODEL, Figures, answer_of, draft_for
 
 pytestmark = pytest.mark.django_db

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from budget.fit import PLACEHOLDER_REF, Cut, Fitted, Piece, fit
-from budget.history import TurnRange
 from budget.models import Receipt
-from budget.plan import SMALL, STANDARD, ResolvedPlan, Section, resolve
-from budget.receipts import SIZES_KEPT, draft
-from budget.whatif import pieces_of, preview
+from budget.planning.fit import PLACEHOLDER_REF, Cut, Fitted, Piece, fit
+from budget.planning.history_cut import TurnRange
+from budget.planning.plan import SMALL, STANDARD, ResolvedPlan, Section, resolve
+from budget.planning.what_if import pieces_of, preview
+from budget.receipts.record import SIZES_KEPT, draft
 from tests.budget.pieces import CUTTABLE, larger, piece, plan_of, plans, prompts, stored_cuts, turns
 from tests.budget.rows import PLAN as PLAN_OF_ROWS
 from tests.budget.rows import answer_of, draft_for

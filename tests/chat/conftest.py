@@ -13,8 +13,8 @@ import httpx2
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from budget import prices
 from budget.models import Price
+from budget.spending import prices
 from chat.consumer import ChatConsumer
 from chat.running import TURNS
 from recall.llm.client import close, forget_capabilities

@@ -23,13 +23,14 @@ import django.conf
 from asgiref.sync import async_to_sync
 
 from accounts.models import User
-from budget import calibration, prefix, prices
-from budget.fit import Cut
-from budget.history import TurnRange
+from budget.counting import cached_prefix, calibration
 from budget.models import ProfileSnapshot, Receipt
-from budget.plan import ResolvedPlan
-from budget.receipts import draft
-from budget.snapshots import Line
+from budget.planning.fit import Cut
+from budget.planning.history_cut import TurnRange
+from budget.planning.plan import ResolvedPlan
+from budget.receipts.profile_snapshots import Line
+from budget.receipts.record import draft
+from budget.spending import prices
 from chat.context import Compiled, compile_known
 from chat.fitting import surely_fitting
 from chat.gathering import Known
@@ -171,7 +172,7 @@ def replay(
     able = Capabilities(1_000_000, 8_000, caching=caching)
     user = User(pk=1, preferred_name="Alice", time_zone="Europe/Lisbon")
     past: list[Turn] = []
-    counted: prefix.Known | None = None
+    counted: cached_prefix.Known | None = None
     cut: TurnRange | None = None
     for number in range(1, turns + 1):
         asked, told = talk.exchange(number)
@@ -191,7 +192,7 @@ def replay(
             sum(compiled.prefix.known.values()),
             usage.cache_read + usage.cache_write_5m + usage.cache_write_1h - sum(_new_parts(compiled, receipt)),
         )
-        counted = prefix.Known(receipt.prefix["parts"], receipt.prefix["variance"])
+        counted = cached_prefix.Known(receipt.prefix["parts"], receipt.prefix["variance"])
         cut = compiled.fitted.cut_turns
         past.append(Turn(number, known.question, _message(number * 2 + 1, told)))
 
@@ -215,7 +216,7 @@ def _known(
     plan: ResolvedPlan,
     past: list[Turn],
     cut: TurnRange | None,
-    counted: prefix.Known | None,
+    counted: cached_prefix.Known | None,
     memories: list[MemoryItem],
     question: Message,
 ) -> Known:
@@ -262,8 +263,8 @@ def _new_parts(compiled: Compiled, receipt: Receipt) -> Iterator[int]:
 
 
 def _book(compiled: Compiled, usage: Usage) -> Receipt:
-    """What `budget.receipts.book` does, without a row."""
-    from budget.receipts import learned_from
+    """What `budget.receipts.record.book` does, without a row."""
+    from budget.receipts.record import learned_from
 
     not_taken: tuple[Cut, ...] = ()
     receipt = draft(

@@ -18,8 +18,8 @@ from django.db import connection
 from django.db.models import F
 
 from accounts.models import User
-from budget import calibration
-from budget.choosing import save
+from budget.counting import calibration
+from budget.planning.user_plan import save
 from chat import gathering
 from chat.answering import Answered, RoundUsage, ToolUse
 from chat.assembling import Reply

@@ -15,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from budget import limits, usage
+from budget.spending import limits, usage
 from chat import compaction, segments, trash
 from chat.compaction import ask, carry_out, requeue_due
 from chat.folding import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS

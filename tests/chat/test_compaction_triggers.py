@@ -11,7 +11,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from accounts.models import User
-from budget.counting import TextClass, estimate
+from budget.counting.estimate import TextClass, estimate
 from chat import closing, reading
 from chat.answering import Answered
 from chat.compaction import MADE_UP_FOR, ask_if_due, ask_where_quiet, carry_out

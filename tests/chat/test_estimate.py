@@ -10,9 +10,9 @@ from statistics import mean
 import pytest
 from django.db import transaction
 
-from budget import calibration
+from budget.counting import calibration
 from budget.models import Calibration
-from budget.plan import SMALL, STANDARD, Plan, resolve
+from budget.planning.plan import SMALL, STANDARD, Plan, resolve
 from recall.llm import tokens
 from recall.llm.tokens import Source
 from tests.chat.conversing import Predicted, Talk, replay

@@ -15,8 +15,8 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from budget.models import Receipt
-from budget.plan import SMALL, ResolvedPlan, Section, resolve
-from budget.preflight import LEAST_HEAD, Checked, Verdict
+from budget.planning.plan import SMALL, ResolvedPlan, Section, resolve
+from budget.planning.preflight import LEAST_HEAD, Checked, Verdict
 from chat import answering, fitting, gathering
 from chat.answering import ToolUse
 from chat.assembling import Reply

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budget.learning import unknown
+from budget.counting.learning import unknown
 from chat.answering import ToolUse
 from chat.gist import MOST_CHARS, beginning, gist_of
 from chat.taskroom import TaskRoom

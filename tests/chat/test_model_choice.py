@@ -13,7 +13,7 @@ from django.urls import reverse
 from pydantic import ValidationError
 
 from accounts.models import User
-from budget.prices import LIST_PRICES
+from budget.spending.prices import LIST_PRICES
 from chat import choosing_model
 from chat.choices import WRITES_CACHE_ANEW, Choices
 from chat.choosing_model import (

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from budget.plan import Section
+from budget.planning.plan import Section
 from chat import projects
 from chat.answering import ToolUse
 from chat.context import Compiled, compile_context

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 
 from accounts.models import User
 from budget.models import Receipt
-from budget.plan import STANDARD, Section, resolve
+from budget.planning.plan import STANDARD, Section, resolve
 from chat import gathering, opening
 from chat.answering import ToolUse
 from chat.context import compile_known, weigh

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from budget.models import ProfileSnapshot, Receipt
-from budget.retention import remove_cut, remove_words
+from budget.receipts.retention import remove_cut, remove_words
 from chat.models import Conversation, Message, Role, Segment
 from chat.replaying import FIRST_REMOVED, FORGOTTEN, NO_INGREDIENTS, OTHER_WORDING, WORDS_REMOVED, replay
 from memory import documents

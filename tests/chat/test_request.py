@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from budget.history import TurnRange
+from budget.planning.history_cut import TurnRange
 from chat.blueprint import BLUEPRINT
 from chat.history import Turn
 from chat.models import Message

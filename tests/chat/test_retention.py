@@ -15,15 +15,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from budget import economics, recalled
-from budget.fit import Cut, Piece
-from budget.forgetting import carried
 from budget.models import ProfileSnapshot, Receipt, UsageDay
 from budget.pages import live
-from budget.plan import Section
-from budget.receipts import Ending, book
-from budget.retention import REMOVED
-from budget.whatif import NOT_LISTED, pieces_of, preview
+from budget.planning.fit import Cut, Piece
+from budget.planning.plan import Section
+from budget.planning.what_if import NOT_LISTED, pieces_of, preview
+from budget.receipts import memory_cost, memory_use
+from budget.receipts.forgetting import carried
+from budget.receipts.record import Ending, book
+from budget.receipts.retention import REMOVED
 from chat import retention, tasks, trash
 from chat.leaving_out import leavable
 from chat.models import Attachment, Conversation, Message, Segment
@@ -176,7 +176,7 @@ def test_a_prompt_from_which_nothing_was_cut_says_nothing_of_a_list(alice: Any, 
 
 
 def test_that_keyed_facts_were_cut_is_still_told(alice: Any, sign_in: SignIn) -> None:
-    from budget.panel import KEYED_FACTS_CUT
+    from budget.pages.context_panel import KEYED_FACTS_CUT
 
     old = answered(alice, 91)
     fact = {**old.items[0], "kept": False, "rule": KEYED_FACTS_CUT}
@@ -251,13 +251,13 @@ def test_what_was_used_and_what_memories_cost_does_not_change(alice: Any, keep: 
     def figures() -> Any:
         latest = live.latest(alice)
         assert latest is not None
-        spent, turns = economics.spent_since(alice, ago(30))
+        spent, turns = memory_cost.spent_since(alice, ago(30))
         return (
             list(UsageDay.objects.values()),
             sorted(spent, key=lambda one: one.ref),
             turns,
             live.now(alice, again(old)).lines,
-            recalled.tally(alice, "fact:12"),
+            memory_use.tally(alice, "fact:12"),
         )
 
     before = figures()

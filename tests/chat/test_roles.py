@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from budget.plan import Section
+from budget.planning.plan import Section
 from chat import roles
 from chat.bringing_back import GoneForGood, sealed
 from chat.choices import WRITES_CACHE_ANEW, Choices

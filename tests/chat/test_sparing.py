@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accounts.models import User
-from budget.limits import Per, What, set_limit
+from budget.spending.limits import Per, What, set_limit
 from chat.sparing import is_left_to_rules
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -117,8 +117,8 @@ def test_what_cannot_be_noted_is_a_sentence_and_changes_nothing(
 
 
 def test_the_largest_task_fits_the_smallest_plan() -> None:
-    from budget.counting import STARTING_RATIO
-    from budget.plan import PLANS, Section
+    from budget.counting.estimate import STARTING_RATIO
+    from budget.planning.plan import PLANS, Section
     from recall.llm.tokens import count
 
     step = "Compare the offer with the one before, write both down and ask for a better price, and then call the owner"

@@ -14,8 +14,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connection
 
-from budget import limits, usage
 from budget.models import Limit
+from budget.spending import limits, usage
 from chat import temporary
 from chat.running import TURNS
 from memory import documents

@@ -10,8 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from budget.limits import Per, What, set_limit
 from budget.models import UsageDay
+from budget.spending.limits import Per, What, set_limit
 from chat import tasks, titles
 from chat.models import Conversation, Message
 from chat.titles import TITLE_CHARS, ask_if_due, by_rules, cleaned, first_words, give_title

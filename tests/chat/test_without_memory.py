@@ -221,7 +221,7 @@ def known(alice: Any) -> Known:
 
 
 def _with_secret(known: Known, place: str, text: str) -> Known:
-    from budget.snapshots import Line
+    from budget.receipts.profile_snapshots import Line
 
     question = Message(pk=1, turn=1, role="user", text=text if place == "question" else "Hello", tokens=9)
     lines = {"tool_lines": [text]} if place == "tool line" else {}

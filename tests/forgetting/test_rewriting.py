@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from budget import limits
+from budget.spending import limits
 from chat import summary
 from chat.models import Segment
 from chat.rewriting import DROPPED, is_dropped

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from budget.models import Receipt
-from budget.snapshots import Line
+from budget.receipts.profile_snapshots import Line
 from chat import compaction, gathering, summary
 from chat.answering import Answered, ToolUse
 from chat.closing import close_turn, open_receipt, save_partial

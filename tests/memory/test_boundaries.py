@@ -9,8 +9,8 @@ import pytest
 from django.apps import apps
 
 from accounts.models import User
-from budget.fit import PRUNING_ORDER
-from budget.plan import Section
+from budget.planning.fit import PRUNING_ORDER
+from budget.planning.plan import Section
 from chat.models import Conversation
 from memory.models import Boundary
 from tests.chat.test_cache_layout import turns

@@ -15,7 +15,7 @@ from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from budget import limits
+from budget.spending import limits
 from chat.models import Conversation, Message
 from memory import librarian
 from memory.extraction import Extraction, ProposedFact, Reading, ReadingFailed, Relation, Usage

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from budget import recalled
-from budget.fit import PRUNING_ORDER
+from budget.planning.fit import PRUNING_ORDER
+from budget.receipts import memory_use
 from chat.models import Conversation
 from memory.models import Fact
 from memory.pages.search import PARTS
@@ -96,7 +96,7 @@ def test_others_and_deleted_conversations_are_not_there(alice: User, bob: User, 
     assert sign_in(bob).get(address).status_code == 404
     Conversation.objects.update(deleted_at=told.created_at)
     assert sign_in(alice).get(address).status_code == 404
-    assert recalled.prompts_with(alice, fact.ref) == []
+    assert memory_use.prompts_with(alice, fact.ref) == []
 
 
 def test_the_receipts_of_a_memory_are_found_in_one_statement_each(alice: User, django_assert_num_queries: Any) -> None:
@@ -105,7 +105,7 @@ def test_the_receipts_of_a_memory_are_found_in_one_statement_each(alice: User, d
         receipt(answer(say(alice, f"{n}?")), item(fact), item(know(alice, f"{n}")))
 
     with django_assert_num_queries(2):
-        found, counted = recalled.prompts_with(alice, fact.ref), recalled.tally(alice, fact.ref)
+        found, counted = memory_use.prompts_with(alice, fact.ref), memory_use.tally(alice, fact.ref)
 
     assert [one.question for one in found] == ["4?", "3?", "2?", "1?", "0?"]
     assert (counted.kept, counted.cut, counted.tokens, counted.prompts) == (5, 0, 45, 500)

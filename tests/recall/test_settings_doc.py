@@ -133,7 +133,7 @@ def test_the_example_file_shows_the_default(name: str) -> None:
 
 
 def test_the_plan_of_the_example_file_is_the_standard_one() -> None:
-    from budget.plan import STANDARD, Section
+    from budget.planning.plan import STANDARD, Section
 
     assert {
         name: int(value) for name, value in example().items() if name.startswith("budget_") and value.isdigit()
@@ -156,8 +156,8 @@ def test_each_knob_of_a_seed_is_on_the_page(knob: str) -> None:
 SHOWN = """
 from datetime import timedelta
 import django; django.setup()
-from budget.history import LAST_TURNS
-from budget.plan import DEFAULT_PLAN, PLANS, Section
+from budget.planning.history_cut import LAST_TURNS
+from budget.planning.plan import DEFAULT_PLAN, PLANS, Section
 from chat.folding import KEPT_TURNS
 from chat.person import relationship_stage
 from chat.summary import DEFAULT_VERBOSITY

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from budget.counting import TextClass
-from budget.images import image_tokens
+from budget.counting.estimate import TextClass
+from budget.counting.images import image_tokens
 from budget.models import Receipt
-from budget.plan import Section
+from budget.planning.plan import Section
 from chat import gathering
 from chat.attachments.attached import Attached, as_seen, blocks, in_short, load
 from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES

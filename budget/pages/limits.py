@@ -9,8 +9,8 @@ from decimal import Decimal, InvalidOperation
 from django.db import transaction
 
 from accounts.models import User
-from budget.limits import NotAllowed, Per, What, set_limit, told
 from budget.models import Limit
+from budget.spending.limits import NotAllowed, Per, What, set_limit, told
 
 LABELS = {What.TURNS: "Turns", What.TOKENS: "Tokens", What.MONEY: "US dollars"}
 PERIODS = {Per.DAY: "a day", Per.MONTH: "a month"}

@@ -22,11 +22,11 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any, Final, Protocol
 
 from accounts.models import User
-from budget.counting import TextClass
-from budget.fit import Fitted, Piece, section_totals
-from budget.learning import BELIEVABLE, Belief, Counts, Figure, expected, spread
+from budget.counting.estimate import TextClass
+from budget.counting.learning import BELIEVABLE, Belief, Counts, Figure, expected, spread
 from budget.models import Receipt
-from budget.plan import ResolvedPlan, Section
+from budget.planning.fit import Fitted, Piece, section_totals
+from budget.planning.plan import ResolvedPlan, Section
 from recall.db.prepared import Prepared
 
 SYSTEM: Final = frozenset({Section.BLUEPRINT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})

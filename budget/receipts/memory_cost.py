@@ -15,7 +15,7 @@ from typing import Final
 from django.db import connection
 
 from accounts.models import User
-from budget.plan import Section
+from budget.planning.plan import Section
 
 PERIOD: Final = timedelta(days=30)
 """What is older says little about what is worth its tokens today."""

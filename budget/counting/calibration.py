@@ -1,6 +1,6 @@
 """How many of a model's own tokens is one base token? Ratios per model and text class, learned from every turn.
 
-Here they are kept; `budget/learning.py` says how they are learned.
+Here they are kept; `budget/counting/learning.py` says how they are learned.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Final
 
 from django.db import transaction
 
-from budget.counting import STARTING_RATIO, TextClass, estimate
-from budget.learning import KINDS, Belief, Figure, learn, unknown
+from budget.counting.estimate import STARTING_RATIO, TextClass, estimate
+from budget.counting.learning import KINDS, Belief, Figure, learn, unknown
 from budget.models import Calibration
 from recall.llm.tokens import exact
 

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from accounts.models import User
 from budget.models import BudgetPlan
-from budget.plan import DEFAULT_PLAN, PLANS, Percent, Plan, ResolvedPlan, Section, resolve
+from budget.planning.plan import DEFAULT_PLAN, PLANS, Percent, Plan, ResolvedPlan, Section, resolve
 from recall.db.prepared import Prepared
 
 NEEDS: Final[Mapping[Section, int]] = MappingProxyType(

@@ -17,12 +17,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from budget import choosing, economics
-from budget.fit import PRUNING_ORDER
 from budget.models import Receipt
-from budget.pages import limiting, live, planning
+from budget.pages import limits as limiting
+from budget.pages import live
+from budget.pages import plan as planning
+from budget.pages.context_panel import panel
 from budget.pages.trends import trends
-from budget.panel import panel
+from budget.planning import user_plan
+from budget.planning.fit import PRUNING_ORDER
+from budget.receipts import memory_cost
 from chat.comparing import tried_without
 from chat.models import Conversation, Message
 from memory import review
@@ -95,7 +98,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     """Try another plan, begin from a preset, save it, or go back to the default."""
     user, deed = _user(request), request.POST.get("do", "preview")
     if deed == "default":
-        choosing.back_to_default(user)
+        user_plan.back_to_default(user)
         messages.success(request, "The default plan holds again, from your next message on.")
         return redirect(f"{reverse('budget')}#plan")
     latest = live.latest(user)
@@ -106,7 +109,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     if deed != "save" or found.errors:
         return _plan(request, found, "preview", status=422 if deed == "save" else 200)
     choice, _ = planning.read(request.POST)
-    choosing.save(user, choice.preset, choice.total, choice.reserve, choice.ceilings, window)
+    user_plan.save(user, choice.preset, choice.total, choice.reserve, choice.ceilings, window)
     messages.success(request, "Your plan is saved. It holds from your next message on.")
     return redirect(f"{reverse('budget')}#plan")
 
@@ -168,20 +171,20 @@ def _window(latest: Receipt | None) -> int:
 
 def _economy(user: User, at: datetime) -> dict[str, Any]:
     """The memories' economics, with what memory knows of each today. Five statements."""
-    spent, turns = economics.spent_since(user, at - economics.PERIOD)
+    spent, turns = memory_cost.spent_since(user, at - memory_cost.PERIOD)
     facts, importance = _known(user, [one.ref for one in spent])
     active = {ref for ref, fact in facts.items() if fact.status == Fact.Status.ACTIVE}
     gone = {one.ref for one in spent if one.ref.startswith("fact:")} - active
-    found = economics.economy(spent, turns, importance, gone)
+    found = memory_cost.economy(spent, turns, importance, gone)
     shown = [*found.worths, *found.to_retire]
-    labels = economics.labels(user, shown) if shown else {}
+    labels = memory_cost.labels(user, shown) if shown else {}
     labels |= _documents(user, [worth.spent.ref for worth in shown], labels)
     return {
         "found": found,
         "rows": [_row(worth, facts, labels) for worth in found.worths],
         "to_retire": [_row(worth, facts, labels) for worth in found.to_retire],
         "cheaper": found.memories - len(found.worths),
-        "days": economics.PERIOD.days,
+        "days": memory_cost.PERIOD.days,
     }
 
 
@@ -206,7 +209,7 @@ def _documents(user: User, refs: list[str], labels: Labels) -> Labels:
     }
 
 
-def _row(worth: economics.Worth, facts: dict[str, Fact], labels: Labels) -> dict[str, Any]:
+def _row(worth: memory_cost.Worth, facts: dict[str, Fact], labels: Labels) -> dict[str, Any]:
     label, url = labels.get(worth.spent.ref, (worth.spent.ref, ""))
     fact = facts.get(worth.spent.ref)
     return {

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from budget.counting import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIOS, TextClass
+from budget.counting.estimate import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIOS, TextClass
 
 STARTING_SPREAD: Final = 0.3
 """Standard deviation of a ratio before anything is learned: known tokenizers lie from 1.0 to 2.2 around the start."""

@@ -18,7 +18,7 @@ from django.db import connection
 
 from accounts.models import User
 from budget.models import Limit
-from budget.usage import next_month, today
+from budget.spending.usage import next_month, today
 from recall.db.prepared import Prepared
 
 What = Limit.What

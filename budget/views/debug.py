@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from budget.debugging import VIEWS, told
 from budget.models import Receipt
+from budget.receipts.debug import VIEWS, told
 
 
 @require_safe

@@ -9,11 +9,11 @@ from typing import Final
 from django.conf import settings
 
 from accounts.models import User
-from budget.choosing import MOVABLE, NEEDS, RESERVE_NEEDS, NotValid, held, validated
 from budget.models import BudgetPlan, Receipt
-from budget.panel import BAR_WIDTH
-from budget.plan import DEFAULT_PLAN, PLANS, SHARED_CEILING, Percent, Plan, ResolvedPlan, Section, resolve
-from budget.whatif import Preview, pieces_of, preview
+from budget.pages.context_panel import BAR_WIDTH
+from budget.planning.plan import DEFAULT_PLAN, PLANS, SHARED_CEILING, Percent, Plan, ResolvedPlan, Section, resolve
+from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, NotValid, held, validated
+from budget.planning.what_if import Preview, pieces_of, preview
 
 TOTAL, RESERVE, CEILINGS = "total", "output_reserve", "ceilings"
 """Names of the fields beside the sections', as `choosing.validated` names what is wrong with them."""

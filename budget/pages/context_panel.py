@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from budget.fit import PRUNING_ORDER
+from budget.counting.accuracy import prediction_error
+from budget.counting.cached_prefix import shared_out
 from budget.models import Receipt
-from budget.plan import Section
-from budget.prediction import prediction_error
-from budget.prefix import shared_out
-from budget.recalled import fit_of, was_called_for
-from budget.retention import REMOVED
-from budget.snapshots import HOLDS_NO_LONGER
+from budget.planning.fit import PRUNING_ORDER
+from budget.planning.plan import Section
+from budget.receipts.memory_use import fit_of, was_called_for
+from budget.receipts.profile_snapshots import HOLDS_NO_LONGER
+from budget.receipts.retention import REMOVED
 
 BAR_WIDTH: Final = 1000
 """Units of the bar's own coordinates: it is stretched to the panel."""
@@ -101,8 +101,8 @@ class Panel:
     unlisted: int
     """Candidates that retrieval left out and the receipt does not list: they scored lower than all that it does."""
     cut_before: list[tuple[str, int]]
-    """Once the list of what was cut is gone (`budget/retention.py`): each rule, and how many were cut by it, the most
-    first."""
+    """Once the list of what was cut is gone (`budget/receipts/retention.py`): each rule, and how many were cut by
+    it, the most first."""
     facts_were_cut: bool
     """Even keyed facts gave way, which the person must be told."""
     off_by: str

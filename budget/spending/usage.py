@@ -16,8 +16,8 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from accounts.models import User
-from budget import prices
 from budget.models import Receipt, UsageDay
+from budget.spending import prices
 
 ZERO: Final = Decimal(0)
 

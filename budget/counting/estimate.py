@@ -1,7 +1,7 @@
 """How many tokens will a model count? The base count of `recall/llm/tokens.py`, times a ratio learned per class of
 text.
 
-What a model really counts is learned from the usage it reports (`budget/learning.py`).
+What a model really counts is learned from the usage it reports (`budget/counting/learning.py`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.db.models.functions import Cast
 
 from budget.models import ProfileSnapshot, Receipt
-from budget.plan import Section
+from budget.planning.plan import Section
 from recall.redaction import FORGOTTEN, Erasure, Going, batches
 
 if TYPE_CHECKING:

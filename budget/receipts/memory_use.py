@@ -15,7 +15,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from budget.models import Receipt
-from budget.plan import Section
+from budget.planning.plan import Section
 
 if TYPE_CHECKING:
     from accounts.models import User

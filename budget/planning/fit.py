@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
-from budget.history import PLACEHOLDER_TOKENS, History, TurnRange
-from budget.plan import NEVER_CUT, ResolvedPlan, Section
+from budget.planning.history_cut import PLACEHOLDER_TOKENS, History, TurnRange
+from budget.planning.plan import NEVER_CUT, ResolvedPlan, Section
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from budget import calibration, prices, usage
-from budget.counting import TextClass, classify
-from budget.fit import PLACEHOLDER_REF, SEGMENT_REF, Cut, Fitted, Piece, section_totals
-from budget.learning import Figure
+from budget.counting import calibration
+from budget.counting.cached_prefix import settle
+from budget.counting.estimate import TextClass, classify
+from budget.counting.learning import Figure
 from budget.models import Price, Receipt
-from budget.plan import ResolvedPlan, Section
-from budget.prefix import settle
+from budget.planning.fit import PLACEHOLDER_REF, SEGMENT_REF, Cut, Fitted, Piece, section_totals
+from budget.planning.plan import ResolvedPlan, Section
+from budget.spending import prices, usage
 from recall.db.prepared import Prepared
 from recall.llm.tokens import count
 

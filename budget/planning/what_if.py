@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
-from budget.fit import PLACEHOLDER_REF, PRUNING_ORDER, SEGMENT_REF, Cut, Piece, SectionTotal, fit
-from budget.history import TurnRange
 from budget.models import Receipt
-from budget.plan import ResolvedPlan, Section
-from budget.receipts import Item, items
+from budget.planning.fit import PLACEHOLDER_REF, PRUNING_ORDER, SEGMENT_REF, Cut, Piece, SectionTotal, fit
+from budget.planning.history_cut import TurnRange
+from budget.planning.plan import ResolvedPlan, Section
+from budget.receipts.record import Item, items
 
 RULES: Final = frozenset(rule for step in PRUNING_ORDER for rule in (step.rule, step.last_resort) if rule)
 """A piece that was cut by one of these was a candidate for the prompt."""

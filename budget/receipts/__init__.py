@@ -1,0 +1,1 @@
+"""TODO: what budget/receipts owns, where to enter it, what it may import."""

@@ -30,7 +30,7 @@ def measure(facts: int, episodes: int) -> None:
     """Make the memory, tidy it up twice, and print how long each took."""
     from django.utils import timezone
 
-    from memory.consolidation import consolidate
+    from memory.consolidation.consolidate import consolidate
 
     now = timezone.now()
     user = make_person(facts, episodes, now)
@@ -46,7 +46,7 @@ def make_person(facts: int, episodes: int, now: datetime) -> Any:
 
     from accounts.models import User
     from chat.models import Conversation
-    from memory.embedding import embedder
+    from memory.embeddings.port import embedder
     from memory.models import Episode, Fact
 
     chance, noise = random.Random(1), np.random.default_rng(1)

@@ -38,7 +38,7 @@ from chat.summary import DEFAULT_VERBOSITY, RuleEngine, Summary, merge, render, 
 from chat.summary import Exchange as Told
 from chat.tools import history_line
 from chat.triggers import Moment, reason
-from memory.retrieval import MemoryItem, Recollection
+from memory.retrieval.recall import MemoryItem, Recollection
 from recall.llm.client import Capabilities
 from recall.llm.tokens import count
 

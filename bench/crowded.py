@@ -55,8 +55,8 @@ def main() -> None:
 def measure(files: Sequence[Path]) -> None:
     """Import, ask twice, print."""
     from accounts.models import User
-    from memory import personal_index
     from memory.evaluation import product
+    from memory.index import large_collections
     from memory.models import Chunk, PersonalIndex
 
     person = User.objects.create_user("crowded@bench.invalid")
@@ -65,8 +65,8 @@ def measure(files: Sequence[Path]) -> None:
     print(f"{Chunk.objects.for_user(person).count():,} passages of one person\n")
     print(f"{'':44}" + "".join(f"{f'R@{k}':>8}" for k in AMONG) + f"{'p50 ms':>9}{'p95 ms':>8}")
     ask_all(person, imported, "every row compared")
-    PersonalIndex.LARGE, personal_index.WORTH_AN_INDEX = INDEXED_FROM, INDEXED_FROM  # type: ignore[misc]
-    personal_index.build(person)
+    PersonalIndex.LARGE, large_collections.WORTH_AN_INDEX = INDEXED_FROM, INDEXED_FROM  # type: ignore[misc]
+    large_collections.build(person)
     ask_all(person, imported, "by indexes of its own")
 
 
@@ -85,7 +85,7 @@ def bring_in(person: User, file: Path) -> Imported:
 def ask_all(person: User, imported: Sequence[Imported], how: str) -> None:
     """One line a file: what was found of the evidence, and how fast."""
     from memory.evaluation import measures, product
-    from memory.ranking import MEASURED
+    from memory.retrieval.ranking import MEASURED
 
     for file in imported:
         found: dict[int, list[float]] = defaultdict(list)

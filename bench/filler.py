@@ -1,7 +1,7 @@
 """How do a million rows come to be in a few minutes? Made by numpy in blocks, as PostgreSQL keeps them, by binary COPY.
 
 Nothing is parsed on the way: vectors are written as half precision numbers and words as finished tsvectors, a
-passage's own with weight A and its neighbours' with B, C and D, just as `memory/indexing.py` makes them. Words are
+passage's own with weight A and its neighbours' with B, C and D, just as `memory/index/indexer.py` makes them. Words are
 drawn as often as they come in the real texts, with a tail of rare ones (Zipf); a vector is that of a real passage with
 noise, and those of a conversation lie near each other. Conversations of different people are written in random order,
 as they are when a thousand people talk in the same weeks. Messages behind the passages are empty: nothing reads them.

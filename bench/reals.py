@@ -93,7 +93,7 @@ def _made_up(seed: int = 1, sittings: int = 200, turns: int = 40) -> Corpus:
 
 def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
     """Give each person so many passages, by the product's own import; their vectors are still to come."""
-    from memory.source import Utterance, source
+    from memory.ports.source import Utterance, source
 
     sessions = cycle(texts.sessions)
     for user, wanted in people:
@@ -110,8 +110,8 @@ def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
 
 def embed_all(tell: Callable[[str], None]) -> NDArray[np.float32]:
     """Give every passage its vector, an equal text's only once, on two threads; the different vectors."""
-    from memory.embedding import embedder
-    from memory.indexing import embedded_text
+    from memory.embeddings.port import embedder
+    from memory.index.indexer import embedded_text
     from memory.models import Chunk
 
     rows: dict[str, list[int]] = {}

@@ -134,7 +134,7 @@ def load(size: Size) -> None:
 
     from accounts.models import User
     from bench import filler, reals
-    from memory.embedding import embedder
+    from memory.embeddings.port import embedder
     from memory.models import Chunk
 
     began = time.perf_counter()
@@ -181,13 +181,13 @@ def loaded_in(folder: Path, size: Size) -> None:
 def build_personal_index() -> None:
     """Do for the large collection what the clock does."""
     from accounts.models import User
-    from memory import personal_index
+    from memory.index import large_collections
     from memory.models import PersonalIndex
 
     large = User.objects.get(email=email("large"))
     if not PersonalIndex.objects.for_user(large).filter(built_at__isnull=False).exists():
         began = time.perf_counter()
-        personal_index.build(large)
+        large_collections.build(large)
         print(f"Indexes of the large collection built in {time.perf_counter() - began:.0f} s.\n")
 
 
@@ -242,7 +242,7 @@ def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
     """
     from django.utils import timezone
 
-    from memory.retrieval import recall
+    from memory.retrieval.recall import recall
 
     seen = Timings()
     for user in people:
@@ -355,7 +355,7 @@ def check_statements(user: User, question: str, *, explain: bool) -> int:
     """How many statements a query takes; ends the run if one scans a shared table."""
     from django.utils import timezone
 
-    from memory.retrieval import recall
+    from memory.retrieval.recall import recall
 
     sent = statements_of(partial(recall, user, question, now=timezone.now()))
     for number, statement in enumerate((one for one in sent if one.is_query), start=1):
@@ -375,8 +375,8 @@ def add_facts(user: User, texts: Iterator[str], how_many: int = 60) -> list[floa
     from django.db import transaction
     from django.utils import timezone
 
-    from memory.remembering import propose
-    from memory.source import Utterance
+    from memory.librarian.remember import propose
+    from memory.ports.source import Utterance
 
     took = []
     for _ in range(how_many):
@@ -403,8 +403,8 @@ class Indexed:
 
 def index_text(user: User, text: str) -> Indexed:
     """Cut and index a text as documents, and have its passages embedded; nothing of it stays."""
-    from memory.documents import MAX_TEXT
-    from memory.indexing import embed_waiting, index_document
+    from memory.documents.revisions import MAX_TEXT
+    from memory.index.indexer import embed_waiting, index_document
     from memory.models import Chunk, Document
 
     began = time.perf_counter()
@@ -446,7 +446,7 @@ def measure(size: Size, *, explain: bool) -> None:
     """All figures, in one table."""
     from accounts.models import User
     from bench.reals import corpus
-    from memory.embedding import embedder
+    from memory.embeddings.port import embedder
 
     texts = corpus()
     questions = questions_of(texts.questions)

@@ -98,7 +98,7 @@ def make_people(how_many: int, facts: int) -> list[Person]:
     from django.contrib.sessions.backends.db import SessionStore
 
     from accounts.models import User
-    from memory.embedding import embedder
+    from memory.embeddings.port import embedder
     from memory.models import Fact
 
     random, people = np.random.default_rng(1), []
@@ -276,7 +276,7 @@ def keep(opened: Any, compiled: Any, answer: str) -> None:
     from chat.closing import close_turn
     from chat.compaction import carry_out
     from chat.models import Compaction
-    from memory.indexing import embed_waiting
+    from memory.index.indexer import embed_waiting
 
     close_turn(opened, answer, compiled, Answered(stop_reason="end_turn"), time.monotonic())
     for work in Compaction.objects.open().values_list("pk", flat=True):

@@ -11,8 +11,9 @@ class ChatConfig(AppConfig):
         from chat.costs import DayBook
         from chat.forgetting import Conversations as ForgettableConversations
         from chat.utterances import Conversations
-        from memory import costs, forgettable, source
+        from memory.librarian import spending
+        from memory.ports import forgettable, source
 
         source.register(Conversations())
-        costs.register(DayBook())
+        spending.register(DayBook())
         forgettable.register(ForgettableConversations(), Receipts())

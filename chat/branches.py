@@ -3,10 +3,11 @@
 A question that was edited, and one that was answered again, stand beside the earlier one below the same parent: both
 are kept, and `Conversation.active_leaf` says which is followed. What follows from that, in one place:
 
-- the index holds what was said on the branch that is followed, and nothing else (`memory/indexing.py`);
+- the index holds what was said on the branch that is followed, and nothing else (`memory/index/indexer.py`);
 - the librarian reads each message once, and only while its branch is followed: what was left before it was read is
   marked PASSED_OVER, and read when somebody comes back to it;
-- what was learned unasked from words that are left waits for the person's decision (`memory/abandoned.py`);
+- what was learned unasked from words that are left waits for the person's decision
+(`memory/librarian/branch_facts.py`);
 - a summary of folded turns belongs to the branches that go through its last message (`chat/history.py`): there is
   nothing to do for it.
 """
@@ -21,8 +22,8 @@ from uuid import UUID
 from django.db.models import F, Func, JSONField, Q, Value
 
 from chat.models import Conversation, Message
-from memory import abandoned
-from memory.indexing import INDEX_TASK
+from memory.index.indexer import INDEX_TASK
+from memory.librarian import branch_facts
 from memory.models import Chunk, LibrarianRun
 from recall.celery import queue
 from recall.db.notify import nudge
@@ -164,8 +165,8 @@ def go_over(conversation: Conversation, links: Links, tip: int | None) -> None:
     # At once, so that no prompt recalls what was left; the task then brings in what was gained, and the neighbours.
     Chunk.objects.filter(conversation=conversation, kind=Chunk.Kind.MESSAGE, message__in=left).delete()
     queue(INDEX_TASK, str(conversation.pk))
-    abandoned.leave(conversation.user, left)
-    abandoned.come_back(conversation.user, gained)
+    branch_facts.leave(conversation.user, left)
+    branch_facts.come_back(conversation.user, gained)
 
 
 def told_elsewhere(conversation: Conversation) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.core import signing
 
 from accounts.models import User
-from memory.forgetting.epoch import epoch
+from memory.forget_epoch import epoch
 
 OFFERED_FOR: Final = timedelta(hours=1)
 """Long enough to notice the mistake; a page that lay open for a day brings nothing back."""

@@ -7,7 +7,7 @@ from typing import Final
 from django.db.models import Exists, OuterRef
 
 from chat.models import Conversation, Message
-from memory.indexing import INDEX_TASK
+from memory.index.indexer import INDEX_TASK
 from memory.models import Chunk
 from recall.celery import queue
 

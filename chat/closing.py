@@ -43,9 +43,9 @@ from chat.tools.knowing import brought, reference
 from chat.topic import topic_has_shifted
 from chat.triggers import Moment, reason
 from chat.utterances import is_said, utterance
-from memory.forgetting.epoch import locked_epoch
-from memory.indexing import index_utterances
-from memory.retrieval import mark_used
+from memory.forget_epoch import locked_epoch
+from memory.index.indexer import index_utterances
+from memory.retrieval.recall import mark_used
 from recall.db.notify import PROCESS_KEY, nudge
 from recall.llm.tokens import count
 from recall.text import storable, storable_json

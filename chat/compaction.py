@@ -27,7 +27,7 @@ from chat.models import Compaction, Conversation, Message
 from chat.segments import Stretch, fold_in, keep_long_results, next_stretch, said_elsewhere, unfolded
 from chat.sparing import is_left_to_rules
 from chat.triggers import BY_NAME, QUIET, Moment, reason
-from memory.forgetting.epoch import epoch, held
+from memory.forget_epoch import epoch, held
 from recall.celery import LEASE_SECONDS, queue
 from recall.db.connections import let_go
 from recall.db.notify import nudge
@@ -35,7 +35,7 @@ from recall.llm.client import from_settings, remembered
 
 if TYPE_CHECKING:
     from chat.summary import Summarised
-    from memory.extraction import Usage
+    from memory.librarian.engine import Usage
 
 TASK: Final = "chat.tasks.compact"
 LEASE: Final = timedelta(seconds=LEASE_SECONDS)

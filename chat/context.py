@@ -33,8 +33,8 @@ from chat.person import clock_lines
 from chat.request import FRAME, Contents, Recalled, Settings, build, digest
 from chat.tools import TOOLS
 from chat.websearch import offer
-from memory.retrieval import CutItem, MemoryItem
-from memory.source import source
+from memory.ports.source import source
+from memory.retrieval.recall import CutItem, MemoryItem
 from recall.llm.tokens import count
 from recall.text import in_a_line
 

@@ -1,5 +1,5 @@
-"""What does memory's background work cost a person? Chat's side of `memory.costs.Book`, as the two do not know each
-other."""
+"""What does memory's background work cost a person? Chat's side of `memory.librarian.spending.Book`, as the two do
+not know each other."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from accounts.models import User
 from budget.spending import limits, usage
-from memory.costs import Stop
-from memory.extraction import Usage
+from memory.librarian.engine import Usage
+from memory.librarian.spending import Stop
 
 
 class DayBook:

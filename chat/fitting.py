@@ -23,8 +23,8 @@ from budget.planning.preflight import Checked, Verdict, check, check_counted, ma
 from chat.context import Compiled, compile_known
 from chat.opening import Opened, Refused
 from chat.taskroom import Shown, TaskRoom, as_blocks
-from memory.artifacts import keep_artifact
-from memory.documents import PathTakenError
+from memory.documents.artifacts import keep_artifact
+from memory.documents.revisions import PathTakenError
 from recall.db.threads import in_thread
 from recall.llm.client import client
 

@@ -1,7 +1,7 @@
 """Which messages, summaries and titles hold a memory, and what becomes of them? Chat's part of forgetting.
 
 what the user wrote            the quote becomes `[forgotten]`, and sentences that repeat it in other words
-an answer that carried it      all of it, with what its tools asked and told; why: `memory/forgetting/finding.py`
+an answer that carried it      all of it, with what its tools asked and told; why: `memory/forgetting/find.py`
 a summary of folded turns      is dropped where it stands, and written anew from what is left: its place among the
                                turns stays, so that nothing is folded twice
 a conversation's title         is `[forgotten]` where it says it, or was made of a message that goes
@@ -23,13 +23,13 @@ from chat.models import Attachment, Conversation, Message, Segment
 from chat.rewriting import DROPPED, summarise_anew
 from chat.steps import Step, about, readable
 from chat.tools.knowing import brought
-from memory.artifacts import FOLDER
-from memory.forgettable import BusyError
-from memory.indexing import reindex
+from memory.documents.artifacts import FOLDER
+from memory.documents.profile import profile_lines
+from memory.documents.tree import fitting_name, joined
+from memory.index.indexer import reindex
 from memory.models import Chunk, Document, Episode, Fact
-from memory.profile import profile_lines
+from memory.ports.forgettable import BusyError
 from memory.refs import ids_by_kind
-from memory.tree import fitting_name, joined
 from recall.llm.tokens import count
 from recall.redaction import FORGOTTEN, Erasure, Going, words_of
 

@@ -34,12 +34,12 @@ from chat.opening import Opened
 from chat.person import Acquaintance, acquaintance
 from chat.scope import only_scope, project_of
 from chat.tools import Definition
-from memory.first_turn import where_we_left
-from memory.forgetting.epoch import epoch, locked_epoch
+from memory.documents.profile import FOLDER, ProfileLine, profile_lines
+from memory.forget_epoch import epoch, locked_epoch
 from memory.models import Boundary, Fact
-from memory.profile import FOLDER, ProfileLine, profile_lines
 from memory.refs import fact_ids
-from memory.retrieval import Filters, MemoryItem, Recollection, Told, recall
+from memory.retrieval.conversation_start import where_we_left
+from memory.retrieval.recall import Filters, MemoryItem, Recollection, Told, recall
 from recall.db.prepared import Prepared
 from recall.llm.client import Capabilities, capabilities
 from recall.llm.tokens import count
@@ -103,7 +103,7 @@ class Known:
     project: Project | None = None
     """Its instructions stand beside the role's."""
     epoch: int = 0
-    """The person's forget epoch when this was read (`memory/forgetting/epoch.py`)."""
+    """The person's forget epoch when this was read (`memory/forget_epoch.py`)."""
     only_tools: Sequence[Definition] | None = None
     """What the model may call; None: all that there is."""
     left_out: Sequence[Cut] = ()

@@ -15,8 +15,8 @@ from budget.models import ProfileSnapshot
 from budget.planning.plan import Section
 from chat.models import Message, Segment
 from memory.models import Chunk, Episode, Fact
+from memory.ports.source import Heard
 from memory.refs import ids_by_kind
-from memory.source import Heard
 
 PUT_IN = (Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
 """Sections of a prompt that hold what Recall put there."""

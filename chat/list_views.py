@@ -30,7 +30,7 @@ from chat.conversation_list import ConversationList, conversation_list, wanted
 from chat.folds import outlook
 from chat.models import Conversation
 from chat.pages import librarian_line
-from memory.trash import NOTHING_TO_UNDO
+from memory.documents.trash import NOTHING_TO_UNDO
 from recall.db.notify import nudge
 
 PAGE = "chat/page.html"

@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Left
 from django.utils import timezone
 
-from memory.paths import is_path
+from memory.models.paths import is_path
 from recall.db.gin import FEW_WAITING
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
 

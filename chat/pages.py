@@ -110,7 +110,7 @@ def exchange_html(question: Message, answer: Message, *, user: User) -> str:
 
 
 BY_RULES: Final = "rules/"
-"""How the rule engine's version begins (memory/rules/engine.py): not imported for it, as its patterns take a second."""
+"""How the rule engine's version begins (memory/librarian/rules/engine.py): not imported for it, as its patterns take a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class LibrarianLine:
     error: str = ""
     has_read: bool = False
     by_rules: bool = False
-    """The last time without a model: only English is read (memory/rules/engine.py)."""
+    """The last time without a model: only English is read (memory/librarian/rules/engine.py)."""
     learned: int = 0
     waiting: int = 0
     unread: bool = False

@@ -17,10 +17,10 @@ from chat.models import Conversation, Project
 from chat.pages import told_time
 from chat.projects import folders_without_project, projects_of
 from chat.roles import MAX_INSTRUCTIONS, MAX_NAME
-from memory import tree, uploads
+from memory.documents import tree, uploads
+from memory.documents.readers.formats import ENDINGS, KNOWN
 from memory.models import Document, Upload
 from memory.pages.knowledge import address
-from memory.reading.formats import ENDINGS, KNOWN
 
 CONVERSATIONS_A_PAGE: Final = 50
 DOCUMENTS_SHOWN: Final = 100

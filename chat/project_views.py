@@ -18,8 +18,8 @@ from chat.bringing_back import GoneForGood
 from chat.forms import ProjectForm, first_error
 from chat.models import Project
 from chat.project_pages import all_projects, one_project
-from memory import uploads
-from memory.tree import NotMovedError
+from memory.documents import uploads
+from memory.documents.tree import NotMovedError
 from recall.form_pages import posted_from
 
 LIST = "chat/projects.html"

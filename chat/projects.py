@@ -23,7 +23,7 @@ from accounts.models import User
 from chat.bringing_back import GoneForGood, sealed, unsealed
 from chat.models import Conversation, Project
 from chat.scope import is_below
-from memory import tree
+from memory.documents import tree
 from memory.models import Document, Upload
 from recall.db.notify import nudge
 

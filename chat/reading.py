@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat import compaction
 from chat.models import Conversation, ConversationQuerySet, Message
-from memory.librarian import request_reading
+from memory.librarian.run import request_reading
 from recall.celery import queue
 from recall.db.notify import nudge
 from recall.environment import setting

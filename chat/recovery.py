@@ -13,7 +13,7 @@ from django.db.models import F, Func, JSONField, Value
 from budget.receipts.record import close_abandoned
 from chat.models import Message
 from chat.outcomes import CRASHED
-from memory.forgetting.epoch import forgotten_since, held
+from memory.forget_epoch import forgotten_since, held
 from recall.db.notify import PROCESS_KEY, abandoned_keys, nudge
 from recall.redaction import FORGOTTEN
 

@@ -15,7 +15,7 @@ from chat.folds import HEADINGS
 from chat.models import Conversation
 from chat.segments import unfolded
 from chat.summary import Exchange, Summary, Verbosity, merge, summarise
-from memory.source import Told
+from memory.ports.source import Told
 from recall.redaction import FORGOTTEN
 
 VERBOSITY: Final = Verbosity.FULL

@@ -27,8 +27,8 @@ from django.db import transaction
 from budget.receipts import retention as receipts
 from chat import trash
 from chat.models import Conversation, Message
-from memory.artifacts import remove_old_artifacts
-from memory.forgetting.epoch import held
+from memory.documents.artifacts import remove_old_artifacts
+from memory.forget_epoch import held
 from memory.models import LibrarianRun
 
 if TYPE_CHECKING:

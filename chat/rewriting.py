@@ -15,8 +15,8 @@ from chat.history import Turn, finished_turns
 from chat.models import Message, Segment
 from chat.segments import Stretch
 from chat.sparing import is_left_to_rules
-from memory.forgetting.epoch import epoch, locked_epoch
-from memory.indexing import index_segment
+from memory.forget_epoch import epoch, locked_epoch
+from memory.index.indexer import index_segment
 from recall.db.connections import let_go
 from recall.llm.tokens import count
 

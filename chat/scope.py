@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from chat.models import Conversation, Project
-from memory.artifacts import FOLDER as ARTIFACTS
-from memory.profile import FOLDER as PROFILE
-from memory.tree import fitting_name, joined
+from memory.documents.artifacts import FOLDER as ARTIFACTS
+from memory.documents.profile import FOLDER as PROFILE
+from memory.documents.tree import fitting_name, joined
 
 STANDS_ANYWAY: Final = PROFILE
 """The folder that a conversation with “only this project” may read, too: it stands in its prompt."""

@@ -27,10 +27,10 @@ from chat.attachments.standing import in_outline
 from chat.folding import Sized, stretch, too_many
 from chat.history import Past, Turn, past, tool_lines
 from chat.models import Conversation, Message, Segment
-from memory.artifacts import keep_artifact
-from memory.documents import PathTakenError
-from memory.forgetting.epoch import locked_epoch
-from memory.indexing import index_segment
+from memory.documents.artifacts import keep_artifact
+from memory.documents.revisions import PathTakenError
+from memory.forget_epoch import locked_epoch
+from memory.index.indexer import index_segment
 from memory.models import Chunk
 from recall.environment import setting
 from recall.llm.client import capabilities

@@ -20,7 +20,7 @@ from budget.planning.user_plan import LARGEST_TOTAL, plan_for
 from chat import retention
 from chat.choosing_model import EFFORTS, defaults_of, has_effort, models_for, takes_any_name
 from memory.models import Boundary, Fact
-from memory.pages.tidying import tidied
+from memory.pages.consolidation import tidied
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from accounts.models import User
 from chat import first_visit, settings_pages
 from chat.choosing_model import NotOffered, checked_effort, checked_model
 from chat.person import acquaintance_so_far, grown
-from memory import wording
+from memory.index import language_change
 
 SAVED: Final = "Saved."
 THEMES: Final = ("", "light", "dark")
@@ -46,7 +46,7 @@ def profile(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         form.save()
         if "language" in form.changed_data:
-            wording.look(user.pk)
+            language_change.look(user.pk)
         shown = {"form": ProfileForm(instance=user, grown=stage)}
         return _saved(request, "settings", "settings/profile.html#form", shown)
     if form.errors:

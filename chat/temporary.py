@@ -49,9 +49,9 @@ from chat.turn import (
     patiently,
     talk,
 )
+from memory.documents.profile import ProfileLine, profile_lines
 from memory.models import Boundary
-from memory.profile import ProfileLine, profile_lines
-from memory.retrieval import Recollection, Told, recall
+from memory.retrieval.recall import Recollection, Told, recall
 from recall.db.threads import in_thread
 from recall.llm.client import capabilities
 from recall.llm.tokens import count

@@ -21,9 +21,9 @@ from budget.spending import usage
 from chat.models import Conversation, Message
 from chat.sparing import is_left_to_rules
 from chat.summary.topics import topics_of
-from memory.extraction import Usage
-from memory.forgetting.epoch import locked_epoch
-from memory.sensitive import sensitive
+from memory.forget_epoch import locked_epoch
+from memory.librarian.engine import Usage
+from memory.text.secrets_filter import sensitive
 from recall.celery import queue
 from recall.db.connections import let_go
 from recall.db.notify import nudge

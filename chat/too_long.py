@@ -13,8 +13,8 @@ from django.db import transaction
 
 from budget.planning.fit import QUESTION_TOKENS
 from chat.models import Attachment, Message
-from memory import documents, tree
-from memory.forgetting.epoch import hold
+from memory.documents import revisions, tree
+from memory.forget_epoch import hold
 from memory.models import Document, Revision
 from recall.redaction import FORGOTTEN
 
@@ -52,7 +52,7 @@ def _texts(asked: Message) -> list[tuple[str, str, str]]:
 
 
 def _kept(user: User, name: str, text: str, external_id: str) -> Document:
-    origin = documents.Origin(Document.Source.UPLOAD, external_id=external_id)
+    origin = revisions.Origin(Document.Source.UPLOAD, external_id=external_id)
     mine = Document.objects.for_user(user)
     kept: Document | None = mine.filter(source=origin.source, external_id=origin.external_id).first()
     if kept is not None:
@@ -60,4 +60,4 @@ def _kept(user: User, name: str, text: str, external_id: str) -> Document:
     taken = set(mine.under(FOLDER).values_list("path", flat=True))
     wanted = tree.joined(FOLDER, tree.fitting_name(name))
     path = next(path for path in tree.numbered(wanted) if path not in taken)
-    return documents.add(user, path, text, Revision.Author.USER, origin, note="Kept from a message that was too long")
+    return revisions.add(user, path, text, Revision.Author.USER, origin, note="Kept from a message that was too long")

@@ -9,7 +9,7 @@ import numpy as np
 from accounts.models import User
 from chat.history import Turn
 from chat.summary.shift import CALIBRATIONS, distances, has_shifted, tells
-from memory.embedding import Vectors, embedder
+from memory.embeddings.port import Vectors, embedder
 from memory.models import Chunk
 
 

@@ -20,8 +20,8 @@ from django.utils import timezone
 from accounts.api import idempotency
 from accounts.models import User
 from chat.models import Conversation, ConversationQuerySet, Message
-from memory.artifacts import remove_artifacts
-from memory.filing.papers import remove_told
+from memory.documents.artifacts import remove_artifacts
+from memory.librarian.document_updates import remove_told
 from recall.db.notify import nudge
 
 UNDO_FOR: Final = timedelta(minutes=30)

@@ -1,4 +1,4 @@
-"""What the librarian may read of a conversation: chat's side of `memory.source.Source`."""
+"""What the librarian may read of a conversation: chat's side of `memory.ports.source.Source`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chat.heard import from_tools, put_in
 from chat.history import active_path
 from chat.importing import store
 from chat.models import Conversation, Message
-from memory.source import Heard, Speaker, Told, Utterance
+from memory.ports.source import Heard, Speaker, Told, Utterance
 from recall.redaction import FORGOTTEN
 
 

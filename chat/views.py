@@ -29,7 +29,7 @@ from chat.models import Conversation, Message
 from chat.pages import librarian_line, shown
 from chat.too_long import keep_as_document
 from chat.windows import shown_in
-from memory import librarian
+from memory.librarian import run as librarian
 from memory.models import LibrarianRun
 
 PAGE = "chat/page.html"

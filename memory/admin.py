@@ -18,7 +18,9 @@ from django.urls import path
 
 from accounts.models import User
 from accounts.staff.logged_admin import LoggedAdmin, RecordAdmin
-from memory import librarian, review
+from memory.documents.uploads import try_again
+from memory.facts import review
+from memory.librarian import run as librarian
 from memory.models import (
     Boundary,
     Chunk,
@@ -36,8 +38,7 @@ from memory.models import (
     Revision,
     Upload,
 )
-from memory.staff_review import staff_decide, staff_queue
-from memory.uploads import try_again
+from memory.pages.staff_review import staff_decide, staff_queue
 
 
 @admin.register(Fact)
@@ -62,7 +63,7 @@ class FactAdmin(LoggedAdmin):
         return [*own, *super().get_urls()]
 
     def queue_view(self, request: HttpRequest) -> HttpResponse:
-        """What waits, whosever it is (`memory/staff_review.py`)."""
+        """What waits, whosever it is (`memory/pages/staff_review.py`)."""
         return staff_queue(request, **self.admin_site.each_context(request))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Fact | None = None) -> list[str]:

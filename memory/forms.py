@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
 
-from memory.decision import Rule
-from memory.documents import MAX_TEXT
-from memory.kinds import EpisodeKind, Kind
-from memory.paths import encode
-from memory.policies import SUBJECTS
-from memory.ranking import Source
-from memory.tree import MAX_TAG, MAX_TAGS, normal_tag
-from memory.validity import Validity, day_of, of_days
+from memory.documents.revisions import MAX_TEXT
+from memory.documents.tree import MAX_TAG, MAX_TAGS, normal_tag
+from memory.facts.validity import Validity, day_of, of_days
+from memory.librarian.decision import Rule
+from memory.librarian.policies import SUBJECTS
+from memory.models.kinds import EpisodeKind, Kind
+from memory.models.paths import encode
+from memory.retrieval.ranking import Source
 from recall.openapi.fields import EARLIEST, LATEST
 
 MAX_STATEMENT: Final = 1_000
@@ -196,7 +196,7 @@ class MoveForm(PlaceForm):
 
 
 class TagsField(forms.CharField):
-    """Tags with commas between them; what they may be is decided in `memory/tree.py`."""
+    """Tags with commas between them; what they may be is decided in `memory/documents/tree.py`."""
 
     def clean(self, value: Any) -> list[str]:
         """Each tag in the spelling in which it is kept."""

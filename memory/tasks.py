@@ -11,9 +11,12 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from accounts.models import User
-from memory import consolidation, indexing, librarian, personal_index, tidying, trash, uploads, wording
-from memory.filing import papers
-from memory.forgetting import proving, rewriting
+from memory.consolidation import consolidate as consolidation
+from memory.consolidation import jobs
+from memory.documents import trash, uploads
+from memory.forgetting import rewrite, verify
+from memory.index import indexer, language_change, large_collections
+from memory.librarian import document_updates, run
 from recall.celery import queue
 
 logger = logging.getLogger(__name__)
@@ -22,13 +25,13 @@ logger = logging.getLogger(__name__)
 @shared_task(name="memory.tasks.read")
 def read(run_id: int) -> None:
     """Carry out a librarian run."""
-    librarian.read(run_id)
+    run.read(run_id)
 
 
 @shared_task(name="memory.tasks.requeue_stale_runs")
 def requeue_stale_runs() -> None:
     """Queue the runs that wait, or whose worker was lost."""
-    librarian.requeue_due()
+    run.requeue_due()
 
 
 @shared_task(name="memory.tasks.file_conversation")
@@ -36,33 +39,33 @@ def file_conversation(user_id: int, conversation_id: str) -> None:
     """Write what an ended conversation comes to; one that is gone meanwhile is told no more."""
     user = User.objects.filter(pk=user_id).first()
     if user is not None:
-        papers.file_ended(user, UUID(conversation_id))
+        document_updates.file_ended(user, UUID(conversation_id))
 
 
-@shared_task(name=indexing.INDEX_TASK)
+@shared_task(name=indexer.INDEX_TASK)
 def index_conversation(conversation_id: str) -> None:
     """Bring the index in line with a conversation; one that has gone meanwhile took its passages along."""
     with contextlib.suppress(ObjectDoesNotExist):
-        indexing.index_conversation(UUID(conversation_id))
+        indexer.index_conversation(UUID(conversation_id))
 
 
 @shared_task(name="memory.tasks.embed")
 def embed() -> None:
     """Give vectors to the rows that wait for one, for a while: the clock comes again."""
-    indexing.embed_waiting()
+    indexer.embed_waiting()
 
 
-@shared_task(name=wording.TASK)
+@shared_task(name=language_change.TASK)
 def reword(user_id: int) -> None:
     """Read anew the words of somebody who writes in another language than before."""
-    wording.reword(user_id)
+    language_change.reword(user_id)
 
 
 @shared_task(name="memory.tasks.reword_due")
 def reword_due() -> None:
     """Queue those whose words are not all read in their language."""
-    for user_id in wording.due():
-        wording.look(user_id)
+    for user_id in language_change.due():
+        language_change.look(user_id)
 
 
 @shared_task(name="memory.tasks.consolidate")
@@ -77,20 +80,20 @@ def consolidate_one(user_id: int) -> None:
     """Tidy up one person's memory; an account that is gone has none."""
     user = User.objects.filter(pk=user_id).first()
     if user is not None:
-        report = tidying.tidy(user, tidying.How.NIGHTLY, timezone.now())
+        report = jobs.tidy(user, jobs.How.NIGHTLY, timezone.now())
         logger.info("Consolidated the memory of user %s: %s", user_id, " ".join(report.sentences()))
 
 
-@shared_task(name=tidying.TASK)
+@shared_task(name=jobs.TASK)
 def tidy(consolidation_id: int) -> None:
     """Tidy up a memory whose person asked for it."""
-    tidying.carry_out(consolidation_id, timezone.now())
+    jobs.carry_out(consolidation_id, timezone.now())
 
 
 @shared_task(name="memory.tasks.requeue_waiting_consolidations")
 def requeue_waiting_consolidations() -> None:
     """Queue the tidyings that still wait."""
-    tidying.requeue_waiting(timezone.now())
+    jobs.requeue_waiting(timezone.now())
 
 
 @shared_task(name=uploads.READ_TASK)
@@ -114,22 +117,22 @@ def empty_trash() -> None:
 @shared_task(name="memory.tasks.refresh_personal_indexes")
 def refresh_personal_indexes() -> None:
     """Build, renew or drop the indexes that large collections have of their own."""
-    personal_index.refresh_due(timezone.now())
+    large_collections.refresh_due(timezone.now())
 
 
-@shared_task(name=rewriting.TASK)
+@shared_task(name=rewrite.TASK)
 def rewrite_summaries(receipt_id: int) -> None:
     """Write anew the summaries that a forgetting dropped."""
-    rewriting.rewrite(receipt_id)
+    rewrite.rewrite(receipt_id)
 
 
 @shared_task(name="memory.tasks.requeue_rewriting")
 def requeue_rewriting() -> None:
     """Queue the summaries that were not written anew yet."""
-    rewriting.requeue()
+    rewrite.requeue()
 
 
-@shared_task(name=proving.VACUUM_TASK)
+@shared_task(name=verify.VACUUM_TASK)
 def vacuum_forgotten() -> None:
     """Have the pages of forgotten rows used again."""
-    proving.vacuum()
+    verify.vacuum()

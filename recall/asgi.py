@@ -27,7 +27,7 @@ from chat.recovery import mark_abandoned_answers  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 from chat.running import TURNS  # noqa: E402
 from chat.stopping import hear_stops  # noqa: E402
-from memory.embedding import embedder  # noqa: E402
+from memory.embeddings.port import embedder  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
 from recall.db.threads import in_thread  # noqa: E402
 from recall.llm import client, tokens  # noqa: E402

@@ -20,8 +20,8 @@ from django.utils import timezone
 from accounts.models import ApiKey, User
 from budget.models import ProfileSnapshot, Receipt
 from chat.models import Attachment, Conversation, ImportJob, Message, Project, Role, Segment
-from memory import documents
-from memory.indexing import index_conversation
+from memory.documents import revisions
+from memory.index.indexer import index_conversation
 from memory.models import Boundary, Document, Episode, Fact, LibrarianRun, ReviewAction, Upload
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def hers(alice: Any) -> Hers:
     fact = Fact.objects.create(user=alice, statement=SECRET, quote=SECRET, message=question, run=run)
     done = Fact.objects.create(user=alice, statement=SECRET, status="active")
     action = ReviewAction.objects.create(user=alice, fact=done, verb="accept", by=alice, before={})
-    document = documents.save(alice, "/profile/identity", SECRET, "user", started_from=0)
+    document = revisions.save(alice, "/profile/identity", SECRET, "user", started_from=0)
     boundary = Boundary.objects.create(user=alice, text=SECRET)
     episode = Episode.objects.create(user=alice, conversation=conversation, title=SECRET, summary=SECRET)
     upload = Upload.objects.create(user=alice, name=SECRET, size=1, folder=f"/{SECRET}", state="failed", content=b"x")
@@ -306,8 +306,8 @@ def test_the_admin_is_for_staff_with_permission_only(hers: Hers, bob: User, char
 
 
 def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: User) -> None:
-    from memory.profile import profile_lines
-    from memory.retrieval import recall
+    from memory.documents.profile import profile_lines
+    from memory.retrieval.recall import recall
 
     Fact.objects.filter(pk=hers.fact.pk).update(status="active", key="identity:name")
     found = recall(bob, SECRET, now=timezone.now())

@@ -1,7 +1,7 @@
 """What do receipts and pinned profiles keep of a memory, and how is it taken out of them?
 
 A receipt stays: its figures are what was paid. What it shows of a forgotten memory becomes `[forgotten]`. It takes part
-as `memory.forgettable.Forgettable` asks, by its shape: budget does not know memory.
+as `memory.ports.forgettable.Forgettable` asks, by its shape: budget does not know memory.
 """
 
 from __future__ import annotations

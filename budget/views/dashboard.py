@@ -28,7 +28,7 @@ from budget.planning.fit import PRUNING_ORDER
 from budget.receipts import memory_cost
 from chat.comparing import tried_without
 from chat.models import Conversation, Message
-from memory import review
+from memory.facts import review
 from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind
 from recall.form_pages import posted_from

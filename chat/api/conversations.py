@@ -27,7 +27,7 @@ from chat.scope import project_of
 from chat.sending import STATUS
 from chat.stopping import stop_elsewhere
 from chat.trail import walk
-from memory import librarian
+from memory.librarian import run as librarian
 from memory.models import LibrarianRun
 from recall.db.notify import nudge
 from recall.openapi.fields import Moment, Number

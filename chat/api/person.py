@@ -16,7 +16,7 @@ from accounts.languages import Language
 from accounts.models import AccessLog, validate_time_zone
 from accounts.staff import access_log
 from chat.choosing_model import NotOffered, checked_effort, checked_model
-from memory import wording
+from memory.index import language_change
 from recall.openapi.pagination import Page, Paging, page
 from recall.openapi.problems import Refusal
 
@@ -77,7 +77,7 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
     if named:
         user.save(update_fields=list(named))
     if "language" in named:
-        wording.look(user.pk)
+        language_change.look(user.pk)
     return _told(request)
 
 

@@ -15,7 +15,7 @@ from chat import models, projects
 from chat.api.bringing_back import BringingBack, Deleted, deleted
 from chat.bringing_back import GoneForGood
 from chat.roles import MAX_INSTRUCTIONS, MAX_NAME
-from memory.tree import NotMovedError
+from memory.documents.tree import NotMovedError
 from recall.openapi.problems import Refusal
 
 router = Router(tags=["projects and roles"])

@@ -35,9 +35,9 @@ from chat.importing.entries import MANIFEST, NO_ZIP, NotImportedError, Unpacked,
 from chat.importing.fields import items
 from chat.importing.told import listed
 from chat.models import Conversation
-from memory.documents import BEGINNINGS
-from memory.forgetting.epoch import hold
-from memory.indexing import restore_words
+from memory.documents.revisions import BEGINNINGS
+from memory.forget_epoch import hold
+from memory.index.indexer import restore_words
 from memory.models import Document
 from recall.db.sequences import new_ids
 

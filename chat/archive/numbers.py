@@ -15,8 +15,8 @@ from django.db import models
 
 from chat.archive.tables import Row, Table
 from chat.archive.values import read
+from memory.facts.undo import KEPT
 from memory.models import Fact
-from memory.undoing import KEPT
 
 KINDS: Final = {
     "fact": "memory.fact",
@@ -35,7 +35,7 @@ _ADDRESSES: Final = (
 """Addresses of single rows, as receipts keep them."""
 _MARK: Final = re.compile(r"\^(fact|said)-(\d{1,18})\b")
 _MARKED: Final = {"fact": "memory.fact", "said": "chat.message"}
-"""What a line's mark names (memory/filing/lines.py)."""
+"""What a line's mark names (memory/text/fact_lines.py)."""
 _UUID: Final = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from chat.attachments.showing import attached_to
 from chat.history import active_path
 from chat.models import Conversation, Message
-from memory.filing.lines import without_marks
 from memory.models import Document, Fact
+from memory.text.fact_lines import without_marks
 
 if TYPE_CHECKING:
     from accounts.models import User

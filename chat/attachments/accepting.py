@@ -26,8 +26,8 @@ from chat.attachments.limits import (
     largest_bytes,
 )
 from chat.models import Attachment
-from memory.reading import NotReadable, plain, read_file, recognise
-from memory.reading.apart import NoTurn, turn
+from memory.documents.readers import NotReadable, read_file, recognise, text_files
+from memory.documents.readers.isolated import NoTurn, turn
 from recall.db.connections import let_go
 from recall.llm.tokens import count
 from recall.text import storable
@@ -122,6 +122,6 @@ def _image(content: bytes) -> dict[str, Any]:
 
 def _pasted(content: bytes) -> dict[str, Any]:
     """Named by its first words."""
-    text = plain.within_limits(plain.decode(content))
+    text = text_files.within_limits(text_files.decode(content))
     name = fitting_name(f"Pasted: {' '.join(text.split()[:PASTE_NAME_WORDS]).replace('/', ' ')}")
     return {"kind": Kind.PASTE, "media_type": "text/plain", "text": text, "name": name, "tokens": count(text)}

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from budget.counting.images import HIGH, scaled
-from memory.reading.apart import BROKEN, ENVIRONMENT, ROOT, Ending
-from memory.reading.formats import NotReadable
+from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.isolated import BROKEN, ENVIRONMENT, ROOT, Ending
 
 if TYPE_CHECKING:  # Pillow is loaded where an image is read: pages and commands start without it
     from PIL.Image import Image

@@ -27,7 +27,7 @@ from chat.attachments.limits import MEGABYTE, MOST_A_MESSAGE, SHOWN_CHARACTERS, 
 from chat.attachments.showing import as_json
 from chat.choosing_model import NotOffered, checked_model, defaults_of
 from chat.models import Attachment, Conversation
-from memory.reading import NotReadable
+from memory.documents.readers import NotReadable
 from recall.llm.client import capabilities
 
 SHOWN: Final = ("image/png", "image/jpeg", "image/webp")

@@ -15,7 +15,7 @@ from typing import Any, Final
 from chat.importing.fields import items, mapping, moment, name, text
 from chat.importing.limits import MESSAGE_CHARS, TITLE_CHARS, TOOL_CHARS
 from chat.importing.threads import BrokenEntryError, Found, Memory, Node, Speaker, Thread, ToolStep, tree
-from memory.kinds import Kind
+from memory.models.kinds import Kind
 
 ORIGIN: Final = "chatgpt"
 TO_MEMORY: Final = "bio"

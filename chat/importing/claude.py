@@ -14,7 +14,7 @@ from typing import Any, Final
 from chat.importing.fields import items, mapping, moment, name, text
 from chat.importing.limits import DOCUMENT_CHARS, MESSAGE_CHARS, TITLE_CHARS, TOOL_CHARS
 from chat.importing.threads import Attached, BrokenEntryError, Found, Memory, Node, Speaker, Thread, ToolStep, tree
-from memory.kinds import Kind
+from memory.models.kinds import Kind
 
 ORIGIN: Final = "claude"
 SPEAKERS: Final[Mapping[str, Speaker]] = {"human": "user", "user": "user", "assistant": "assistant"}

@@ -31,10 +31,10 @@ from chat.importing.keeping import keep
 from chat.importing.parts import keep_parts, opened
 from chat.importing.threads import BrokenEntryError, Found
 from chat.models import Conversation, ImportJob, ImportPart
-from memory.forgetting.epoch import held
-from memory.imported import Brought, keep_document, propose
+from memory.documents.tree import fitting_name
+from memory.forget_epoch import held
+from memory.librarian.imported import Brought, keep_document, propose
 from memory.models import LibrarianRun
-from memory.tree import fitting_name
 from recall.celery import LEASE_SECONDS, queue
 from recall.db.notify import nudge
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from chat.importing.limits import TITLE_CHARS
 from chat.models import Conversation, Message
-from memory.indexing import index_conversation
+from memory.index.indexer import index_conversation
 from recall.db.sequences import new_ids
 from recall.llm.tokens import count
 from recall.text import storable_json

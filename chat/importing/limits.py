@@ -23,7 +23,7 @@ TOOL_CHARS: Final = 20_000
 ID_CHARS: Final = 100
 """Of a message's name elsewhere: the column's width. A longer one is told apart by its digest."""
 DOCUMENT_CHARS: Final = 2_000_000
-"""As for an uploaded file (memory/reading/limits.py)."""
+"""As for an uploaded file (memory/documents/readers/limits.py)."""
 NAMED: Final = 20
 """Broken entries that are named; the others are counted."""
 MOST_WAITING: Final = 5

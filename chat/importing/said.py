@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.indexing import index_conversation
-from memory.source import Utterance
+from memory.index.indexer import index_conversation
+from memory.ports.source import Utterance
 from recall.llm.tokens import count
 from recall.text import storable
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memory.kinds import Kind
+from memory.models.kinds import Kind
 
 Speaker = Literal["user", "assistant", "nobody"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chat.importing.jobs import ARCHIVE, unread
 from chat.models import ImportJob
-from memory.imported import NAMES
+from memory.librarian.imported import NAMES
 
 if TYPE_CHECKING:
     from accounts.models import User

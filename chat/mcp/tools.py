@@ -1,7 +1,8 @@
 """What may another assistant do with a person's memory? Four of the model's own tools, each opened by a scope.
 
-A tool only reads, but for `remember`: it makes a proposal at most, told by the key's name (`memory/remembering.py`).
-Names, arguments and answers are those the model has; only the descriptions differ where there is no conversation here.
+A tool only reads, but for `remember`: it makes a proposal at most, told by the key's name
+(`memory/librarian/remember.py`). Names, arguments and answers are those the model has; only the descriptions differ
+where there is no conversation here.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from django.core.exceptions import ValidationError
 from accounts.models import ApiKey
 from chat.tools import knowing, remembering
 from chat.tools.calls import Answer, ToolRefused, text
-from memory.extraction import MAX_STATEMENT
-from memory.remembering import propose_told_by
+from memory.librarian.engine import MAX_STATEMENT
+from memory.librarian.remember import propose_told_by
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam

@@ -5,7 +5,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import memory.paths
+import memory.models.paths
 
 
 class Migration(migrations.Migration):
@@ -19,7 +19,10 @@ class Migration(migrations.Migration):
             model_name="conversation",
             name="scope",
             field=models.CharField(
-                blank=True, help_text="A /projects/… path, or empty", max_length=500, validators=[memory.paths.is_path]
+                blank=True,
+                help_text="A /projects/… path, or empty",
+                max_length=500,
+                validators=[memory.models.paths.is_path],
             ),
         ),
         migrations.CreateModel(
@@ -69,7 +72,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         help_text="Its folder, such as /projects/garden",
                         max_length=500,
-                        validators=[memory.paths.is_path],
+                        validators=[memory.models.paths.is_path],
                     ),
                 ),
                 ("instructions", models.TextField(blank=True, help_text="Stand in the prompt of its conversations")),

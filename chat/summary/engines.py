@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from chat.summary.schema import Exchange, Summary, Verbosity
-from memory.extraction import Usage
+from memory.librarian.engine import Usage
 
 NO_USAGE: Final = Usage()
 

@@ -20,8 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chat.summary.engines import Summarised, SummaryFailed
 from chat.summary.schema import KINDS, Exchange, Summary, Verbosity
-from memory.extraction import Usage
-from memory.sensitive import sensitive
+from memory.librarian.engine import Usage
+from memory.text.secrets_filter import sensitive
 from recall.llm.client import capabilities, sync_client
 from recall.llm.failures import classify
 

@@ -18,10 +18,10 @@ from chat.summary.engines import Summarised
 from chat.summary.schema import NARRATIVE_SHARE, WROTE, Exchange, Summary, Verbosity, folded
 from chat.summary.shortening import evenly, to_characters
 from chat.summary.topics import READ_CHARACTERS, topics_of
-from memory.own_words import own_words
-from memory.question import is_small_talk
-from memory.rules.clauses import clauses
-from memory.sensitive import sensitive
+from memory.librarian.rules.clauses import clauses
+from memory.retrieval.query import is_small_talk
+from memory.text.secrets_filter import sensitive
+from memory.text.user_text import own_words
 from recall.llm.tokens import count
 
 VERSION: Final = "rules/1"

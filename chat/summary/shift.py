@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from memory.question import EMPTY_WORDS, FOLLOWS_UP, is_small_talk, words_of
+from memory.retrieval.query import EMPTY_WORDS, FOLLOWS_UP, is_small_talk, words_of
 
 if TYPE_CHECKING:
-    from memory.embedding import Vectors
+    from memory.embeddings.port import Vectors
 
 TURNS: Final = 2
 """So many messages running must fall away: a single one may be an aside."""

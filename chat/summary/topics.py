@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.question import EMPTY_WORDS, TIME_WORDS
-from memory.rules.language import ENGLISH, NEIGHBOURS
+from memory.librarian.rules.language import ENGLISH, NEIGHBOURS
+from memory.retrieval.query import EMPTY_WORDS, TIME_WORDS
 
 USER_WEIGHT: Final = 1.0
 """A word counts once for each turn in which the user wrote it …"""

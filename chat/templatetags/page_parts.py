@@ -19,7 +19,7 @@ from accounts.models import User
 from chat import putting_away, trash
 from chat.attachments.limits import LONG_PASTE, MOST_A_MESSAGE, largest_bytes
 from chat.shortcuts import COOKIE, OFF, SHORTCUTS
-from memory import trash as memory_trash
+from memory.documents import trash as memory_trash
 from memory.models import Fact
 
 register = template.Library()

@@ -15,10 +15,10 @@ from chat.opening import Opened
 from chat.scope import may_read, only_scope
 from chat.tools.calls import Answer, ToolRefused, number, text
 from memory.models import Document
-from memory.paths import encode
-from memory.ranking import TOP_K, WEAK, Source
+from memory.models.paths import encode
 from memory.refs import ids_by_kind
-from memory.retrieval import Filters, MemoryItem, recall
+from memory.retrieval.ranking import TOP_K, WEAK, Source
+from memory.retrieval.recall import Filters, MemoryItem, recall
 from recall.environment import setting
 from recall.text import storable
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from chat.opening import Opened
 from chat.tools.calls import Answer, text
 from chat.utterances import utterance
-from memory.echo import mark
-from memory.remembering import propose
-from memory.source import source
+from memory.librarian.echo import mark
+from memory.librarian.remember import propose
+from memory.ports.source import source
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam

@@ -13,8 +13,8 @@ from chat.answering import ToolUse
 from chat.opening import Opened
 from chat.tools.calls import Answer, ToolRefused, text
 from chat.websearch import MOST_HITS, QUERY_CHARS, URL_CHARS, Hit, SearchFailed, chosen
-from memory.artifacts import keep_artifact
-from memory.documents import PathTakenError
+from memory.documents.artifacts import keep_artifact
+from memory.documents.revisions import PathTakenError
 from recall.text import storable
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it

@@ -9,7 +9,7 @@ from django.db import transaction
 from chat.opening import Opened
 from chat.task import MOST_STEPS, TaskRefused, checked, note
 from chat.tools.calls import Answer, ToolRefused
-from memory.forgetting.epoch import forgotten_since, hold
+from memory.forget_epoch import forgotten_since, hold
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam

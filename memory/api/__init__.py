@@ -6,6 +6,7 @@ from ninja import Router
 
 from memory.api import (
     boundaries,
+    consolidation,
     documents,
     episodes,
     facts,
@@ -15,9 +16,20 @@ from memory.api import (
     profile,
     review,
     search,
-    tidying,
 )
 
 router = Router()
-for _module in (search, facts, review, policies, boundaries, profile, documents, files, episodes, tidying, forgetting):
+for _module in (
+    search,
+    facts,
+    review,
+    policies,
+    boundaries,
+    profile,
+    documents,
+    files,
+    episodes,
+    consolidation,
+    forgetting,
+):
     router.add_router("", _module.router)

@@ -11,10 +11,11 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from accounts.api.auth import Replay, needs, person
-from memory import documents, models, trash, tree
-from memory.api.may_write import DECIDES, may_write
-from memory.filing.lines import without_marks
-from memory.pages.then import document_then
+from memory import models
+from memory.api.permissions import DECIDES, may_write
+from memory.documents import revisions, trash, tree
+from memory.pages.time_travel import document_then
+from memory.text.fact_lines import without_marks
 from recall.llm.tokens import count
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, page
@@ -51,7 +52,7 @@ class NewText(Schema):
     """A document's text, and the version it was written over (0: it is new)."""
 
     path: Path
-    text: str = Field(max_length=documents.MAX_TEXT)
+    text: str = Field(max_length=revisions.MAX_TEXT)
     version: Version = 0
     title: str = Field("", max_length=200, description="Of a new document; empty: the last name of its path")
     tags: list[Annotated[str, Field(max_length=200)]] | None = Field(None, max_length=100)
@@ -96,10 +97,10 @@ def put_document(request: HttpRequest, given: NewText) -> DocumentText:
     """As a new version; 409 where somebody wrote another one meanwhile. The profile takes `review` as well."""
     may_write(request, given.path, text=given.text)
     try:
-        document = documents.save(
+        document = revisions.save(
             person(request), given.path, given.text, started_from=given.version, title=given.title
         )
-    except documents.DocumentChangedError as changed:
+    except revisions.DocumentChangedError as changed:
         raise Refusal(HTTPStatus.CONFLICT, str(changed)) from changed
     if given.tags is not None:
         tree.set_tags(document, given.tags)
@@ -302,10 +303,10 @@ def revert_document(request: HttpRequest, given: Reverting) -> Any:
     earlier = document.revisions.filter(number=given.number).values_list("text", flat=True).first()
     may_write(request, given.path, text=earlier or "")
     try:
-        documents.revert(document, given.number, started_from=given.version)
+        revisions.revert(document, given.number, started_from=given.version)
     except models.Revision.DoesNotExist:
         raise Http404 from None
-    except documents.DocumentChangedError as changed:
+    except revisions.DocumentChangedError as changed:
         raise Refusal(HTTPStatus.CONFLICT, str(changed)) from changed
     return _whole(_document(request, given.path))
 
@@ -327,6 +328,6 @@ def _whole_then(document: models.Document, moment: datetime) -> DocumentText:
 
 
 def _whole(document: models.Document) -> DocumentText:
-    newest = documents.newest_revision(document)
+    newest = revisions.newest_revision(document)
     told = {name: getattr(document, name) for name in Document.model_fields}
     return DocumentText(**told, text=document.text, version=newest.number if newest else 0)

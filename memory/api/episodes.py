@@ -12,8 +12,8 @@ from pydantic import Field
 
 from accounts.api.auth import needs, person
 from memory import models
-from memory.episodes import narrative_arc
-from memory.kinds import EpisodeKind
+from memory.librarian.episodes import narrative_arc
+from memory.models.kinds import EpisodeKind
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, page
 

@@ -15,11 +15,12 @@ from pydantic import Field
 
 from accounts.api.auth import caller_of, needs, person
 from accounts.models import User
-from memory import models, remembering
-from memory.evidence import shown
+from memory import models
+from memory.facts.evidence import shown
+from memory.facts.links import neighbours
 from memory.forms import MAX_STATEMENT
-from memory.kinds import Kind
-from memory.links import neighbours
+from memory.librarian import remember
+from memory.models.kinds import Kind
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, page
 
@@ -201,5 +202,5 @@ class Proposed(Schema):
 def propose_fact(request: HttpRequest, given: NewFact) -> Any:
     """It becomes a proposal, at most: the person decides. The same again, or what is known, changes nothing."""
     key = caller_of(request).key
-    sentence = remembering.propose_told_by(key.name if key else THE_PERSON, person(request), given.statement)
-    return Status(202, {"waits": sentence == remembering.WAITS, "sentence": sentence})
+    sentence = remember.propose_told_by(key.name if key else THE_PERSON, person(request), given.statement)
+    return Status(202, {"waits": sentence == remember.WAITS, "sentence": sentence})

@@ -14,9 +14,10 @@ from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
 from accounts.api.auth import needs, person
-from memory import models, syncing, uploads
+from memory import models
 from memory.api.documents import Path
-from memory.api.may_write import DECIDES, may_write
+from memory.api.permissions import DECIDES, may_write
+from memory.documents import folder_sync, uploads
 from recall.openapi.pagination import Page, Paging, page
 from recall.openapi.problems import Refusal
 
@@ -109,7 +110,7 @@ class Sync(Schema):
     """The files of a folder, as the source has them now."""
 
     origin: str = Field(description="A short name of the source, always the same", max_length=80)
-    at: Path = Field(syncing.FOLDER, description="The folder its documents stand in")
+    at: Path = Field(folder_sync.FOLDER, description="The folder its documents stand in")
     files: list[SyncedFile] = Field(max_length=MOST_FILES)
     follow_deletions: bool = Field(True, description="These are all its files: remove the documents of others")
     dry_run: bool = False
@@ -132,7 +133,7 @@ def sync_folder(request: HttpRequest, given: Sync) -> Any:
     profile it takes `review` as well."""
     may_write(request, given.at)
     try:
-        report = syncing.sync_files(
+        report = folder_sync.sync_files(
             person(request),
             list(_incoming(given.files)),
             origin=given.origin,
@@ -140,15 +141,15 @@ def sync_folder(request: HttpRequest, given: Sync) -> Any:
             dry_run=given.dry_run,
             follow_deletions=given.follow_deletions,
         )
-    except syncing.SyncRefusedError as refused:
+    except folder_sync.SyncRefusedError as refused:
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
     return report.outcomes
 
 
-def _incoming(files: list[SyncedFile]) -> Iterator[syncing.Incoming]:
+def _incoming(files: list[SyncedFile]) -> Iterator[folder_sync.Incoming]:
     for file in files:
         try:
             content = base64.b64decode(file.content, validate=True)
         except (binascii.Error, ValueError) as error:
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"“{file.name}” is not in Base64.") from error
-        yield syncing.Incoming(file.external_id, file.name, content)
+        yield folder_sync.Incoming(file.external_id, file.name, content)

@@ -12,11 +12,11 @@ from pydantic import Field
 
 from accounts.api.auth import Replay, confirmed, needs, person
 from memory import models
-from memory.forgettable import BusyError
-from memory.forgetting import doing
-from memory.forgetting.proving import look_for
+from memory.forgetting import execute
 from memory.forgetting.targets import MOST_TICKED, NothingThereError, Target
+from memory.forgetting.verify import look_for
 from memory.pages.forgetting import matches
+from memory.ports.forgettable import BusyError
 from recall.openapi.pagination import Page, Paging, page
 from recall.openapi.problems import Refusal
 
@@ -107,7 +107,7 @@ class ForgettingReceipt(Schema):
 def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
     """The dry run. By POST, as what is named may be a text: addresses end up in logs."""
     try:
-        return doing.preview(person(request), given.target())
+        return execute.preview(person(request), given.target())
     except NothingThereError:
         raise Http404 from None
 
@@ -121,10 +121,10 @@ def forget(request: HttpRequest, given: Confirmed) -> Any:
     if given.what == "everything":
         confirmed(request)
     try:
-        return doing.forget(person(request), given.target(), by=person(request), expected=given.expected)
+        return execute.forget(person(request), given.target(), by=person(request), expected=given.expected)
     except NothingThereError:
         raise Http404 from None
-    except (doing.ChangedError, BusyError) as refused:
+    except (execute.ChangedError, BusyError) as refused:
         raise Refusal(HTTPStatus.CONFLICT, str(refused)) from refused
 
 

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from accounts.api.auth import needs, person
 from accounts.models import User
-from memory.decision import Rule
-from memory.policies import NAMES, SUBJECTS, SUCH_AS, default_rule, rules_of, set_rules
-from memory.precision import precision_of
+from memory.librarian.decision import Rule
+from memory.librarian.policies import NAMES, SUBJECTS, SUCH_AS, default_rule, rules_of, set_rules
+from memory.librarian.precision import precision_of
 from recall.openapi.problems import Refusal
 
 router = Router(tags=["review"])

@@ -9,7 +9,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from accounts.api.auth import needs, person
-from memory.profile import profile_lines
+from memory.documents.profile import profile_lines
 
 router = Router(tags=["memory"])
 

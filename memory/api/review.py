@@ -13,16 +13,17 @@ from pydantic import Field
 
 from accounts.api.auth import needs, person
 from accounts.models import User
-from memory import models, review
+from memory import models
 from memory.api.facts import Decision, Fact, FactWithEvidence, own, with_evidence
+from memory.facts import review
+from memory.facts.bulk_review import batch_of, decide_together, undo_together
+from memory.facts.merge import MOST as MOST_MERGED
+from memory.facts.merge import merge
+from memory.facts.undo import can_be_undone
+from memory.facts.validity import Validity, validity_of
 from memory.forms import MAX_STATEMENT
-from memory.in_bulk import batch_of, decide_together, undo_together
-from memory.kinds import Kind
-from memory.merging import MOST as MOST_MERGED
-from memory.merging import merge
+from memory.models.kinds import Kind
 from memory.pages.decisions import kept_unasked
-from memory.undoing import can_be_undone
-from memory.validity import Validity, validity_of
 from recall.openapi.fields import Moment, Number
 from recall.openapi.pagination import Page, Paging, page
 from recall.openapi.problems import Refusal

@@ -11,9 +11,9 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from accounts.api.auth import needs, person
-from memory.paths import encode
-from memory.ranking import Part, Rule, Source
-from memory.retrieval import EVERYTHING, Filters, MemoryItem, recall
+from memory.models.paths import encode
+from memory.retrieval.ranking import Part, Rule, Source
+from memory.retrieval.recall import EVERYTHING, Filters, MemoryItem, recall
 from recall.openapi.fields import Moment
 
 router = Router(tags=["memory"])

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from django.db import connection
 
-from memory.embedding import Embedder
+from memory.embeddings.port import Embedder
 
 BM25_K1: Final = 1.2
 BM25_B: Final = 0.75

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from memory.kinds import Kind
+from memory.models.kinds import Kind
 
 
 class UnknownLabels(Exception):

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from statistics import median
 
-from memory.decision import Outcome, decide
 from memory.evaluation.labels import Label, LabelledMessage, found
-from memory.extraction import Engine, ProposedFact, Reading, Usage
-from memory.source import Utterance
+from memory.librarian.decision import Outcome, decide
+from memory.librarian.engine import Engine, ProposedFact, Reading, Usage
+from memory.ports.source import Utterance
 
 
 @dataclass(slots=True)

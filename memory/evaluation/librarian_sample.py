@@ -17,10 +17,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from memory.decision import Outcome, decide
 from memory.evaluation.layouts import Conversation, Item
-from memory.extraction import Engine, ProposedFact, Reading
-from memory.source import Utterance
+from memory.librarian.decision import Outcome, decide
+from memory.librarian.engine import Engine, ProposedFact, Reading
+from memory.ports.source import Utterance
 
 type Verdict = Literal["right", "junk", "wrong_attribution", "wrong"]
 VERDICTS: Final[tuple[str, ...]] = get_args(Verdict.__value__)

@@ -7,14 +7,14 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from memory.embedding import embedder
+from memory.embeddings.port import embedder
 from memory.evaluation.layouts import Conversation, ItemId
 from memory.evaluation.run import Answer, Product
-from memory.indexing import embed_waiting
+from memory.index.indexer import embed_waiting
 from memory.models import Chunk
-from memory.ranking import Profile
-from memory.retrieval import MemoryItem, Recollection, recall
-from memory.source import Utterance, source
+from memory.ports.source import Utterance, source
+from memory.retrieval.ranking import Profile
+from memory.retrieval.recall import MemoryItem, Recollection, recall
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -21,7 +21,7 @@ from memory.evaluation.throwaway import throw_away_user
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from memory.embedding import Embedder
+    from memory.embeddings.port import Embedder
 
 RANKED: Final = 200
 """Items of an answer that are written down, as many as the two legs of a search bring up between them."""

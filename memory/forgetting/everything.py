@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import models
 
-from memory.forgetting.sweeping import owned_models
+from memory.forgetting.residue import owned_models
 from memory.models import PersonalIndex
 
 if TYPE_CHECKING:

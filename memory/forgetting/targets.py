@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
 from memory.models import Document, Episode, Fact, Forgetting
-from memory.paths import encode
+from memory.models.paths import encode
 from recall.redaction import Erasure
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from django.apps import apps
 from django.db import connection
 from psycopg import sql
 
-from memory.decision import Reason
+from memory.librarian.decision import Reason
 from recall.redaction import Erasure, batches, words_of
 
 if TYPE_CHECKING:

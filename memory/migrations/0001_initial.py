@@ -10,7 +10,7 @@ import pgvector.django.vector
 from django.conf import settings
 from django.db import migrations, models
 
-import memory.paths
+import memory.models.paths
 
 
 class Migration(migrations.Migration):
@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
             name="Document",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("path", memory.paths.PathField(help_text="As typed, such as /profile/identity")),
+                ("path", memory.models.paths.PathField(help_text="As typed, such as /profile/identity")),
                 ("title", models.CharField(max_length=200)),
                 ("text", models.TextField(blank=True)),
                 (

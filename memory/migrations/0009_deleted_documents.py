@@ -5,7 +5,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import memory.paths
+import memory.models.paths
 
 
 class Migration(migrations.Migration):
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             name="DeletedDocument",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("path", memory.paths.PathField(help_text="Where it stood")),
+                ("path", memory.models.paths.PathField(help_text="Where it stood")),
                 (
                     "deleted_at",
                     models.DateTimeField(db_index=True, help_text="The same for all that one click deleted"),

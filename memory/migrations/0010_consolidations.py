@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=dict,
-                        help_text="What it did, in numbers: memory/consolidation.py: Report",
+                        help_text="What it did, in numbers: memory/consolidation/consolidate.py: Report",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),

@@ -25,7 +25,7 @@ class Consolidation(Owned):
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     figures = models.JSONField(
-        default=dict, blank=True, help_text="What it did, in numbers: memory/consolidation.py: Report"
+        default=dict, blank=True, help_text="What it did, in numbers: memory/consolidation/consolidate.py: Report"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -9,9 +9,9 @@ from django.contrib.postgres.indexes import GistIndex
 from django.db import models
 from django.db.models import Q
 
-from memory.filing.lines import without_facts, without_marks
 from memory.models.indexed import ZERO_TO_ONE
-from memory.paths import PathField
+from memory.models.paths import PathField
+from memory.text.fact_lines import without_facts, without_marks
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
 
 

@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from memory.kinds import EpisodeKind, EpisodeOutcome
 from memory.models.indexed import ZERO_TO_ONE, Indexed
+from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from recall.db.gin import FEW_WAITING
 from recall.db.ownership import OwnedQuerySet
 

@@ -13,8 +13,8 @@ from django.db.models import Case, OuterRef, Q, Subquery, When
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from memory.kinds import Kind
 from memory.models.indexed import ZERO_TO_ONE, Indexed
+from memory.models.kinds import Kind
 from recall.db.gin import FEW_WAITING
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
 from recall.environment import setting

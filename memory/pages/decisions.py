@@ -11,8 +11,8 @@ from django.core.paginator import Paginator
 from django.utils import timezone
 
 from accounts.models import User
+from memory.facts.undo import UNDO_FOR, can_be_undone
 from memory.models import Fact, ReviewAction
-from memory.undoing import UNDO_FOR, can_be_undone
 
 A_PAGE: Final = 100
 """Decisions on one page; those of one click may be cut by its end, and are undone as one all the same."""

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils import timezone
 
-from memory.evidence import Passage, Shown, links_of, quoted
-from memory.filing.lines import lines_of
+from memory.facts.evidence import Passage, Shown, links_of, quoted
+from memory.facts.review import CORRECTABLE
+from memory.facts.undo import UNDO_FOR
 from memory.models import Document, Episode, Fact, ReviewAction
 from memory.pages.graph import graph
 from memory.pages.knowledge import address
+from memory.pages.labels import SOURCES, freshness, reason, sureness
 from memory.pages.profile import place_of
 from memory.pages.review import Row, as_it_stands
-from memory.pages.wording import SOURCES, freshness, reason, sureness
-from memory.review import CORRECTABLE
-from memory.undoing import UNDO_FOR
+from memory.text.fact_lines import lines_of
 
 if TYPE_CHECKING:
     from accounts.models import User

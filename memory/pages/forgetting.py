@@ -10,12 +10,12 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from memory.forgetting.doing import Preview
-from memory.forgetting.proving import holding
+from memory.forgetting.execute import Preview
 from memory.forgetting.targets import of_chat
+from memory.forgetting.verify import holding
 from memory.models import Document, Episode, Fact, Forgetting
 from memory.pages.knowledge import address
-from memory.retrieval import recall
+from memory.retrieval.recall import recall
 from recall.redaction import Going
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from memory.links import Neighbour, Relation, among, neighbours
+from memory.facts.links import Neighbour, Relation, among, neighbours
 from memory.models import Fact, FactLink
 
 if TYPE_CHECKING:

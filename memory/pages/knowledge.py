@@ -14,13 +14,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from memory import tree, uploads
-from memory.documents import MAX_TEXT, WENT_BACK, changes, part
-from memory.filing.lines import without_marks
+from memory.documents import tree, uploads
+from memory.documents.profile import FOLDER
+from memory.documents.readers.formats import ENDINGS, KNOWN
+from memory.documents.revisions import MAX_TEXT, WENT_BACK, changes, part
 from memory.models import Chunk, Document, Upload
 from memory.pages.profile import Editor, editor
-from memory.profile import FOLDER
-from memory.reading.formats import ENDINGS, KNOWN
+from memory.text.fact_lines import without_marks
 from recall.rendering.markdown import render
 
 MOST_IN_FOLDER: Final = 200

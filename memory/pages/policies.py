@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accounts.models import User
-from memory.decision import Rule
+from memory.librarian.decision import Rule
+from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, rules_of
+from memory.librarian.precision import precision_of
 from memory.models import KindPolicy
-from memory.policies import MEANS, NAMES, SUCH_AS, default_rule, rules_of
-from memory.precision import precision_of
 
 LABELS: Final = {Rule(value): label for value, label in KindPolicy.Rule.choices}
 

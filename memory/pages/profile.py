@@ -11,13 +11,13 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Max, Prefetch, Q
 
 from accounts.models import User
-from memory.documents import BEGINNINGS, Change, beginnings
-from memory.evidence import shown
+from memory.documents.profile import FOLDER
+from memory.documents.revisions import BEGINNINGS, Change, beginnings
+from memory.facts.evidence import shown
 from memory.forms import BoundaryForm
-from memory.kinds import Kind
 from memory.models import Boundary, Document, Fact, Revision
+from memory.models.kinds import Kind
 from memory.pages.review import Row, with_evidence
-from memory.profile import FOLDER
 
 FACTS_A_PAGE: Final = 100
 FACTS_IN_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")

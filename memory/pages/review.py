@@ -13,12 +13,12 @@ from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts.models import User
-from memory.contradiction import CHOICES, Choice
-from memory.evidence import Shown, shown
+from memory.facts.contradiction import CHOICES, Choice
+from memory.facts.evidence import Shown, shown
+from memory.facts.undo import can_be_undone
 from memory.forms import StatementForm
+from memory.librarian.policies import NAMES, subject_of
 from memory.models import Fact, ReviewAction
-from memory.policies import NAMES, subject_of
-from memory.undoing import can_be_undone
 
 QUEUE_LENGTH: Final = 50
 """Proposals on one page; the next ones move up when the page is loaded again."""

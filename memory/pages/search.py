@@ -17,15 +17,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from memory import source
 from memory.forms import SearchForm
-from memory.kinds import EpisodeKind, Kind
 from memory.models import Chunk, Document, Episode, Fact
+from memory.models.kinds import EpisodeKind, Kind
 from memory.pages.knowledge import address
-from memory.question import is_small_talk, words_of
-from memory.ranking import DEFAULT_PROFILE, Part, Rule, Source
+from memory.ports import source
 from memory.refs import ids_by_kind
-from memory.retrieval import CutItem, Filters, MemoryItem, recall
+from memory.retrieval.query import is_small_talk, words_of
+from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Rule, Source
+from memory.retrieval.recall import CutItem, Filters, MemoryItem, recall
 from recall.text import with_links_by_their_words
 
 RESULTS: Final = 20

@@ -13,12 +13,12 @@ from django.core.paginator import Page, Paginator
 from django.db.models import F, Min, Prefetch, Q, QuerySet
 
 from accounts.models import User
-from memory import source
-from memory.episodes import KEY_MOMENT, narrative_arc
 from memory.forms import TimelineForm
-from memory.kinds import EpisodeKind
+from memory.librarian.episodes import KEY_MOMENT, narrative_arc
 from memory.models import Episode, Fact
-from memory.pages.arc import Point, arc
+from memory.models.kinds import EpisodeKind
+from memory.pages.narrative_arc import Point, arc
+from memory.ports import source
 
 EPISODES_A_PAGE: Final = 50
 SIGNIFICANCE_DOTS: Final = 5

@@ -9,9 +9,9 @@ from itertools import groupby
 from django import template
 from django.utils import timezone
 
-from memory.filing.lines import Line, lines_of
 from memory.models import Fact
-from memory.pages import wording
+from memory.pages import labels
+from memory.text.fact_lines import Line, lines_of
 
 register = template.Library()
 
@@ -21,25 +21,25 @@ BULLETS = ("- ", "* ", "+ ")
 @register.filter
 def sureness(confidence: float) -> str:
     """“quite sure”."""
-    return wording.sureness(confidence)
+    return labels.sureness(confidence)
 
 
 @register.filter
 def freshness(fact: Fact) -> str:
     """“fading”."""
-    return wording.freshness(fact, timezone.now())
+    return labels.freshness(fact, timezone.now())
 
 
 @register.filter
 def whence(fact: Fact) -> str:
     """“You said so”."""
-    return wording.SOURCES[Fact.Source(fact.source)]
+    return labels.SOURCES[Fact.Source(fact.source)]
 
 
 @register.filter
 def why_kept(fact: Fact) -> str:
     """“not certain enough to be kept unasked”; nothing where `whence` says it."""
-    return wording.reason(fact)
+    return labels.reason(fact)
 
 
 @dataclass(frozen=True, slots=True)

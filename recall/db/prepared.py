@@ -4,8 +4,8 @@
 database takes the process (0.4 ms and 0.1): with thirty of them, that was half of a turn's processor time.
 
 `fetch`: SQL of our own. Django binds values on the client's side, so that the server reads each statement anew: for the
-search of `memory/searching.py` that is 4 ms of 10. It is planned once, too (`PLANNED_ONCE` in `recall/settings.py`):
-what a plan must know stands in the statement itself.
+search of `memory/retrieval/candidates.py` that is 4 ms of 10. It is planned once, too (`PLANNED_ONCE` in
+`recall/settings.py`): what a plan must know stands in the statement itself.
 
 Both go through Django's own cursor, so that what counts or times statements sees them.
 """

@@ -15,8 +15,8 @@ from accounts.models import AccessLog, User
 from accounts.staff.access_log import note, note_all
 from accounts.staff.logged_admin import LoggedAdmin
 from budget.models import BudgetPlan
+from memory.facts.review import accept
 from memory.models import Fact
-from memory.review import accept
 from tests.test_isolation import SECRET, Hers, hers
 
 __all__ = ["hers"]  # the fixture: one row of everything of Alice's

@@ -129,7 +129,7 @@ def test_others_keep_all_that_is_theirs(everything: User, bob: User, charlie: Us
 
 
 def test_what_staff_decided_for_others_stays_without_their_name(alice: Any, charlie: Any) -> None:
-    from memory import review
+    from memory.facts import review
 
     fact = Fact.objects.create(user=alice, statement="Alice's own")
     action = review.accept(fact, by=charlie)
@@ -205,7 +205,7 @@ def test_several_are_deleted_in_the_admin_in_the_same_way(everything: User, char
 
 def test_a_job_that_is_running_finds_nothing_to_write_to(everything: User) -> None:
     from chat.importing import jobs
-    from memory import librarian
+    from memory.librarian import run as librarian
 
     content = b'[{"mapping": {}, "title": "x"}]'
     job = jobs.accept(everything, "c.json", len(content), [content])

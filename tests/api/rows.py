@@ -13,7 +13,7 @@ from accounts.api.scopes import SCOPES
 from accounts.models import AccessLog
 from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Conversation, ImportJob, Message, Project, Role, Segment
-from memory import documents
+from memory.documents import revisions
 from memory.models import Boundary, Consolidation, Episode, Fact, Forgetting, ReviewAction, Upload
 
 AT: Final = "/api/v1"
@@ -47,7 +47,7 @@ def everything_of(user: Any, word: str) -> dict[str, Any]:
     fact = Fact.objects.create(user=user, statement=word, quote=word, message=question)
     known = Fact.objects.create(user=user, statement=f"{word} is known", status="active", tags=["garden"])
     action = ReviewAction.objects.create(user=user, fact=known, verb="accept", by=user, before={})
-    documents.save(user, DOCUMENT, word, started_from=0)
+    revisions.save(user, DOCUMENT, word, started_from=0)
     _receipt(user, conversation, answer, word)
     _receipt(user, conversation, tried, word)
     attachment = Attachment.objects.create(

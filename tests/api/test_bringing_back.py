@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from chat.models import Conversation, Project, Role
-from memory.forgetting.doing import forget
+from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
 from memory.models import Fact
 from tests.api.rows import everything_of, with_key

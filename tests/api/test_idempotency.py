@@ -19,9 +19,9 @@ from accounts.models import IdempotentRequest
 from accounts.tasks import remove_old_requests
 from chat import trash
 from chat.models import Conversation
-from memory import tree
-from memory.documents import Origin, add
-from memory.forgetting import doing
+from memory.documents import tree
+from memory.documents.revisions import Origin, add
+from memory.forgetting import execute
 from memory.forgetting.targets import Target, What
 from memory.models import Boundary, Document, Fact, Revision, Upload
 from tests.api.rows import AT, with_key
@@ -145,7 +145,7 @@ def test_what_was_answered_goes_when_something_is_forgotten(alice: Any, bob: Any
     put(with_key(alice), "one")
     put(with_key(bob), "one")
     fact = Fact.objects.create(user=alice, statement="The user grows garlic.", status="active")
-    doing.forget(alice, Target(What.FACT, str(fact.pk)), by=alice)
+    execute.forget(alice, Target(What.FACT, str(fact.pk)), by=alice)
     assert [one.user for one in IdempotentRequest.objects.all()] == [bob]
 
 

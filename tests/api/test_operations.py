@@ -16,8 +16,8 @@ from budget.models import BudgetPlan, Receipt
 from budget.planning.plan import SMALL, resolve
 from budget.planning.what_if import pieces_of, preview
 from chat.models import Conversation, Message
+from memory.consolidation.jobs import carry_out
 from memory.models import Fact
-from memory.tidying import carry_out
 from tests.api.rows import AT, DOCUMENT, everything_of, with_key
 from tests.budget.rows import answer_of, draft_for
 

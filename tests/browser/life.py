@@ -91,7 +91,7 @@ def begin(email: str) -> dict[str, str]:
     from accounts.models import User
     from chat import projects, reading, roles
     from chat.models import Conversation, Message
-    from memory import documents
+    from memory.documents import revisions
     from memory.models import Episode
     from recall.llm.tokens import count
 
@@ -124,7 +124,7 @@ def begin(email: str) -> dict[str, str]:
             happened_at=at, recorded_at=at, participants=["Mara"], tokens=count(summary),
         )  # fmt: skip
     for path, text in DOCUMENTS:
-        documents.save(user, path, text, "user", started_from=0)
+        revisions.save(user, path, text, "user", started_from=0)
     projects.make(user, "Seagrass", "Short sentences; the audience are fishermen.")
     roles.make(user, "Editor", "Say what is missing before you say what is good.")
     return {"conversation": told["Dinner on Saturday"], "formulas": told["Moving to Setúbal"]}

@@ -37,7 +37,7 @@ from chat.gathering import Known
 from chat.history import Past, Turn
 from chat.models import Message
 from chat.person import Acquaintance
-from memory.retrieval import MemoryItem, Recollection
+from memory.retrieval.recall import MemoryItem, Recollection
 from offline.cache import PromptCache
 from offline.models import MODELS
 from offline.prompt import read_prompt

@@ -11,7 +11,7 @@ from chat.context import Compiled, compile_context
 from chat.history import past
 from chat.models import Conversation, Message
 from chat.opening import Opened, send
-from memory.indexing import index_conversation
+from memory.index.indexer import index_conversation
 from recall.llm.tokens import count
 
 Exchange = tuple[str, str]

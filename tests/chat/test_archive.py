@@ -28,8 +28,8 @@ from chat.archive.writing import archive
 from chat.importing import entries, jobs
 from chat.importing.entries import NotImportedError
 from chat.models import Conversation, Message, Role
-from memory import review
-from memory.documents import beginnings
+from memory.documents.revisions import beginnings
+from memory.facts import review
 from memory.models import Chunk, Document, Fact, ReviewAction
 from tests.chat.whole_account import EACH, LONG_AGO, fill
 
@@ -223,8 +223,8 @@ def test_a_decision_that_came_in_can_still_be_undone(alice: Any, bob: Any, charl
 
 
 def test_what_came_in_is_found_by_its_words_at_once_and_by_meaning_soon(alice: Any, bob: Any, charlie: Any) -> None:
-    from memory.indexing import embed_waiting
-    from memory.retrieval import recall
+    from memory.index.indexer import embed_waiting
+    from memory.retrieval.recall import recall
 
     fill(alice, charlie)
     brought(bob, packed(alice))

@@ -19,7 +19,7 @@ from chat.history import active_path
 from chat.models import Attachment, Conversation, Message
 from chat.opening import Opened, Refused
 from chat.utterances import Conversations
-from memory.indexing import index_conversation
+from memory.index.indexer import index_conversation
 from memory.models import Chunk, Fact, LibrarianRun
 from tests.chat.conftest import Tabs, settled
 from tests.chat.long_talk import answered, begin, fold, go_on, numbered, standing

@@ -27,7 +27,7 @@ from chat.context import Compiled
 from chat.fitting import Loop
 from chat.models import Conversation, Role
 from chat.request import HOUR_EVERY, HOUR_EVERY_AT_ONE_GO, HOUR_FROM, PAUSES_AMONG
-from memory import review
+from memory.facts import review
 from memory.models import Boundary, Fact
 from offline.cache import InputUsage, PromptCache
 from offline.models import MODELS

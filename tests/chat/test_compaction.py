@@ -22,9 +22,9 @@ from chat.folding import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.segments import keep_long_results
 from chat.summary import Exchange, RuleEngine, Summarised, Verbosity
-from memory.extraction import Usage
+from memory.librarian.engine import Usage
 from memory.models import Chunk, Document
-from memory.retrieval import recall
+from memory.retrieval.recall import recall
 from tests.chat.long_talk import answered, begin, fold, go_on, numbered, standing
 from tests.chat.long_talk import ask as ask_recall
 

@@ -26,8 +26,8 @@ from chat.opening import Opened, send
 from chat.request import FRAME, PLACEHOLDER, SUMMARY_NOTE
 from chat.tools import run_tool
 from chat.triggers import VERBATIM_TURNS
-from memory.indexing import embed_waiting, index_conversation
-from memory.retrieval import Recollection
+from memory.index.indexer import embed_waiting, index_conversation
+from memory.retrieval.recall import Recollection
 from tests.chat.long_talk import Exchange, answered, ask, begin, fold, go_on
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]

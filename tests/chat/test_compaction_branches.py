@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.models import Conversation, Message, Segment
-from memory.retrieval import recall
+from memory.retrieval.recall import recall
 from tests.chat.long_talk import ask, begin, fold, go_on, numbered, standing
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]

@@ -14,8 +14,8 @@ from chat.folding import KEPT_TURNS
 from chat.models import Compaction, Conversation, Message
 from chat.tools import run_tool
 from chat.triggers import VERBATIM_TURNS, Moment, reason
-from memory.indexing import embed_waiting, index_conversation
-from memory.librarian import read
+from memory.index.indexer import embed_waiting, index_conversation
+from memory.librarian.run import read
 from memory.models import Fact, LibrarianRun
 from tests.chat.long_talk import Exchange, answered, ask, begin, go_on, standing
 

@@ -18,7 +18,7 @@ from chat.compaction import MADE_UP_FOR, ask_if_due, ask_where_quiet, carry_out
 from chat.folding import FEWEST, KEPT_TURNS, LEAST_TURNS, MERGED_DOWN_TO, MOST_SEGMENTS, Sized, stretch, too_many
 from chat.models import Compaction, Conversation, Message
 from chat.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, Moment, reason
-from memory.indexing import embed_waiting
+from memory.index.indexer import embed_waiting
 from recall.llm.client import from_settings
 from tests.chat.conftest import Provider, Tabs
 from tests.chat.long_talk import ask, begin, numbered

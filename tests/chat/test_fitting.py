@@ -22,7 +22,7 @@ from chat.answering import ToolUse
 from chat.assembling import Reply
 from chat.models import Message
 from chat.taskroom import Shown
-from memory import documents
+from memory.documents import revisions
 from memory.models import Document, Revision
 from recall.llm import client as provider_module
 from tests.chat.conftest import Provider, Tab, Tabs, settled
@@ -44,8 +44,8 @@ def roomy(task: int) -> ResolvedPlan:
 
 @pytest.fixture
 def long_document(alice: Any) -> str:
-    origin = documents.Origin(Document.Source.USER)
-    documents.add(alice, "/reference/lisbon", SENTENCE * 150, Revision.Author.USER, origin)
+    origin = revisions.Origin(Document.Source.USER)
+    revisions.add(alice, "/reference/lisbon", SENTENCE * 150, Revision.Author.USER, origin)
     return "/reference/lisbon"
 
 
@@ -312,7 +312,7 @@ async def test_a_result_that_cannot_be_kept_is_shortened_all_the_same(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> str:
-        raise documents.PathTakenError("/artifacts/x")
+        raise revisions.PathTakenError("/artifacts/x")
 
     with_plan(monkeypatch, roomy(task=600))
     monkeypatch.setattr(fitting, "keep_artifact", full)

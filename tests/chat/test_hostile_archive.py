@@ -11,7 +11,7 @@ import pytest
 from budget.models import UsageDay
 from chat.archive.bringing_in import NOT_CONSISTENT
 from chat.importing.entries import NotImportedError
-from memory import review
+from memory.facts import review
 from memory.models import Fact, ReviewAction
 from tests.chat.test_archive import Rows, brought, packed, repacked, rows
 from tests.chat.whole_account import fill

@@ -16,7 +16,7 @@ from chat.importing.entries import NOT_AN_EXPORT, NotImportedError
 from chat.importing.keeping import keep
 from chat.models import Conversation, ImportJob, ImportPart, Message
 from memory.models import Chunk, Document, Fact, FactLink, LibrarianRun
-from memory.retrieval import recall
+from memory.retrieval.recall import recall
 from tests.chat.exports import CHATGPT, CLAUDE, CLAUDE_MEMORIES, CLAUDE_PROJECTS, conversation, zipped
 
 pytestmark = pytest.mark.django_db
@@ -128,7 +128,7 @@ def test_the_librarian_reads_nothing_by_itself_and_all_when_asked(alice: Any) ->
 
 
 def test_what_an_assistant_said_elsewhere_is_never_evidence(alice: Any) -> None:
-    from memory.librarian import read
+    from memory.librarian.run import read
 
     job = brought(
         alice, json.dumps([conversation("a", "Hello there", "You live in Lisbon.", "My name is Rui.")]).encode()

@@ -11,9 +11,9 @@ from accounts.models import User
 from chat.catching_up import index_what_was_missed
 from chat.models import Conversation, Message
 from chat.utterances import Conversations
-from memory.indexing import index_conversation
+from memory.index.indexer import index_conversation
 from memory.models import Chunk
-from memory.source import Utterance
+from memory.ports.source import Utterance
 from tests.chat.conftest import Provider, Tabs
 from tests.memory.test_indexing import MONDAY
 

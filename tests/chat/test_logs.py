@@ -13,8 +13,8 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from chat.models import Message
-from memory import librarian
-from memory.indexing import embed_waiting
+from memory.index.indexer import embed_waiting
+from memory.librarian import run as librarian
 from memory.models import LibrarianRun
 from recall.celery import app
 from recall.observability.logs import FIELDS, MORE_THAN_IDS, TASKS, JsonLines, PlainLines, with_fields

@@ -15,8 +15,8 @@ from django.test import Client
 from chat import windows
 from chat.models import Conversation, Message
 from chat.pages import exchange_html, message_html, told_time
+from memory.librarian.rules.engine import VERSION
 from memory.models import Fact, LibrarianRun
-from memory.rules.engine import VERSION
 
 SignIn = Callable[[Any], Client]
 

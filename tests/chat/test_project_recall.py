@@ -21,11 +21,11 @@ from chat.context import Compiled, compile_context
 from chat.models import Conversation, Message, Project
 from chat.opening import Opened, send
 from chat.tools import run_tool
-from memory.first_turn import where_we_left
 from memory.models import Boundary, Document, Episode, Fact
-from memory.question import read
-from memory.ranking import CALIBRATIONS, FITTING, PROFILES, PROJECT_BOOST, Ranked, rank
-from memory.retrieval import Filters, recall
+from memory.retrieval.conversation_start import where_we_left
+from memory.retrieval.query import read
+from memory.retrieval.ranking import CALIBRATIONS, FITTING, PROFILES, PROJECT_BOOST, Ranked, rank
+from memory.retrieval.recall import Filters, recall
 from tests.memory.test_ranking import NOW, candidate, passage, ranked
 from tests.memory.test_ranking import refs as order
 from tests.memory.test_retrieval import document, episode, refs, remember, talk, texts

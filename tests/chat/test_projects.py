@@ -17,8 +17,8 @@ from chat.bringing_back import GoneForGood
 from chat.choices import Choices, NotThere, beginning
 from chat.models import Conversation, Project
 from chat.opening import Refused, send
-from memory import documents, tree
-from memory.forgetting.doing import forget
+from memory.documents import revisions, tree
+from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target
 from memory.models import Document, Fact, Forgetting, Upload
 from tests.chat.long_talk import begin, numbered
@@ -33,7 +33,7 @@ def her(client: Client, alice: User) -> Client:
 
 
 def document(user: User, path: str) -> Document:
-    return documents.save(user, path, "Roses along the wall.", "user", started_from=0)
+    return revisions.save(user, path, "Roses along the wall.", "user", started_from=0)
 
 
 def paths(user: User) -> list[str]:

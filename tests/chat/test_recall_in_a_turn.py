@@ -22,8 +22,8 @@ from chat.segments import keep_long_results
 from chat.tools import run_tool
 from chat.tools.knowing import brought
 from chat.utterances import Conversations
-from memory import documents
-from memory.indexing import embed_waiting, index_document
+from memory.documents import revisions
+from memory.index.indexer import embed_waiting, index_document
 from memory.models import Document, Episode, Fact
 from tests.chat.conftest import Frame, Provider, Tabs
 from tests.memory.test_indexing import said
@@ -254,7 +254,7 @@ def library(alice: User) -> None:
         ("/projects/garden/plan", "# Beds\n\nThe garlic goes into the bed by the wall."),
         ("/reference/kitchen", "# Sauces\n\nGarlic burns easily, so add it late to the pan."),
     ):
-        index_document(documents.save(alice, path, text, started_from=0))
+        index_document(revisions.save(alice, path, text, started_from=0))
     embed_waiting()
 
 

@@ -12,8 +12,8 @@ from budget.models import Receipt
 from chat import opening
 from chat.context import Compiled, compile_context
 from chat.utterances import Conversations
-from memory.indexing import embed_waiting
-from memory.retrieval import recall
+from memory.index.indexer import embed_waiting
+from memory.retrieval.recall import recall
 from tests.chat.conftest import Provider, Tabs
 from tests.memory.test_indexing import said
 

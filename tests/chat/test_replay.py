@@ -16,8 +16,8 @@ from budget.models import ProfileSnapshot, Receipt
 from budget.receipts.retention import remove_cut, remove_words
 from chat.models import Conversation, Message, Role, Segment
 from chat.replaying import FIRST_REMOVED, FORGOTTEN, NO_INGREDIENTS, OTHER_WORDING, WORDS_REMOVED, replay
-from memory import documents
-from memory.indexing import embed_waiting
+from memory.documents import revisions
+from memory.index.indexer import embed_waiting
 from memory.models import Boundary
 from tests.chat.conftest import Provider, Tabs
 from tests.chat.long_talk import fold
@@ -40,7 +40,7 @@ def prepare(user: Any) -> None:
 
     Boundary.objects.create(text="Never give medical doses.")
     Boundary.objects.create(user=user, text="Do not mention my former employer.")
-    documents.save(user, "/profile/goals", "- play the first suite by spring\n- learn Italian", started_from=0)
+    revisions.save(user, "/profile/goals", "- play the first suite by spring\n- learn Italian", started_from=0)
     Conversations().store(user, "Instruments", said(("user", CELLO)))
     embed_waiting()
 
@@ -53,7 +53,7 @@ def give_role(user: Any, conversation: str) -> None:
 
 @sync_to_async
 def add_goal(user: Any) -> None:
-    document = documents.save(user, "/profile/identity", "- Lives in Lisbon", started_from=0)
+    document = revisions.save(user, "/profile/identity", "- Lives in Lisbon", started_from=0)
     assert document.path == "/profile/identity"
 
 

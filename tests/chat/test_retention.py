@@ -28,12 +28,12 @@ from chat import retention, tasks, trash
 from chat.leaving_out import leavable
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.retention import What
-from memory import artifacts, documents
-from memory.forgetting.doing import forget
-from memory.forgetting.doing import preview as would_go
-from memory.forgetting.epoch import hold
+from memory.documents import artifacts, revisions
+from memory.forget_epoch import hold
+from memory.forgetting.execute import forget
+from memory.forgetting.execute import preview as would_go
 from memory.forgetting.targets import Target
-from memory.indexing import index_conversation
+from memory.index.indexer import index_conversation
 from memory.models import Chunk, Document, Episode, Fact, Forgetting, LibrarianRun
 from recall.process.schedule import BEAT_SCHEDULE
 from tests.budget.rows import PLAN, Figures, answer_of, draft_for
@@ -333,8 +333,8 @@ def talk(user: Any, days: float, **fields: Any) -> Conversation:
         status="active", source="stated", accepted_at=timezone.now(),
     )  # fmt: skip
     artifacts.keep_artifact(user, str(made.pk), "web_search 1", "Long.")
-    origin = documents.Origin(Document.Source.LIBRARIAN, f"conversation:{made.pk}")
-    documents.add(user, f"/conversations/{made.pk}", "They spoke of cousins.", "librarian", origin)
+    origin = revisions.Origin(Document.Source.LIBRARIAN, f"conversation:{made.pk}")
+    revisions.add(user, f"/conversations/{made.pk}", "They spoke of cousins.", "librarian", origin)
     book(draft_for(answer), Ending(Receipt.State.COMPLETE, [Figures(input=10)], "How lovely."))
     Conversation.objects.filter(pk=made.pk).update(last_activity_at=ago(days))
     return made

@@ -13,7 +13,7 @@ import pytest
 
 from chat.summary import Exchange, RuleEngine, Summary, SummaryFailed, Verbosity, engine, summarise
 from chat.summary.model import ANSWER_CHARS, QUESTION_CHARS, ROOM, SEGMENT_CHARS, ModelEngine, as_data, schema
-from memory.extraction import Usage
+from memory.librarian.engine import Usage
 from offline.schema import schema_problem
 from recall.llm import client
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from chat.summary import Exchange, RuleEngine, Summary, Verbosity, render
 from chat.summary.rules import kind_of
-from memory.embedding import embedder
-from memory.question import read
-from memory.ranking import CALIBRATIONS
+from memory.embeddings.port import embedder
+from memory.retrieval.query import read
+from memory.retrieval.ranking import CALIBRATIONS
 from recall.llm.tokens import count
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from chat.summary.shift import CALIBRATIONS, LEAST_BEFORE, TURNS, Calibration, distances, has_shifted, tells
-from memory.embedding import MODELS, embedder
+from memory.embeddings.port import MODELS, embedder
 
 LABELLED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "topic_shift.json").read_text())
 FAR = Calibration(apart=0.7)

@@ -18,8 +18,8 @@ from budget.models import Limit
 from budget.spending import limits, usage
 from chat import temporary
 from chat.running import TURNS
-from memory import documents
-from memory.indexing import embed_waiting
+from memory.documents import revisions
+from memory.index.indexer import embed_waiting
 from memory.models import Boundary, Fact
 from tests.chat.conftest import Frame, Provider, Tab, Tabs, settled
 from tests.memory.test_indexing import said
@@ -41,7 +41,7 @@ def known_of(user: Any) -> None:
     """Something of every kind that a prompt could hold: the profile, a fact, an earlier conversation."""
     from chat.utterances import Conversations
 
-    documents.save(user, "/profile/identity", "I am a nurse.", started_from=0)
+    revisions.save(user, "/profile/identity", "I am a nurse.", started_from=0)
     Fact.objects.create(
         user=user, statement=HOME, kind="place", key="home", value="Lisbon", importance=0.9, status="active"
     )

@@ -18,8 +18,8 @@ from chat.opening import Opened
 from chat.tools import BY_NAME, SEARCHES, TOOLS, history_line, offered, run_tool, tools_for
 from chat.tools import web as web_tool
 from chat.websearch import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
-from memory import documents
-from memory.documents import PathTakenError
+from memory.documents import revisions
+from memory.documents.revisions import PathTakenError
 from memory.models import Document, Fact
 from recall.llm.client import Capabilities
 from tests.chat.long_talk import ask, begin
@@ -54,7 +54,7 @@ def search(monkeypatch: pytest.MonkeyPatch) -> Found:
 
 def test_a_long_document_is_read_on_from_where_the_last_piece_ended(opened: Opened, alice: User) -> None:
     text = "".join(f"{number:05}" for number in range(5_000))
-    documents.save(alice, "/reference/long", text, "user", started_from=0)
+    revisions.save(alice, "/reference/long", text, "user", started_from=0)
 
     first = json.loads(run(opened, "read_document", {"path": "/reference/long"}).result)
     second = json.loads(run(opened, "read_document", {"path": "/reference/long", "start": first["next_start"]}).result)

@@ -20,11 +20,11 @@ from chat.importing.threads import Said, Thread
 from chat.models import Compaction, Conversation, Message
 from chat.person import acquaintance
 from chat.retelling import retold
-from memory import documents
-from memory.first_turn import where_we_left
-from memory.indexing import index_conversation, index_segment
+from memory.documents import revisions
+from memory.index.indexer import index_conversation, index_segment
 from memory.models import Chunk, Document, Episode, Fact, LibrarianRun
-from memory.retrieval import recall
+from memory.retrieval.conversation_start import where_we_left
+from memory.retrieval.recall import recall
 from recall.process.schedule import BEAT_SCHEDULE
 from tests.chat.test_pages import say
 
@@ -54,9 +54,9 @@ def conversation(alice: Any) -> Conversation:
 
 def told(user: Any, conversation: Conversation) -> Document:
     """The document that tells of the conversation."""
-    origin = documents.Origin(Document.Source.LIBRARIAN, f"conversation:{conversation.pk}")
+    origin = revisions.Origin(Document.Source.LIBRARIAN, f"conversation:{conversation.pk}")
     text = f"The {WORD} of Rottnest Island smiles."
-    return documents.add(user, "/conversations/2026-11-quokka", text, "librarian", origin, title="Quokka")
+    return revisions.add(user, "/conversations/2026-11-quokka", text, "librarian", origin, title="Quokka")
 
 
 def recalled(user: Any) -> set[str]:
@@ -239,7 +239,7 @@ def test_half_an_hour_later_it_is_gone_with_what_was_told_of_it(alice: Any, conv
 
 
 def test_a_document_of_it_that_the_person_wrote_in_is_theirs(alice: Any, conversation: Conversation) -> None:
-    documents.save(alice, "/conversations/2026-11-quokka", "My own words.", "user", started_from=1)
+    revisions.save(alice, "/conversations/2026-11-quokka", "My own words.", "user", started_from=1)
     trash.empty(delete(conversation) + trash.UNDO_FOR)
     assert Document.objects.get().text == "My own words."
     assert recalled_document(alice)

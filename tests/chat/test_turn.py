@@ -21,7 +21,7 @@ from chat.outcomes import outcome
 from chat.recovery import mark_abandoned_answers
 from chat.running import TURNS
 from chat.turn import _show_context
-from memory import review
+from memory.facts import review
 from memory.models import Document, Fact, LibrarianRun
 from tests.chat.conftest import Provider, Tabs, settled
 

@@ -15,7 +15,7 @@ from django.test import AsyncClient
 
 from chat.models import Message
 from chat.running import TURNS
-from memory.indexing import embed_waiting
+from memory.index.indexer import embed_waiting
 from recall.llm.client import close
 from tests.chat.conftest import Provider, settled
 from tests.memory.test_indexing import said

@@ -27,9 +27,9 @@ from chat.models import Conversation, Message
 from chat.opening import Opened
 from chat.replaying import replay
 from chat.running import TURNS
-from memory.indexing import INDEX_TASK, embed_waiting
+from memory.index.indexer import INDEX_TASK, embed_waiting
 from memory.models import Chunk, Fact, LibrarianRun
-from memory.retrieval import MemoryItem
+from memory.retrieval.recall import MemoryItem
 from recall.llm.client import close
 from tests.chat.conftest import Frame, Provider, Tab, Tabs, settled
 

@@ -10,8 +10,9 @@ from uuid import uuid4
 from accounts.models import AccessLog
 from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Compaction, Conversation, ImportJob, Message, Project, Role, Segment
-from memory import documents, review
-from memory.indexing import embed_waiting, index_conversation
+from memory.documents import revisions
+from memory.facts import review
+from memory.index.indexer import embed_waiting, index_conversation
 from memory.models import (
     Boundary,
     Consolidation,
@@ -141,14 +142,14 @@ def _facts(user: Any, message: Message, run: LibrarianRun) -> tuple[Fact, Fact]:
 
 def _documents(user: Any, conversation: Conversation, fact: Fact, message: Message) -> None:
     text = f"- Lives in Porto. ^fact-{fact.pk}\n- The {EACH} sings. ^said-{message.pk}\n"
-    first = documents.save(user, "/profile/identity", f"# {EACH}", started_from=0)
-    documents.write(first, f"# {EACH}\n\n{text}", "librarian")
-    documents.add(
+    first = revisions.save(user, "/profile/identity", f"# {EACH}", started_from=0)
+    revisions.write(first, f"# {EACH}\n\n{text}", "librarian")
+    revisions.add(
         user,
         f"/artifacts/{conversation.pk}/web_search 1",
         EACH,
         "import",
-        documents.Origin(Document.Source.IMPORT, "x:1", "0" * 64),
+        revisions.Origin(Document.Source.IMPORT, "x:1", "0" * 64),
     )
     Document.objects.filter(pk=first.pk).update(created_at=LONG_AGO, changed_at=LONG_AGO, tags=["me"])
 

@@ -16,15 +16,15 @@ from accounts.models import User
 from chat.context import compile_context
 from chat.models import Conversation, Message
 from chat.opening import Opened
-from memory.embedding import embedder
-from memory.forgetting.doing import ChangedError, forget, preview
-from memory.forgetting.proving import look_for
-from memory.forgetting.sweeping import owned_models
+from memory.embeddings.port import embedder
+from memory.facts.review import undo
+from memory.forgetting.execute import ChangedError, forget, preview
+from memory.forgetting.residue import owned_models
 from memory.forgetting.targets import NothingThereError, Target, What
-from memory.indexing import EMBEDDED_COLUMNS, embed_waiting
+from memory.forgetting.verify import look_for
+from memory.index.indexer import EMBEDDED_COLUMNS, embed_waiting
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction
-from memory.retrieval import recall
-from memory.review import undo
+from memory.retrieval.recall import recall
 from recall.process.embedded_postgres import Cluster
 from recall.redaction import FORGOTTEN
 from tests.forgetting.everywhere import files_with, tables_with

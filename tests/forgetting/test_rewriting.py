@@ -12,13 +12,13 @@ from chat import summary
 from chat.models import Segment
 from chat.rewriting import DROPPED, is_dropped
 from chat.summary import RuleEngine
-from memory import librarian
-from memory.extraction import Extraction, ProposedEpisode, ReadingFailed
-from memory.forgetting import rewriting
-from memory.forgetting.doing import forget
+from memory.forgetting import rewrite
+from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
-from memory.kinds import EpisodeKind
+from memory.librarian import run
+from memory.librarian.engine import Extraction, ProposedEpisode, ReadingFailed
 from memory.models import Chunk, Episode, Forgetting
+from memory.models.kinds import EpisodeKind
 from tests.forgetting.everywhere import tables_with
 from tests.forgetting.told import WORDS, Told
 
@@ -59,7 +59,7 @@ class Tells:
 @pytest.fixture
 def tells(monkeypatch: pytest.MonkeyPatch) -> Tells:
     engine = Tells()
-    monkeypatch.setattr(librarian, "engine", lambda: engine)
+    monkeypatch.setattr(run, "engine", lambda: engine)
     return engine
 
 
@@ -68,7 +68,7 @@ def test_a_dropped_summary_stands_as_a_placeholder_and_then_anew(told: Told, rec
     assert dropped.text == DROPPED.format(first=1, last=1)
     assert not Chunk.objects.filter(segment=dropped).exists()
 
-    assert rewriting.rewrite(receipt.pk) == 0
+    assert rewrite.rewrite(receipt.pk) == 0
 
     segment = Segment.objects.get(pk=told.segment.pk)
     assert not is_dropped(segment)
@@ -84,7 +84,7 @@ def test_a_limit_that_is_used_up_has_the_rules_write_it_anew(
     limits.set_limit(told.user, limits.What.MONEY, limits.Per.MONTH, Decimal(0))
     receipt = forget(told.user, Target(What.FACT, str(told.fact.pk)), by=told.user)
 
-    assert rewriting.rewrite(receipt.pk) == 0
+    assert rewrite.rewrite(receipt.pk) == 0
 
     assert not is_dropped(Segment.objects.get(pk=told.segment.pk))
 
@@ -92,11 +92,11 @@ def test_a_limit_that_is_used_up_has_the_rules_write_it_anew(
 def test_an_episode_is_told_anew_of_the_same_turns(told: Told, receipt: Forgetting, tells: Tells) -> None:
     assert not Episode.objects.exists()
 
-    rewriting.rewrite(receipt.pk)
+    rewrite.rewrite(receipt.pk)
 
     episode = Episode.objects.get()
     assert (episode.title, episode.first_turn, episode.last_turn, episode.run) == ("Bread", 1, 2, told.run)
-    rewriting.rewrite(receipt.pk)
+    rewrite.rewrite(receipt.pk)
     assert Episode.objects.count() == 1
 
 
@@ -104,14 +104,14 @@ def test_what_could_not_be_written_waits_for_the_clock(
     told: Told, receipt: Forgetting, tells: Tells, queued: list[Any], django_capture_on_commit_callbacks: Any
 ) -> None:
     tells.fails = True
-    assert rewriting.rewrite(receipt.pk) == 1
+    assert rewrite.rewrite(receipt.pk) == 1
 
     with django_capture_on_commit_callbacks(execute=True):
-        assert rewriting.requeue() == 1
-    assert queued == [(rewriting.TASK, (receipt.pk,))]
+        assert rewrite.requeue() == 1
+    assert queued == [(rewrite.TASK, (receipt.pk,))]
 
     tells.fails = False
-    assert (rewriting.rewrite(receipt.pk), rewriting.requeue()) == (0, 0)
+    assert (rewrite.rewrite(receipt.pk), rewrite.requeue()) == (0, 0)
 
 
 def test_what_is_left_of_a_conversation_that_went_meanwhile_is_struck_off(
@@ -119,4 +119,4 @@ def test_what_is_left_of_a_conversation_that_went_meanwhile_is_struck_off(
 ) -> None:
     told.conversation.delete()
 
-    assert rewriting.rewrite(receipt.pk) == 0
+    assert rewrite.rewrite(receipt.pk) == 0

@@ -24,15 +24,16 @@ from chat.opening import Opened
 from chat.recovery import mark_if_abandoned
 from chat.summary import RuleEngine as SummaryRules
 from chat.tools import run_tool, working
-from memory import librarian, remembering, uploads
-from memory.extraction import Extraction, Reading
-from memory.filing import papers
-from memory.forgetting.doing import forget
-from memory.forgetting.epoch import epoch
+from memory.documents import uploads
+from memory.forget_epoch import epoch
+from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
-from memory.indexing import reindex
+from memory.index.indexer import reindex
+from memory.librarian import document_updates, remember
+from memory.librarian import run as librarian
+from memory.librarian.engine import Extraction, Reading
+from memory.librarian.rules.engine import RuleEngine
 from memory.models import Document, Episode, Fact, LibrarianRun
-from memory.rules.engine import RuleEngine
 from recall.db.notify import PROCESS_KEY
 from recall.redaction import FORGOTTEN
 from tests.chat.exports import CHATGPT
@@ -227,10 +228,10 @@ def test_remembering_proposes_nothing_in_such_a_turn(told: Told) -> None:
     forget_it(told)
 
     said = utterance(told.neighbour)
-    answered = remembering.propose(told.user, "The user's cousin lives far away.", said, began)
+    answered = remember.propose(told.user, "The user's cousin lives far away.", said, began)
 
-    assert remembering.FORGOTTEN_MEANWHILE in answered
-    assert not Fact.objects.filter(extracted_by=remembering.EXTRACTED_BY).exists()
+    assert remember.FORGOTTEN_MEANWHILE in answered
+    assert not Fact.objects.filter(extracted_by=remember.EXTRACTED_BY).exists()
 
 
 def test_an_answer_that_was_told_it_by_a_tool_keeps_nothing_of_it(told: Told) -> None:
@@ -324,7 +325,7 @@ def test_an_uploaded_file_becomes_a_document_with_the_person_held(told: Told) ->
 
 def test_an_ended_conversation_is_read_with_the_person_held(told: Told) -> None:
     with CaptureQueriesContext(connection) as queries:
-        papers.file_ended(told.user, told.conversation.pk)
+        document_updates.file_ended(told.user, told.conversation.pk)
     reads = [at for at, one in enumerate(queries) if one["sql"].startswith("SELECT")]
     assert len(reads) > 1
     assert reads[0] == held_at(queries, "accounts_user")[0]

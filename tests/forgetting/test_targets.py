@@ -9,12 +9,12 @@ import pytest
 from accounts.models import User
 from budget.models import UsageDay
 from chat.models import Conversation, Message
-from memory.documents import DocumentChangedError, save
-from memory.forgettable import BusyError
-from memory.forgetting.doing import forget, preview
-from memory.forgetting.sweeping import owned_models
+from memory.documents.revisions import DocumentChangedError, save
+from memory.forgetting.execute import forget, preview
+from memory.forgetting.residue import owned_models
 from memory.forgetting.targets import NothingThereError, Target, What
 from memory.models import Document, Episode, Fact, Forgetting
+from memory.ports.forgettable import BusyError
 from recall.redaction import FORGOTTEN
 from tests.forgetting.everywhere import tables_with
 from tests.forgetting.told import BREAD, SAID, WORDS, Told, learn, tell

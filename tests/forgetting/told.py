@@ -12,10 +12,10 @@ from django.utils import timezone
 from accounts.models import User
 from budget.models import ProfileSnapshot, Receipt
 from chat.models import Conversation, Message, Segment
-from memory import documents
-from memory.embedding import embedder
-from memory.indexing import embed_waiting, index_conversation, index_segment
-from memory.links import take_place
+from memory.documents import revisions
+from memory.embeddings.port import embedder
+from memory.facts.links import take_place
+from memory.index.indexer import embed_waiting, index_conversation, index_segment
 from memory.models import Document, Episode, Fact, FactLink, LibrarianRun, PersonalIndex, ReviewAction, Upload
 
 QUOTE = "My cousin Quillfeather moved to Zanzibar"
@@ -160,9 +160,9 @@ def accept(fact: Fact, older: Fact) -> ReviewAction:
 def write_documents(user: User, fact: Fact, conversation: Conversation) -> None:
     """A profile with a line of the librarian's, with history; an upload; a kept result; a file that failed."""
     mine = "I am fond of the sea."
-    documents.save(user, "/profile/identity", f"{mine}\n{STATEMENT}", started_from=0)
-    documents.save(user, "/profile/identity", f"{mine}\n{STATEMENT}\nI bake.", started_from=1)
-    documents.save(user, "/profile/goals", "Visit the Alps.", started_from=0)
+    revisions.save(user, "/profile/identity", f"{mine}\n{STATEMENT}", started_from=0)
+    revisions.save(user, "/profile/identity", f"{mine}\n{STATEMENT}\nI bake.", started_from=1)
+    revisions.save(user, "/profile/goals", "Visit the Alps.", started_from=0)
     Document.objects.create(
         user=user, path=f"/artifacts/{conversation.pk}/search 1", title="search 1", text=f"Found: {STATEMENT}",
         source="import",

@@ -16,8 +16,8 @@ from asgiref.sync import async_to_sync
 from accounts.api.scopes import SCOPES
 from accounts.models import User
 from chat.mcp.tools import LENT
-from memory import documents
-from memory.indexing import index_document
+from memory.documents import revisions
+from memory.index.indexer import index_document
 from tests.mcp.conftest import URL, Assistant
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "mcp.md").read_text()
@@ -57,7 +57,7 @@ def test_the_program_finds_what_is_remembered(alice: User, assistant: Any, monke
     (program,) = [text for kind, text in BLOCKS if kind == "python"]
     told: dict[str, Any] = {}
     exec(program, told)
-    index_document(documents.save(alice, "/profile/garden", "The bees swarm in May.", "user", started_from=0))
+    index_document(revisions.save(alice, "/profile/garden", "The bees swarm in May.", "user", started_from=0))
     hers: Assistant = assistant(alice)
     http = hers.http()
     monkeypatch.setattr(told["httpx2"], "AsyncClient", lambda **_: http)

@@ -8,8 +8,8 @@ import pytest
 from accounts.api import keys
 from accounts.models import User
 from chat.mcp.tools import SCOPES_OF_TOOLS
+from memory.librarian.remember import WAITS
 from memory.models import Fact
-from memory.remembering import WAITS
 from tests.mcp.conftest import Assistant
 from tests.running import listening_socket, serve_in_thread
 

@@ -16,13 +16,15 @@ from mcp_types import INVALID_PARAMS
 from accounts.models import User
 from chat.mcp.tools import SCOPES_OF_TOOLS
 from chat.models import Conversation, Message
-from memory import documents, policies, review
-from memory.decision import Rule
-from memory.embedding import embedder
-from memory.indexing import index_conversation
-from memory.kinds import Kind
+from memory.documents import revisions
+from memory.embeddings.port import embedder
+from memory.facts import review
+from memory.index.indexer import index_conversation
+from memory.librarian import policies
+from memory.librarian.decision import Rule
+from memory.librarian.remember import MOST_TOLD, TOLD_BY, WAITS
 from memory.models import Fact
-from memory.remembering import MOST_TOLD, TOLD_BY, WAITS
+from memory.models.kinds import Kind
 from tests.mcp.conftest import Assistant
 
 type With = Callable[..., Assistant]
@@ -38,7 +40,7 @@ def known(alice: User, bob: User) -> None:
     for user, words in ((alice, BEES), (bob, "The user keeps bees on the roof, says Bob.")):
         vector = embedder().embed([words])[0].tolist()
         Fact.objects.create(user=user, statement=words, status="active", vector=vector, embedded_by=embedder().name)
-        documents.save(user, "/profile/identity", f"Written by {user.preferred_name}: bees.", "user", started_from=0)
+        revisions.save(user, "/profile/identity", f"Written by {user.preferred_name}: bees.", "user", started_from=0)
         talk = Conversation.objects.create(user=user, next_seq=2)
         said = Message.objects.create(
             user=user, conversation=talk, seq=1, turn=1, role="user", event_type="user_message",

@@ -11,9 +11,9 @@ from django.test import Client
 
 from accounts.models import User
 from chat.models import Conversation
-from memory.documents import save
+from memory.documents.revisions import save
+from memory.facts.review import accept
 from memory.models import Boundary, Document, Fact, LibrarianRun, ReviewAction, Revision
-from memory.review import accept
 
 type SignIn = Callable[[User], Client]
 

@@ -15,9 +15,9 @@ from django.test import Client
 from accounts.api import keys
 from accounts.models import User
 from chat.utterances import Conversations
-from memory import uploads
-from memory.documents import save
-from memory.indexing import embed_waiting
+from memory.documents import uploads
+from memory.documents.revisions import save
+from memory.index.indexer import embed_waiting
 from memory.models import Document, Episode, Fact, Upload
 from tests.memory.test_indexing import said
 

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation
-from memory import consolidation
-from memory.consolidation import BACK, FADED, LIVE_EPISODES, Report, consolidate, people, revive
-from memory.embedding import embedder
+from memory.consolidation import consolidate as consolidation
+from memory.consolidation.consolidate import BACK, FADED, LIVE_EPISODES, Report, consolidate, people, revive
+from memory.embeddings.port import embedder
+from memory.facts.review import accept, edit
+from memory.facts.validity import OVER
 from memory.models import Episode, Fact, PersonalIndex
-from memory.review import accept, edit
 from memory.tasks import consolidate as consolidate_task
 from memory.tasks import consolidate_one
-from memory.validity import OVER
 from recall.process.schedule import BEAT_SCHEDULE
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -107,7 +107,7 @@ def test_what_a_person_accepted_or_reworded_stays_whoever_extracted_it(alice: Us
 
 
 def test_a_sisters_name_unused_for_a_year_is_still_recalled(alice: User) -> None:
-    from memory.retrieval import recall
+    from memory.retrieval.recall import recall
 
     vector = embedder().embed([SISTER])[0].tolist()
     fact(
@@ -419,7 +419,7 @@ def elsewhere(transactional_db: None) -> Iterator[Any]:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_fact_that_is_being_used_at_that_moment_is_left_alone(alice: User, elsewhere: Any) -> None:
-    from memory.retrieval import mark_used
+    from memory.retrieval.recall import mark_used
 
     used, left = fact(alice), fact(alice)
     elsewhere(lambda: mark_used(alice, [used.ref], NOW))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from memory.contradiction import CHOICES, contradicted
-from memory.links import link
+from memory.facts.contradiction import CHOICES, contradicted
+from memory.facts.links import link
+from memory.facts.review import RefusedError, accept, keep_both, not_a_contradiction, reject, undo
 from memory.models import Fact, FactLink, ReviewAction
-from memory.review import RefusedError, accept, keep_both, not_a_contradiction, reject, undo
 from tests.memory.test_review import home, propose, row
 
 Relation = FactLink.Relation

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory.consolidation import fading
-from memory.decay import decay, is_faded
+from memory.consolidation.consolidate import fading
 from memory.models import Fact
+from memory.retrieval.decay import decay, is_faded
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.decision import DEFAULT_POLICY, SURE, Decision, Outcome, Policy, Reason, Rule, decide
-from memory.extraction import KnownFact, ProposedFact, Relation
-from memory.kinds import Kind, default_importance
-from memory.own_words import own_words
-from memory.same_meaning import REJECTED_TOO, SAME_MEANING
-from memory.source import Utterance
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING
+from memory.librarian.decision import DEFAULT_POLICY, SURE, Decision, Outcome, Policy, Reason, Rule, decide
+from memory.librarian.engine import KnownFact, ProposedFact, Relation
+from memory.models.kinds import Kind, default_importance
+from memory.ports.source import Utterance
+from memory.text.user_text import own_words
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)

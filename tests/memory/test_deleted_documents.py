@@ -11,13 +11,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from memory import documents, tasks, trash, tree
-from memory.filing.profile import refresh
-from memory.forgetting.doing import forget
+from memory import tasks
+from memory.documents import revisions, trash, tree
+from memory.documents.profile_updates import refresh
+from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
-from memory.indexing import embed_waiting
+from memory.index.indexer import embed_waiting
 from memory.models import Chunk, DeletedDocument, Document, Fact, Revision
-from memory.retrieval import recall
+from memory.retrieval.recall import recall
 from recall.process.schedule import BEAT_SCHEDULE
 
 NOW = timezone.now
@@ -26,7 +27,7 @@ NOW = timezone.now
 def written(user: User, path: str, *texts: str) -> Document:
     """A document with a version of each text."""
     for number, text in enumerate(texts):
-        document = documents.save(user, path, text, started_from=number)
+        document = revisions.save(user, path, text, started_from=number)
     return document
 
 
@@ -117,10 +118,10 @@ def test_what_was_written_meanwhile_stays_and_the_old_one_stands_beside_it(alice
 
 
 def test_a_file_of_the_same_source_that_came_again_keeps_its_name_there(alice: User) -> None:
-    origin = documents.Origin(Document.Source.SYNC, "vault:boat", "hash")
-    documents.add(alice, "/vault/boat", "Wooden.", Revision.Author.SYNC, origin)
+    origin = revisions.Origin(Document.Source.SYNC, "vault:boat", "hash")
+    revisions.add(alice, "/vault/boat", "Wooden.", Revision.Author.SYNC, origin)
     moment, _ = trash.delete(alice, "/vault/boat")
-    documents.add(alice, "/vault/new boat", "Steel.", Revision.Author.SYNC, origin)
+    revisions.add(alice, "/vault/new boat", "Steel.", Revision.Author.SYNC, origin)
 
     [back] = trash.undo(alice, moment)
     assert (back.path, back.external_id) == ("/vault/boat", "")
@@ -130,7 +131,7 @@ def test_a_file_of_the_same_source_that_came_again_keeps_its_name_there(alice: U
 def test_an_empty_beginning_gives_its_place_back(alice: User) -> None:
     written(alice, "/profile/identity", "I am called Alice.")
     moment, _ = trash.delete(alice, "/profile/identity")
-    documents.beginnings(alice)  # a look at the profile
+    revisions.beginnings(alice)  # a look at the profile
 
     assert [one.path for one in trash.undo(alice, moment)] == ["/profile/identity"]
     assert Document.objects.get(path="/profile/identity").text == "I am called Alice."

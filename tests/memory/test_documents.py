@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory.documents import (
+from memory.documents.revisions import (
     PART,
     DocumentChangedError,
     Origin,

@@ -19,9 +19,9 @@ from onnx.numpy_helper import to_array
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
-from memory import embedding, minilm
-from memory.embedding import DIMENSION, PIECES, Embedder
-from memory.minilm import MiniLM
+from memory.embeddings import minilm, port
+from memory.embeddings.minilm import MiniLM
+from memory.embeddings.port import DIMENSION, PIECES, Embedder
 from recall.environment import Environment
 
 MODEL = minilm._model_folder()
@@ -243,8 +243,8 @@ def test_a_graph_with_one_bit_turned_is_built_anew(tmp_path: Path, cache: Path, 
     turned = bytearray(whole)
     turned[len(whole) // 2] ^= 1
     damaged = copied(cache, tmp_path, bytes(turned))
-    former = tmp_path / f"{embedding.MINILM_INT8}-0123456789abcdef.graph"
-    others = tmp_path / f"{embedding.MINILM}-0123456789abcdef.onnx"
+    former = tmp_path / f"{port.MINILM_INT8}-0123456789abcdef.graph"
+    others = tmp_path / f"{port.MINILM}-0123456789abcdef.onnx"
     former.touch()
     others.touch()
 
@@ -300,19 +300,19 @@ def test_a_process_loads_one_embedder_however_many_threads_ask(tmp_path: Path, m
     if not settings.configured:
         settings.configure()
     monkeypatch.setattr(settings, "MODEL_CACHE_DIR", tmp_path, raising=False)
-    embedding._load.cache_clear()
+    port._load.cache_clear()
     try:
         with ThreadPoolExecutor(4) as pool:
-            asked: list[Embedder] = list(pool.map(lambda _: embedding.embedder(), range(8)))
+            asked: list[Embedder] = list(pool.map(lambda _: port.embedder(), range(8)))
     finally:
-        embedding._load.cache_clear()
+        port._load.cache_clear()
     assert len({id(one) for one in asked}) == 1
     assert (asked[0].name, asked[0].dimension) == ("all-MiniLM-L6-v2-int8", 384)
     assert kept(tmp_path).exists()
 
 
 def test_every_model_that_may_be_chosen_can_be_loaded_and_is_calibrated() -> None:
-    from memory.ranking import CALIBRATIONS
+    from memory.retrieval.ranking import CALIBRATIONS
 
     choices = set(get_args(Environment.model_fields["embedding_model"].annotation))
-    assert choices == embedding.MODELS.keys() == CALIBRATIONS.keys()
+    assert choices == port.MODELS.keys() == CALIBRATIONS.keys()

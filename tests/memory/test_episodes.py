@@ -17,9 +17,11 @@ from pydantic import ValidationError
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory import episodes, librarian
-from memory.decision import Reason
-from memory.episodes import (
+from memory.librarian import episodes
+from memory.librarian import run as librarian
+from memory.librarian.decision import Reason
+from memory.librarian.engine import MAX_NAME, MAX_SUMMARY, MAX_TAG, MAX_TITLE, MAX_TONE, ProposedEpisode, Reading
+from memory.librarian.episodes import (
     INSIGNIFICANT,
     KEY_MOMENT,
     NO_TURNS,
@@ -30,11 +32,10 @@ from memory.episodes import (
     overlap,
     overlapping,
 )
-from memory.extraction import MAX_NAME, MAX_SUMMARY, MAX_TAG, MAX_TITLE, MAX_TONE, ProposedEpisode, Reading
-from memory.kinds import EpisodeKind, EpisodeOutcome
-from memory.model_engine import BATCH_CHARS, USER_CHARS, ModelEngine, schema
+from memory.librarian.model_engine import BATCH_CHARS, USER_CHARS, ModelEngine, schema
 from memory.models import Episode, Fact, LibrarianRun
-from memory.source import Speaker, Utterance
+from memory.models.kinds import EpisodeKind, EpisodeOutcome
+from memory.ports.source import Speaker, Utterance
 from offline.schema import schema_problem
 from recall.llm import client
 

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 
 from memory.evaluation.labels import Label, LabelledMessage, UnknownLabels, read_labels
 from memory.evaluation.librarian import Evaluation, evaluate_messages
-from memory.kinds import Kind
-from memory.rules.engine import RuleEngine
+from memory.librarian.rules.engine import RuleEngine
+from memory.models.kinds import Kind
 
 DATA = Path(__file__).parent / "data"
 DEVELOPMENT, HELD_OUT = DATA / "librarian_development.jsonl", DATA / "librarian_held_out.jsonl"

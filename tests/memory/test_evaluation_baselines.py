@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from memory.embedding import Vectors
+from memory.embeddings.port import Vectors
 from memory.evaluation.baselines import (
     ALL_WORDS,
     ANY_WORD,

@@ -15,13 +15,13 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.embedding import embedder
+from memory.embeddings.port import embedder
 from memory.evaluation import layouts, product
 from memory.evaluation.measures import ANSWERABLE
 from memory.evaluation.throwaway import DOMAIN
 from memory.models import Chunk
-from memory.ranking import MEASURED
-from memory.retrieval import CutItem, MemoryItem, Recollection
+from memory.retrieval.ranking import MEASURED
+from memory.retrieval.recall import CutItem, MemoryItem, Recollection
 from tests.memory.test_evaluation_layouts import TWO_PEOPLE, WITH_AN_ASSISTANT
 
 pytestmark = pytest.mark.django_db

@@ -13,14 +13,15 @@ from django.utils import timezone
 from accounts.models import User
 from budget.models import Receipt
 from chat.models import Conversation, Message
-from memory import documents, review
-from memory.decision import Reason
-from memory.filing.profile import refresh
-from memory.links import Relation, link
+from memory.documents import revisions
+from memory.documents.profile import profile_lines
+from memory.documents.profile_updates import refresh
+from memory.facts import review
+from memory.facts.links import Relation, link
+from memory.facts.validity import OVER
+from memory.librarian.decision import Reason
 from memory.models import Episode, Fact, ReviewAction
-from memory.pages.wording import NEVER_FADES, freshness, sureness
-from memory.profile import profile_lines
-from memory.validity import OVER
+from memory.pages.labels import NEVER_FADES, freshness, sureness
 
 type SignIn = Callable[[User], Client]
 
@@ -143,7 +144,7 @@ def test_what_it_took_the_place_of_is_shown_with_its_words_and_who_decided(alice
 
 def test_the_lines_and_episodes_that_tell_it_are_named(alice: User, sign_in: SignIn) -> None:
     fact = know(alice, "The user sings in a choir.")
-    documents.save(alice, "/projects/choir", f"- Sings in a choir. ^fact-{fact.pk}", "librarian", started_from=0)
+    revisions.save(alice, "/projects/choir", f"- Sings in a choir. ^fact-{fact.pk}", "librarian", started_from=0)
     Episode.objects.create(user=alice, title="The first rehearsal", summary="It went well.").facts.add(fact)
 
     page = page_of(sign_in(alice), fact)

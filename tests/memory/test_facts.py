@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory.consolidation import consolidate, revive
-from memory.links import give_way, take_place
+from memory.consolidation.consolidate import consolidate, revive
+from memory.facts.links import give_way, take_place
+from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
 from memory.models.facts import FactQuerySet
-from memory.review import RefusedError, accept, edit, reject, undo
 
 HOUR = timedelta(hours=1)
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

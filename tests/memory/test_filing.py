@@ -13,12 +13,14 @@ from django.utils import timezone
 from accounts.models import User
 from chat import reading as chat_reading
 from chat.models import Conversation, Message
-from memory import documents, librarian, tasks, tree
-from memory.extraction import Extraction, Folder, ProposedDocument, ProposedLine, ProposedStory, Reading
-from memory.filing.profile import refresh
-from memory.forgetting.doing import forget
+from memory import tasks
+from memory.documents import revisions, tree
+from memory.documents.profile_updates import refresh
+from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
-from memory.librarian import read, request_reading
+from memory.librarian import run as librarian
+from memory.librarian.engine import Extraction, Folder, ProposedDocument, ProposedLine, ProposedStory, Reading
+from memory.librarian.run import read, request_reading
 from memory.models import Document, Episode, Fact, LibrarianRun, Revision
 
 GARDEN = "The kitchen garden gets morning sun, and I plant tomatoes in the north bed."
@@ -123,7 +125,7 @@ def test_what_is_learned_stands_in_the_profile_with_the_run(alice: User) -> None
 
 def test_a_line_a_person_took_out_does_not_come_back_when_it_is_said_again(alice: User) -> None:
     learn(alice, "I live in Porto.")
-    documents.save(alice, "/profile/identity", "", started_from=1)
+    revisions.save(alice, "/profile/identity", "", started_from=1)
     learn(alice, "I live in Porto.")
     learn(alice, "I live in Porto!")
     refresh(alice)
@@ -173,7 +175,7 @@ def test_a_line_is_written_once_and_never_again_after_a_person_took_it_out(alice
     learn(alice, GARDEN)
     path = "/projects/Kitchen garden"
     assert Revision.objects.filter(document__path=path).count() == 1
-    documents.save(alice, path, "Mine.\n- The garden gets sun at dawn.", started_from=1)
+    revisions.save(alice, path, "Mine.\n- The garden gets sun at dawn.", started_from=1)
     learn(alice, GARDEN)
     assert text(alice, path) == "Mine.\n- The garden gets sun at dawn."
 
@@ -182,7 +184,7 @@ def test_a_line_is_written_once_and_never_again_after_a_person_took_it_out(alice
     "title", ["Kitchen garden", "My kitchen gardens", "Garden, kitchen", "The kitchen garden plan"]
 )
 def test_a_document_on_the_same_subject_is_found_by_its_words(alice: User, use: Any, title: str) -> None:
-    documents.save(alice, "/projects/Kitchen garden", "My own prose.", started_from=0)
+    revisions.save(alice, "/projects/Kitchen garden", "My own prose.", started_from=0)
     use(garden(SUN, title=title))
     learn(alice, GARDEN)
     assert paths(alice) == ["/projects/Kitchen garden"]
@@ -190,21 +192,21 @@ def test_a_document_on_the_same_subject_is_found_by_its_words(alice: User, use: 
 
 
 def test_a_document_on_the_same_subject_is_found_by_its_meaning(alice: User, use: Any) -> None:
-    documents.save(alice, "/projects/Vegetable garden", "Mine.", started_from=0)
+    revisions.save(alice, "/projects/Vegetable garden", "Mine.", started_from=0)
     use(garden(SUN, title="Veggie garden"))
     learn(alice, GARDEN)
     assert paths(alice) == ["/projects/Vegetable garden"]
 
 
 def test_another_subject_gets_a_document_of_its_own(alice: User, use: Any) -> None:
-    documents.save(alice, "/projects/Marathon training", "Mine.", started_from=0)
+    revisions.save(alice, "/projects/Marathon training", "Mine.", started_from=0)
     use(garden(SUN))
     learn(alice, GARDEN)
     assert paths(alice) == ["/projects/Kitchen garden", "/projects/Marathon training"]
 
 
 def test_a_folder_that_is_there_is_used_before_a_new_one_is_made(alice: User, use: Any) -> None:
-    documents.save(alice, "/projects/House/Roof", "Tiles.", started_from=0)
+    revisions.save(alice, "/projects/House/Roof", "Tiles.", started_from=0)
     use(garden(SUN, topic="The house"))
     learn(alice, GARDEN)
     assert "/projects/House/Kitchen garden" in paths(alice)
@@ -221,8 +223,8 @@ def test_a_document_that_was_moved_and_renamed_is_added_to_where_it_is(alice: Us
 
 
 def test_a_synchronised_file_on_the_subject_is_not_written_into(alice: User, use: Any) -> None:
-    origin = documents.Origin(Document.Source.SYNC, "notes:garden", "hash")
-    documents.add(alice, "/projects/Kitchen garden", "From a file.", Revision.Author.SYNC, origin)
+    origin = revisions.Origin(Document.Source.SYNC, "notes:garden", "hash")
+    revisions.add(alice, "/projects/Kitchen garden", "From a file.", Revision.Author.SYNC, origin)
     use(garden(SUN))
     learn(alice, GARDEN)
     assert paths(alice) == ["/projects/Kitchen garden", "/projects/Kitchen garden (2)"]
@@ -230,8 +232,8 @@ def test_a_synchronised_file_on_the_subject_is_not_written_into(alice: User, use
 
 
 def test_the_engine_is_told_of_documents_it_may_add_to(alice: User, bob: User, use: Any) -> None:
-    documents.save(alice, "/projects/Kitchen garden", "Mine.", started_from=0)
-    documents.save(bob, "/projects/Boat", "His.", started_from=0)
+    revisions.save(alice, "/projects/Kitchen garden", "Mine.", started_from=0)
+    revisions.save(bob, "/projects/Boat", "His.", started_from=0)
     engine = use(lambda reading: Extraction())
     learn(alice, GARDEN)
     assert engine.readings[0].documents == ["/projects/Kitchen garden"]
@@ -270,7 +272,7 @@ def test_a_conversation_that_goes_on_is_brought_up_to_date_and_a_persons_changes
     before = text(alice, path)
     assert "buy a spade" in before
     own = "\n".join(line for line in before.split("\n") if "spade" not in line) + "\nMy own remark."
-    documents.save(alice, path, own, started_from=1)
+    revisions.save(alice, path, own, started_from=1)
     say(alice, "We decided to plant tulips, too.", conversation=conversation)
     reading_of(conversation, "ended", first=5)
     say(alice, "We agreed to water them on Sundays.", conversation=conversation)
@@ -354,7 +356,7 @@ def test_a_story_is_captured_once_and_a_person_may_change_it(alice: User) -> Non
     conversation = say(alice, STORY)
     reading_of(conversation)
     (path,) = [path for path in paths(alice) if path.startswith("/stories/")]
-    documents.save(alice, path, "Shorter.", started_from=1)
+    revisions.save(alice, path, "Shorter.", started_from=1)
     reading_of(say(alice, "Thank you.", conversation=conversation), "ended")
     assert text(alice, path) == "Shorter."
     assert len([one for one in paths(alice) if one.startswith("/stories/")]) == 1
@@ -460,7 +462,7 @@ def test_what_happened_in_one_exchange_is_no_episode(alice: User) -> None:
 def test_a_worker_killed_while_filing_leaves_nothing_and_the_next_one_files_it_once(
     alice: User, use: Any, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    from memory.filing import papers
+    from memory.librarian import document_updates
 
     story = ProposedStory(title="The coat", number=1, begins="Let me tell", ends="that coat.")
     line = ProposedLine(text="The user took a night train.", quote="took the night train to Lisbon", number=1)
@@ -469,7 +471,7 @@ def test_a_worker_killed_while_filing_leaves_nothing_and_the_next_one_files_it_o
     run = request_reading(alice, conversation.pk, 1, 4, "ended")
     assert run is not None
     with monkeypatch.context() as patched:
-        patched.setattr(papers, place, killed)
+        patched.setattr(document_updates, place, killed)
         with pytest.raises(KeyboardInterrupt):
             read(run.pk)
     assert paths(alice) == []

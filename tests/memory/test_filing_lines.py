@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.filing.lines import (
+from memory.documents.merge import merged, taken_out, without
+from memory.text.fact_lines import (
     edited,
     fact_line,
     facts_in,
@@ -20,7 +21,6 @@ from memory.filing.lines import (
     words_of,
     woven,
 )
-from memory.filing.merging import merged, taken_out, without
 
 # A line and its mark ---------------------------------------------------------------------------------------------
 

@@ -11,13 +11,13 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from memory import documents, tree
-from memory.consolidation import consolidate
-from memory.documents import BEGINNINGS, DocumentChangedError, Origin, save
-from memory.filing.profile import MOST_LINES, refresh
+from memory.consolidation.consolidate import consolidate
+from memory.documents import revisions, tree
+from memory.documents.profile import PROSE, profile_lines
+from memory.documents.profile_updates import MOST_LINES, refresh
+from memory.documents.revisions import BEGINNINGS, DocumentChangedError, Origin, save
+from memory.facts.review import accept, edit, reject, undo
 from memory.models import Document, Fact, ReviewAction, Revision
-from memory.profile import PROSE, profile_lines
-from memory.review import accept, edit, reject, undo
 
 IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in BEGINNINGS)
 Status = Fact.Status
@@ -146,7 +146,7 @@ def test_bobs_documents_are_left_alone(alice: User, bob: User) -> None:
 
 def test_a_synchronised_file_is_not_written_into(alice: User) -> None:
     origin = Origin(Document.Source.SYNC, "notes:goals", "hash")
-    documents.add(alice, GOALS, "From my notes.", Revision.Author.SYNC, origin)
+    revisions.add(alice, GOALS, "From my notes.", Revision.Author.SYNC, origin)
     known(alice, "The user wants to run a marathon.", "goal")
     refresh(alice)
     assert text(alice, GOALS) == "From my notes."
@@ -294,7 +294,7 @@ def test_going_back_to_an_older_version_rewords_the_fact_that_holds(alice: User)
     old = home(alice)
     refresh(alice)
     document = write(alice, f"- Lives in Porto. ^fact-{old.pk}")
-    documents.revert(document, 1, started_from=2)
+    revisions.revert(document, 1, started_from=2)
     now = Fact.objects.get(status=Status.ACTIVE)
     assert (now.statement, now.value, now.source) == ("The user lives in Lisbon.", "Lisbon", Fact.Source.EDITED)
     assert text(alice) == f"- Lives in Lisbon. ^fact-{now.pk}"
@@ -319,7 +319,7 @@ def test_the_api_and_synchronising_change_facts_as_the_page_does(alice: User, si
     assert answer.status_code == 200, answer.content
     newest = Fact.objects.get(status=Status.ACTIVE)
     assert newest.statement == "The user lives in Faro."
-    documents.replace_text(Document.objects.get(path=IDENTITY), "Nothing.", Revision.Author.SYNC, "hash")
+    revisions.replace_text(Document.objects.get(path=IDENTITY), "Nothing.", Revision.Author.SYNC, "hash")
     newest.refresh_from_db()
     assert newest.status == Status.REJECTED
 

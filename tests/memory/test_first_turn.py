@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from memory.first_turn import STILL_GOING_ON, where_we_left
 from memory.models import Episode, Fact
+from memory.retrieval.conversation_start import STILL_GOING_ON, where_we_left
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 import pytest
 
 from accounts.models import User
-from memory.embedding import embedder
+from memory.embeddings.port import embedder
 from memory.models import Fact
-from memory.retrieval import recall
+from memory.retrieval.recall import recall
 
 WORLDS: Final = json.loads((Path(__file__).parent / "data" / "follow_ups.json").read_text())["worlds"]
 TRAPS: Final = ("topic_shift", "none")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory.links import Neighbour, Relation, link
+from memory.facts.links import Neighbour, Relation, link
 from memory.models import Fact, FactLink
 from memory.pages.graph import BOX, LINE, LINES, MOST, WORDS, Graph, Node, drawn, graph, in_lines
 

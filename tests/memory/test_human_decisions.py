@@ -11,15 +11,15 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from memory import librarian
-from memory.embedding import embedder
-from memory.extraction import Extraction, Reading
-from memory.librarian import read
-from memory.merging import merge
+from memory.embeddings.port import embedder
+from memory.facts.merge import merge
+from memory.facts.review import accept, edit, reject
+from memory.facts.undo import undo
+from memory.librarian import run as librarian
+from memory.librarian.engine import Extraction, Reading
+from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.run import read
 from memory.models import Fact, LibrarianRun, ReviewAction
-from memory.review import accept, edit, reject
-from memory.rules.engine import RuleEngine
-from memory.undoing import undo
 from tests.memory.test_librarian import Scripted, ask, say
 
 SAID = (

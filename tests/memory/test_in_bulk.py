@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from memory import in_bulk
-from memory.in_bulk import batch_of, decide_together, undo_together
+from memory.facts import bulk_review
+from memory.facts.bulk_review import batch_of, decide_together, undo_together
+from memory.facts.review import RefusedError, accept, reject, undo
 from memory.models import Fact, ReviewAction
-from memory.review import RefusedError, accept, reject, undo
 from tests.memory.test_review import at_once, home, propose, row
 
 ACCEPT, REJECT = ReviewAction.Verb.ACCEPT, ReviewAction.Verb.REJECT
@@ -75,7 +75,7 @@ def test_of_rivals_for_a_key_the_last_holds_and_undo_restores_the_first(alice: U
 
 
 def test_nothing_and_too_many_are_refused(alice: User, many: list[Fact], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_bulk, "MOST", 4)
+    monkeypatch.setattr(bulk_review, "MOST", 4)
     for facts, why in (([], "Nothing is selected"), (many, "Nothing was changed")):
         with pytest.raises(RefusedError, match=why):
             decide_together(facts, REJECT, by=alice)

@@ -12,11 +12,11 @@ from django.db.models import Q
 from accounts.models import User
 from chat.models import Conversation, Message, Segment
 from chat.utterances import Conversations
-from memory import indexing
-from memory.documents import save
-from memory.embedding import embedder
+from memory.documents.revisions import save
+from memory.embeddings.port import embedder
+from memory.index import indexer
 from memory.models import Chunk, Episode, Fact
-from memory.source import Speaker, Utterance
+from memory.ports.source import Speaker, Utterance
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 TALK: tuple[tuple[Speaker, str], ...] = (
@@ -84,7 +84,7 @@ def test_what_is_said_next_lends_its_words_to_what_was_said_before(alice: User) 
         user=alice, conversation_id=conversation, seq=3, turn=2, role="user", event_type="user_message", text=TALK[2][1]
     )
 
-    indexing.index_utterances(alice.pk, conversation, [Utterance(later.pk, 3, "user", later.text, MONDAY)])
+    indexer.index_utterances(alice.pk, conversation, [Utterance(later.pk, 3, "user", later.text, MONDAY)])
 
     assert [weights(chunk, "bertolotti") for chunk in passages(conversation)] == ["C", "B", "A"]
 
@@ -106,7 +106,7 @@ def test_indexing_a_conversation_again_changes_nothing(alice: User) -> None:
     conversation = talk(alice, *TALK)
     before = [(chunk.pk, chunk.search) for chunk in passages(conversation)]
 
-    assert indexing.index_conversation(conversation) == 0
+    assert indexer.index_conversation(conversation) == 0
     assert [(chunk.pk, chunk.search) for chunk in passages(conversation)] == before
 
 
@@ -119,7 +119,7 @@ def test_an_abandoned_branch_leaves_the_index_with_its_words(alice: User) -> Non
     )  # fmt: skip
     Conversation.objects.filter(pk=conversation).update(active_leaf=new)
 
-    indexing.index_conversation(conversation)
+    indexer.index_conversation(conversation)
 
     first, answer = passages(conversation)
     assert answer.message_id == new.pk
@@ -133,7 +133,7 @@ def test_a_message_whose_text_changed_is_read_anew(alice: User) -> None:
     message = Message.objects.get(conversation_id=conversation, seq=3)
     Message.objects.filter(pk=message.pk).update(text="A man called Amati.")
 
-    indexing.reindex(conversation, {message.pk})
+    indexer.reindex(conversation, {message.pk})
 
     assert not Chunk.objects.filter(search="bertolotti").exists()
     assert Chunk.objects.filter(search="amati").count() == 3
@@ -157,9 +157,9 @@ def test_every_row_gets_its_vector_in_the_background(alice: User) -> None:
     Episode.objects.create(user=alice, title="A cello", summary="The user bought a cello in Cremona.")
     save(alice, "/reference/bows", "A bow is made of pernambuco.", started_from=0)
 
-    assert indexing.embed_waiting() is False
+    assert indexer.embed_waiting() is False
 
-    for model in indexing.EMBEDDED_COLUMNS:
+    for model in indexer.EMBEDDED_COLUMNS:
         assert not model._default_manager.exclude(embedded_by=embedder().name).exists()
     chunk = Chunk.objects.get(text=TALK[0][1])
     assert chunk.vector == pytest.approx(embedder().embed([TALK[0][1]])[0].tolist(), abs=1e-3)
@@ -167,39 +167,39 @@ def test_every_row_gets_its_vector_in_the_background(alice: User) -> None:
 
 def test_embedding_goes_on_where_it_was_interrupted(alice: User) -> None:
     Fact.objects.bulk_create(
-        Fact(user=alice, statement=f"The user owns {n} bows.") for n in range(indexing.EMBED_AT_ONCE + 3)
+        Fact(user=alice, statement=f"The user owns {n} bows.") for n in range(indexer.EMBED_AT_ONCE + 3)
     )
 
-    assert indexing.embed_waiting(seconds=0) is True
+    assert indexer.embed_waiting(seconds=0) is True
     assert Fact.objects.filter(embedded_by="").count() == 3
-    assert indexing.embed_waiting() is False
+    assert indexer.embed_waiting() is False
     assert not Fact.objects.filter(embedded_by="").exists()
 
 
 def test_after_a_change_of_the_model_rows_are_embedded_anew_and_keep_their_old_vectors_until_then(alice: User) -> None:
     old = np.ones(5, np.float32).tolist()  # another model, another dimension
-    for n in range(indexing.EMBED_AT_ONCE + 1):
+    for n in range(indexer.EMBED_AT_ONCE + 1):
         Fact.objects.create(user=alice, statement=f"The user owns {n} bows.", vector=old, embedded_by="older-model")
 
-    indexing.embed_waiting(seconds=0)
+    indexer.embed_waiting(seconds=0)
 
-    assert indexing.models_in_use() == {"older-model", embedder().name}
+    assert indexer.models_in_use() == {"older-model", embedder().name}
     assert Fact.objects.get(embedded_by="older-model").vector == old
-    indexing.embed_waiting()
-    assert indexing.models_in_use() == {embedder().name}
+    indexer.embed_waiting()
+    assert indexer.models_in_use() == {embedder().name}
     assert {len(fact.vector) for fact in Fact.objects.all()} == {embedder().dimension}
 
 
 def test_new_rows_come_before_those_of_an_older_model(alice: User) -> None:
-    for n in range(indexing.EMBED_AT_ONCE):
+    for n in range(indexer.EMBED_AT_ONCE):
         Fact.objects.create(user=alice, statement=f"Old {n}.", vector=[1.0], embedded_by="older-model")
     fresh = Fact.objects.create(user=alice, statement="The user owns a bow.")
 
-    indexing.embed_waiting(seconds=0)
+    indexer.embed_waiting(seconds=0)
 
     fresh.refresh_from_db()
     assert fresh.embedded_by == embedder().name
-    assert Fact.objects.filter(embedded_by="older-model").count() == indexing.EMBED_AT_ONCE
+    assert Fact.objects.filter(embedded_by="older-model").count() == indexer.EMBED_AT_ONCE
 
 
 def test_a_text_that_changed_while_it_was_embedded_keeps_waiting(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +211,7 @@ def test_a_text_that_changed_while_it_was_embedded_keeps_waiting(alice: User, mo
         return embed(texts)
 
     monkeypatch.setattr(type(embedder()), "embed", lambda _, texts: edited_meanwhile(texts))
-    indexing.embed_waiting()
+    indexer.embed_waiting()
 
     fact.refresh_from_db()
     assert fact.vector == pytest.approx(embed(["The user owns two bows."])[0].tolist(), abs=1e-3)
@@ -220,12 +220,12 @@ def test_a_text_that_changed_while_it_was_embedded_keeps_waiting(alice: User, mo
 def test_an_unchanged_passage_of_a_document_keeps_its_vector(alice: User) -> None:
     first = "\n\n".join(f"Paragraph {n} tells how a bow is haired. " * 12 for n in range(6))
     document = save(alice, "/reference/bows", first, started_from=0)
-    indexing.index_document(document)
-    indexing.embed_waiting()
+    indexer.index_document(document)
+    indexer.embed_waiting()
     kept = Chunk.objects.filter(document=document).order_by("number")[0].text
 
     document = save(alice, "/reference/bows", first + "\n\nA new end.", started_from=1)
-    indexing.index_document(document)
+    indexer.index_document(document)
 
     chunks = Chunk.objects.filter(document=document)
     assert chunks.get(number=0).text == kept
@@ -235,16 +235,16 @@ def test_an_unchanged_passage_of_a_document_keeps_its_vector(alice: User) -> Non
 
 def test_a_document_is_found_by_its_headings(alice: User) -> None:
     document = save(alice, "/reference/bows", "# Horsehair\n\nIt comes from Mongolia.", started_from=0)
-    indexing.index_document(document)
+    indexer.index_document(document)
 
     assert Chunk.objects.filter(search="horsehair").get().document == document
 
 
 def test_an_emptied_document_leaves_the_index(alice: User) -> None:
     document = save(alice, "/reference/bows", "Pernambuco.", started_from=0)
-    indexing.index_document(document)
+    indexer.index_document(document)
     document = save(alice, "/reference/bows", "", started_from=1)
-    indexing.index_document(document)
+    indexer.index_document(document)
 
     assert not Chunk.objects.filter(document=document).exists()
 
@@ -255,7 +255,7 @@ def test_the_summary_of_earlier_turns_is_searchable(alice: User) -> None:
         user=alice, conversation_id=conversation, number=1, first_turn=1, last_turn=2, text="They spoke of Cremona."
     )
 
-    indexing.index_segment(alice.pk, conversation, segment.pk, segment.text, place=4)
+    indexer.index_segment(alice.pk, conversation, segment.pk, segment.text, place=4)
 
     found = Chunk.objects.filter(Q(search="cremona"), kind=Chunk.Kind.SEGMENT).get()
     assert (found.segment_id, found.ref) == (segment.pk, f"segment:{segment.pk}")

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory import documents, tree, uploads
-from memory.documents import Origin
+from memory.documents import revisions, tree, uploads
+from memory.documents.revisions import Origin
+from memory.documents.tree import Node
 from memory.forms import PathField
-from memory.indexing import embed_waiting, index_document
+from memory.index.indexer import embed_waiting, index_document
 from memory.models import Document, Fact, Revision, Upload
 from memory.pages import knowledge
 from memory.pages.knowledge import MOST_IN_FOLDER, MOST_IN_TREE, address, crumbs, folder
-from memory.tree import Node
 
 type SignIn = Callable[[User], Client]
 
@@ -30,7 +30,7 @@ ATTACK = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
 
 def add(user: User, path: str, text: str = "Some words.", **origin: Any) -> Document:
-    return documents.add(user, path, text, Revision.Author.USER, Origin(**origin))
+    return revisions.add(user, path, text, Revision.Author.USER, Origin(**origin))
 
 
 def page_of(client: Client, address: str, status: int = 200) -> str:

@@ -17,13 +17,13 @@ from django.utils import timezone
 from accounts.models import User
 from budget.spending import limits
 from chat.models import Conversation, Message
-from memory import librarian
-from memory.extraction import Extraction, ProposedFact, Reading, ReadingFailed, Relation, Usage
-from memory.kinds import Kind
-from memory.librarian import MAX_ATTEMPTS, read, request_reading, requeue_due, retry
+from memory.facts.review import accept, edit, reject
+from memory.librarian import run as librarian
+from memory.librarian.engine import Extraction, ProposedFact, Reading, ReadingFailed, Relation, Usage
+from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.run import MAX_ATTEMPTS, read, request_reading, requeue_due, retry
 from memory.models import Fact, LibrarianRun
-from memory.review import accept, edit, reject
-from memory.rules.engine import RuleEngine
+from memory.models.kinds import Kind
 from recall.celery import app as celery_app
 
 SISTER = "My sister Mary lives in Lisbon and I'm allergic to peanuts."
@@ -405,10 +405,10 @@ def die(*args: object, **kwargs: object) -> Any:
 
 
 DEATHS = {
-    "while the model thinks": "memory.rules.engine.RuleEngine.extract",
-    "while the vectors are made": "memory.librarian._vectors",
-    "before the first fact": "memory.librarian.decide",
-    "after the facts, before the run is done": "memory.librarian._finish",
+    "while the model thinks": "memory.librarian.rules.engine.RuleEngine.extract",
+    "while the vectors are made": "memory.librarian.run._vectors",
+    "before the first fact": "memory.librarian.run.decide",
+    "after the facts, before the run is done": "memory.librarian.run._finish",
 }
 
 

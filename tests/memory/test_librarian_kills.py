@@ -17,13 +17,13 @@ from django.utils import timezone
 from accounts.models import User
 from budget.models import UsageDay
 from chat.models import Conversation
-from memory import librarian
-from memory.decision import Reason
-from memory.extraction import Extraction, Reading, ReadingFailed, Usage
-from memory.librarian import read, requeue_due
+from memory.facts.review import reject
+from memory.librarian import run as librarian
+from memory.librarian.decision import Reason
+from memory.librarian.engine import Extraction, Reading, ReadingFailed, Usage
+from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.run import read, requeue_due
 from memory.models import Episode, Fact, FactLink, LibrarianRun
-from memory.review import reject
-from memory.rules.engine import RuleEngine
 from tests.memory.test_librarian import Scripted, ask, learn, say
 
 BEFORE = ("I live in Lisbon.", "I like jazz.", "My favourite colour is green.", "I like opera.")

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory import librarian
-from memory.extraction import Extraction, ProposedFact, Reading, Relation
-from memory.kinds import Kind
-from memory.links import GAVE_WAY, MOST_STEPS, contradictions, give_way, link, neighbours, take_place
+from memory.facts.links import GAVE_WAY, MOST_STEPS, contradictions, give_way, link, neighbours, take_place
+from memory.facts.review import accept, edit, undo
+from memory.librarian import run as librarian
+from memory.librarian.engine import Extraction, ProposedFact, Reading, Relation
 from memory.models import Fact, FactLink
-from memory.review import accept, edit, undo
+from memory.models.kinds import Kind
 
 LINK = FactLink.Relation
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import User
-from memory.embedding import embedder
-from memory.merging import merge
+from memory.embeddings.port import embedder
+from memory.facts.merge import merge
+from memory.facts.review import RefusedError, reject, undo
 from memory.models import Fact, FactLink
-from memory.review import RefusedError, reject, undo
 from tests.memory.test_review import home, propose, row
 
 BEES, HIVES = "The user keeps bees.", "The user has three hives."

@@ -12,9 +12,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.extraction import Folder, KnownFact, Reading, ReadingFailed, Relation
-from memory.kinds import Kind
-from memory.model_engine import (
+from memory.librarian.engine import Folder, KnownFact, Reading, ReadingFailed, Relation
+from memory.librarian.model_engine import (
     ASSISTANT_CHARS,
     BATCH_CHARS,
     MAX_VERSION,
@@ -24,7 +23,8 @@ from memory.model_engine import (
     instructions,
     schema,
 )
-from memory.source import Speaker, Utterance
+from memory.models.kinds import Kind
+from memory.ports.source import Speaker, Utterance
 from offline.schema import schema_problem
 from recall.llm import client
 
@@ -82,7 +82,7 @@ def plain_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server without structured output."""
     able = client.from_settings()
     assert not able.structured_output
-    monkeypatch.setattr("memory.model_engine.capabilities", lambda model: able)
+    monkeypatch.setattr("memory.librarian.model_engine.capabilities", lambda model: able)
 
 
 def bodies(offline: Call) -> list[dict[str, Any]]:

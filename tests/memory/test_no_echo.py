@@ -22,15 +22,15 @@ import pytest
 from accounts.models import User
 from budget.models import Receipt
 from chat.models import Conversation, Message
-from memory import librarian
-from memory.decision import Reason
-from memory.echo import RUN, mark
-from memory.embedding import embedder
-from memory.librarian import read, request_reading
-from memory.model_engine import ModelEngine
+from memory.embeddings.port import embedder
+from memory.librarian import run as librarian
+from memory.librarian.decision import Reason
+from memory.librarian.echo import RUN, mark
+from memory.librarian.model_engine import ModelEngine
+from memory.librarian.run import read, request_reading
 from memory.models import Document, Fact, LibrarianRun
-from memory.own_words import own_words
-from memory.source import Heard, Speaker, Utterance
+from memory.ports.source import Heard, Speaker, Utterance
+from memory.text.user_text import own_words
 from recall.llm import client
 
 CONVERSATIONS = 200

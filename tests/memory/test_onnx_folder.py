@@ -14,9 +14,9 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from memory import embedding
-from memory.embedding import Vectors
-from memory.onnx_folder import FromFolder
+from memory.embeddings import port
+from memory.embeddings.onnx_folder import FromFolder
+from memory.embeddings.port import Vectors
 from recall.environment import Environment
 
 WORDS = {"[UNK]": 0, "where": 1, "lives": 2, "Mary": 3, "gdzie": 4, "mieszka": 5}
@@ -100,8 +100,8 @@ def test_the_setting_takes_the_place_of_the_usual_model(tmp_path: Path, settings
     chosen = settings.ENVIRONMENT.model_copy(update={"embedding_folder": tmp_path / "multilingual"})
     settings.ENVIRONMENT = chosen
 
-    assert embedding.embedder().name.startswith("multilingual-")
-    assert embedding.embedder(embedding.MINILM_INT8).name == embedding.MINILM_INT8, "older vectors serve meanwhile"
+    assert port.embedder().name.startswith("multilingual-")
+    assert port.embedder(port.MINILM_INT8).name == port.MINILM_INT8, "older vectors serve meanwhile"
 
 
 def test_a_folder_without_a_model_is_named_at_the_start(tmp_path: Path) -> None:

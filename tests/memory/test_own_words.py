@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.own_words import PASTED_WORDS, blanked, own_words
+from memory.text.user_text import PASTED_WORDS, blanked, own_words
 
 LONG = "I have moved to Atlantis with my three horses and I work there as a blacksmith. " * 2
 assert len(LONG.split()) > PASTED_WORDS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from memory.models import Document
-from memory.paths import MAX_DEPTH, MAX_LABEL, decode, encode
+from memory.models.paths import MAX_DEPTH, MAX_LABEL, decode, encode
 
 # Surrogates are no characters; NUL cannot be stored; a slash ends a name.
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="/\x00")

@@ -14,10 +14,11 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from memory import personal_index, searching
-from memory.embedding import DIMENSION, embedder
+from memory.embeddings.port import DIMENSION, embedder
+from memory.index import large_collections
 from memory.models import Chunk, Document, Fact, PersonalIndex
-from memory.retrieval import recall
+from memory.retrieval import candidates
+from memory.retrieval.recall import recall
 
 pytestmark = pytest.mark.django_db(transaction=True)  # an index that is built beside the traffic allows no transaction
 
@@ -29,11 +30,11 @@ QUESTION = "Which oak did I plant?"
 def _large_is_small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two hundred rows are many; whatever a test built goes."""
     monkeypatch.setattr(PersonalIndex, "LARGE", 200)
-    monkeypatch.setattr(personal_index, "WORTH_AN_INDEX", 100)
-    monkeypatch.setattr(personal_index, "COMMON", 20)
+    monkeypatch.setattr(large_collections, "WORTH_AN_INDEX", 100)
+    monkeypatch.setattr(large_collections, "COMMON", 20)
     yield
     PersonalIndex.objects.all().delete()
-    personal_index.refresh_due(timezone.now())
+    large_collections.refresh_due(timezone.now())
 
 
 def plant(user: User, many: int = 300) -> None:
@@ -90,7 +91,7 @@ def test_a_large_collection_gets_indexes_over_its_own_rows_alone(alice: User, bo
     looked_at(alice, 300)
     looked_at(bob, 199)
 
-    assert personal_index.refresh_due(timezone.now()) == 1
+    assert large_collections.refresh_due(timezone.now()) == 1
 
     definitions = indexes()
     assert sorted(name.rpartition("_")[2] == "words" for name in definitions) == [False, True]
@@ -102,7 +103,7 @@ def test_a_large_collection_gets_indexes_over_its_own_rows_alone(alice: User, bo
 def test_the_search_finds_its_way_by_the_index_of_meaning(alice: User) -> None:
     plant(alice)
     before = plan_of(lambda: recall(alice, QUESTION, now=timezone.now()))
-    personal_index.build(alice)
+    large_collections.build(alice)
     after = plan_of(lambda: recall(alice, QUESTION, now=timezone.now()))
     meaning = next(name for name in indexes() if not name.endswith("_words"))
 
@@ -120,7 +121,7 @@ def test_what_is_found_by_meaning_is_still_found(alice: User) -> None:
         vector=embedder().embed([statement])[0].tolist(),
         embedded_by=embedder().name,
     )
-    personal_index.build(alice)
+    large_collections.build(alice)
 
     found = recall(alice, "Where do I have my beehives?", now=timezone.now())  # no word of it
 
@@ -144,7 +145,7 @@ def plant_through_the_year(user: User) -> None:
         )
         for number in range(300)
     )
-    personal_index.build(user)
+    large_collections.build(user)
     looked_at(user, 300)
 
 
@@ -152,7 +153,7 @@ def plant_through_the_year(user: User) -> None:
 def test_common_words_bring_up_what_holds_them_together(
     alice: User, monkeypatch: pytest.MonkeyPatch, pair_rows: int
 ) -> None:
-    monkeypatch.setattr(searching, "PAIR_ROWS", pair_rows)
+    monkeypatch.setattr(candidates, "PAIR_ROWS", pair_rows)
     plant_through_the_year(alice)
 
     found = told(alice, "Which oak did I plant in month4?")
@@ -174,7 +175,7 @@ def plant_in_passages(user: User) -> None:
         for number in range(300)
     )
     Chunk.objects.for_user(user).update(search=SearchVector("text", weight="A", config="english"))
-    personal_index.build(user)
+    large_collections.build(user)
     looked_at(user, 300)
 
 
@@ -222,7 +223,7 @@ def test_a_common_word_by_itself_is_found(alice: User) -> None:
 
 def test_common_words_are_those_of_more_rows_than_are_worth_reading(alice: User) -> None:
     plant(alice)
-    personal_index.build(alice)
+    large_collections.build(alice)
 
     words = PersonalIndex.objects.get(user=alice).common_words
     assert words["plant"] == 300
@@ -235,34 +236,34 @@ def test_nothing_is_built_twice(alice: User) -> None:
     looked_at(alice, 300)
     now = timezone.now()
 
-    assert personal_index.refresh_due(now) == 1
-    assert personal_index.refresh_due(now) == 0
+    assert large_collections.refresh_due(now) == 1
+    assert large_collections.refresh_due(now) == 0
     before = {name: oid(name) for name in indexes()}
-    assert personal_index.refresh_due(now + timedelta(days=2)) == 1
+    assert large_collections.refresh_due(now + timedelta(days=2)) == 1
     assert {name: oid(name) for name in indexes()} == before
 
 
 def test_an_index_whose_building_was_interrupted_is_built_anew(alice: User) -> None:
     plant(alice)
-    personal_index.build(alice)
+    large_collections.build(alice)
     name = min(indexes())
     before = oid(name)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s", [before])
 
-    personal_index.build(alice)
+    large_collections.build(alice)
 
     assert oid(name) != before
 
 
 def test_a_collection_that_shrank_loses_its_indexes(alice: User) -> None:
     plant(alice)
-    personal_index.build(alice)
+    large_collections.build(alice)
     looked_at(alice, 190)
-    assert personal_index.refresh_due(timezone.now()) == 0, "just below the size: it may grow again"
+    assert large_collections.refresh_due(timezone.now()) == 0, "just below the size: it may grow again"
     looked_at(alice, 150)
 
-    assert personal_index.refresh_due(timezone.now()) == 1
+    assert large_collections.refresh_due(timezone.now()) == 1
 
     assert indexes() == {}
     assert PersonalIndex.objects.get(user=alice).models_indexed == []
@@ -270,11 +271,11 @@ def test_a_collection_that_shrank_loses_its_indexes(alice: User) -> None:
 
 def test_the_indexes_of_somebody_who_is_gone_go(alice: User) -> None:
     plant(alice)
-    personal_index.build(alice)
+    large_collections.build(alice)
     alice.delete()
     assert len(indexes()) == 2
 
-    assert personal_index.refresh_due(timezone.now()) == 1
+    assert large_collections.refresh_due(timezone.now()) == 1
 
     assert indexes() == {}
 
@@ -282,7 +283,7 @@ def test_the_indexes_of_somebody_who_is_gone_go(alice: User) -> None:
 def test_while_most_vectors_are_another_models_there_is_no_index_of_meaning(alice: User) -> None:
     plant(alice)
     Fact.objects.filter(pk__in=Fact.objects.values_list("pk", flat=True)[:200]).update(embedded_by="older")
-    personal_index.build(alice)
+    large_collections.build(alice)
 
     assert [name.endswith("_words") for name in indexes()] == [True]
     assert PersonalIndex.objects.get(user=alice).models_indexed == []

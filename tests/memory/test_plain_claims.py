@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.extraction import Reading
-from memory.rules.engine import RuleEngine
-from memory.rules.plain import plainly_said
-from memory.rules.presupposed import presupposed
-from memory.source import Utterance
+from memory.librarian.engine import Reading
+from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.rules.plain import plainly_said
+from memory.librarian.rules.presupposed import presupposed
+from memory.ports.source import Utterance
 
 WEDNESDAY = datetime(2026, 2, 4, 10, tzinfo=UTC)
 

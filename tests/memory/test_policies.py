@@ -9,10 +9,9 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from memory.decision import DEFAULT_POLICY, Reason, Rule
-from memory.kinds import Kind
-from memory.models import Fact, KindPolicy, ReviewAction
-from memory.policies import (
+from memory.facts.review import accept, edit, reject, undo
+from memory.librarian.decision import DEFAULT_POLICY, Reason, Rule
+from memory.librarian.policies import (
     HEALTH,
     MEANS,
     NAMES,
@@ -25,8 +24,9 @@ from memory.policies import (
     subject_of,
     waiting_about,
 )
-from memory.precision import FEWEST, Tally, precision_of, tallied
-from memory.review import accept, edit, reject, undo
+from memory.librarian.precision import FEWEST, Tally, precision_of, tallied
+from memory.models import Fact, KindPolicy, ReviewAction
+from memory.models.kinds import Kind
 
 type SignIn = Callable[[User], Client]
 

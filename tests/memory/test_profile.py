@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory.documents import BEGINNINGS, WORD_BY_WORD, DocumentChangedError, beginnings, changes, revert, save
-from memory.evidence import shown
+from memory.documents.profile import PROSE, profile_lines
+from memory.documents.revisions import BEGINNINGS, WORD_BY_WORD, DocumentChangedError, beginnings, changes, revert, save
+from memory.facts.evidence import shown
 from memory.models import Document, Fact, Revision
-from memory.profile import PROSE, profile_lines
 
 IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in BEGINNINGS)
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.documents import BEGINNINGS, beginnings, save
+from memory.documents.revisions import BEGINNINGS, beginnings, save
 from memory.models import Boundary, Document, Fact, Revision
 
 type SignIn = Callable[[User], Client]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.question import (
+from memory.retrieval.query import (
     CONTEXT_WORDS,
     QUESTION_ENDS,
     YEARS_BACK,

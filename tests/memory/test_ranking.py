@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.decay import decay
-from memory.question import read
-from memory.ranking import (
+from memory.retrieval.decay import decay
+from memory.retrieval.query import read
+from memory.retrieval.ranking import (
     ARCHIVED_FLOOR,
     CALIBRATIONS,
     MEASURED,

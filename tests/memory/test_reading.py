@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from memory.reading import NotReadable, limits, read_file, recognise
-from memory.reading.apart import BROKEN, ENVIRONMENT
-from memory.reading.pdf import Line, to_markdown
+from memory.documents.readers import NotReadable, limits, read_file, recognise
+from memory.documents.readers.isolated import BROKEN, ENVIRONMENT
+from memory.documents.readers.pdf import Line, to_markdown
 
 # Files ------------------------------------------------------------------------------------------------------------
 
@@ -289,7 +289,7 @@ def test_a_deep_page_is_read_or_refused_in_bounded_time(monkeypatch: pytest.Monk
 
 
 def test_a_reader_that_dies_is_told_as_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory.reading.apart.sys.executable", "/bin/false")
+    monkeypatch.setattr("memory.documents.readers.isolated.sys.executable", "/bin/false")
 
     with pytest.raises(NotReadable) as refused:
         read_file("a.json", b"{}")

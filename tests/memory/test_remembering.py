@@ -12,10 +12,10 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from chat.models import Conversation, Message
 from chat.utterances import utterance
-from memory.embedding import embedder
+from memory.embeddings.port import embedder
+from memory.librarian.remember import KEPT, WAITS, propose
 from memory.models import Fact, KindPolicy
-from memory.remembering import KEPT, WAITS, propose
-from memory.source import Utterance
+from memory.ports.source import Utterance
 
 pytestmark = pytest.mark.django_db
 

@@ -11,15 +11,16 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory import indexing, searching
-from memory.embedding import MINILM, MINILM_INT8, embedder
-from memory.indexing import embed_waiting, index_document
+from memory.embeddings.port import MINILM, MINILM_INT8, embedder
+from memory.index import indexer
+from memory.index.indexer import embed_waiting, index_document
 from memory.models import Chunk, Document, Episode, Fact, PersonalIndex
-from memory.ranking import SEED
+from memory.ports.source import Utterance, source
 from memory.refs import fact_ids, ids_by_kind
-from memory.retrieval import Filters, Recollection, Told, mark_used, recall
-from memory.searching import STATEMENT_LIMIT
-from memory.source import Utterance, source
+from memory.retrieval import candidates
+from memory.retrieval.candidates import STATEMENT_LIMIT
+from memory.retrieval.ranking import SEED
+from memory.retrieval.recall import Filters, Recollection, Told, mark_used, recall
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 IN_THE_WINDOW = "already in the window"
@@ -460,7 +461,7 @@ def test_no_question_breaks_the_search(alice: User, question: str) -> None:
 def test_what_fits_by_words_and_meaning_together_is_ranked_before_what_fits_by_one(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "PASSAGE_LIMIT", 1)
+    monkeypatch.setattr(candidates, "PASSAGE_LIMIT", 1)
     talk(
         alice, "Kites, kites and again kites!", "Paper dragons on a long string.", "We flew kites, dragons on a string."
     )
@@ -475,7 +476,7 @@ def test_what_fits_by_words_and_meaning_together_is_ranked_before_what_fits_by_o
 def test_what_was_said_when_the_question_means_is_looked_at_first(
     alice: User, monkeypatch: pytest.MonkeyPatch, question: str, found: int
 ) -> None:
-    monkeypatch.setattr(searching, "PASSAGE_LIMIT", 1)
+    monkeypatch.setattr(candidates, "PASSAGE_LIMIT", 1)
     for days_ago in (5, 40, 190, 300):
         talk(alice, "Who sang? The baker sang.", days_ago=days_ago)
 
@@ -485,7 +486,7 @@ def test_what_was_said_when_the_question_means_is_looked_at_first(
 
 
 def test_what_the_person_named_said_is_looked_at_first(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "PASSAGE_LIMIT", 1)
+    monkeypatch.setattr(candidates, "PASSAGE_LIMIT", 1)
     talk(alice, "I play the tuba.", "I play the tuba.", authors=("Mary", "John"))
 
     (item,) = recall(alice, "What does John play?", now=NOW).kept
@@ -583,10 +584,10 @@ def test_a_scan_of_a_thousand_facts_leaves_none_out(alice: User) -> None:
 @pytest.fixture
 def changed_model(settings: Any) -> Iterator[None]:
     """From the published weights to the rounded ones: rows of both are there."""
-    indexing._in_use.cache_clear()
+    indexer._in_use.cache_clear()
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"embedding_model": MINILM_INT8})
     yield
-    indexing._in_use.cache_clear()
+    indexer._in_use.cache_clear()
 
 
 def by_older_model(user: User, statement: str) -> Fact:
@@ -603,13 +604,13 @@ def test_old_vectors_serve_while_rows_are_embedded_anew(alice: User, changed_mod
     by_older_model(alice, "The user fears spiders.")
 
     before = recall(alice, "Where does my sister live?", now=NOW).kept[0]
-    indexing.embed_waiting()
-    indexing._in_use.cache_clear()
+    indexer.embed_waiting()
+    indexer._in_use.cache_clear()
     after = recall(alice, "Where does my sister live?", now=NOW).kept[0]
 
     assert before.ref == after.ref == fact.ref
     assert before.parts["semantic"] == pytest.approx(after.parts["semantic"], abs=0.1)
-    assert indexing.serving() == [embedder()]
+    assert indexer.serving() == [embedder()]
 
 
 def test_vectors_of_a_model_that_is_no_longer_here_are_not_compared(alice: User, changed_model: None) -> None:
@@ -620,5 +621,5 @@ def test_vectors_of_a_model_that_is_no_longer_here_are_not_compared(alice: User,
 
     found = recall(alice, "Where does my sister live?", now=NOW)
 
-    assert [model.name for model in indexing.serving()] == [MINILM_INT8]
+    assert [model.name for model in indexer.serving()] == [MINILM_INT8]
     assert all(item.parts["semantic"] == 0 for item in (*found.kept, *(one.item for one in found.cut)))

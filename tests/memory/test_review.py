@@ -12,10 +12,10 @@ from django.db import connection
 from django.forms.models import model_to_dict
 
 from accounts.models import User
-from memory.contradiction import contradicted
-from memory.embedding import embedder
+from memory.embeddings.port import embedder
+from memory.facts.contradiction import contradicted
+from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
-from memory.review import RefusedError, accept, edit, reject, undo
 
 LISBON = "The user's sister Mary lives in Lisbon."
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -141,7 +141,7 @@ def test_every_decision_tells_the_users_pages(
     alice: User, decide: Callable[..., ReviewAction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[str, str]] = []
-    monkeypatch.setattr("memory.undoing.nudge", lambda group, kind: told.append((group, kind)))
+    monkeypatch.setattr("memory.facts.undo.nudge", lambda group, kind: told.append((group, kind)))
 
     undo(decide(propose(alice), by=alice))
 

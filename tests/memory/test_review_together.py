@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from memory.decision import Rule
+from memory.facts.review import accept, reject
+from memory.librarian.decision import Rule
+from memory.librarian.policies import rules_of
 from memory.models import Fact, ReviewAction
-from memory.policies import rules_of
-from memory.review import accept, reject
 from tests.memory.test_review import home
 from tests.memory.test_review import propose as embedded
 from tests.memory.test_review_pages import HTMX, propose, say, status_of

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.extraction import KnownFact, ProposedFact, Reading, Relation
-from memory.kinds import Kind
-from memory.own_words import own_words
-from memory.rules.dates import find_date
-from memory.rules.engine import RuleEngine
-from memory.rules.language import is_english
-from memory.rules.orders import standing_order
-from memory.rules.retelling import retold
-from memory.source import Speaker, Utterance
+from memory.librarian.engine import KnownFact, ProposedFact, Reading, Relation
+from memory.librarian.rules.dates import find_date
+from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.rules.language import is_english
+from memory.librarian.rules.orders import standing_order
+from memory.librarian.rules.retelling import retold
+from memory.models.kinds import Kind
+from memory.ports.source import Speaker, Utterance
+from memory.text.user_text import own_words
 
 SATURDAY = datetime(2026, 11, 21, 10, tzinfo=UTC)
 LISBON = ZoneInfo("Europe/Lisbon")

@@ -1,7 +1,8 @@
 """Two statements in other words, or two facts: what the vectors make likely, the words must not deny.
 
-`FIRST` and `OTHERS_FIRST` were looked at while the tables of `memory/same_meaning.py` were written; of the others the
-code knew nothing when they were first measured (13 of 25 recognised, and 5 of 35 taken for the same, at .88).
+`FIRST` and `OTHERS_FIRST` were looked at while the tables of `memory/facts/deduplication.py` were written; of the
+others the code knew nothing when they were first measured (13 of 25 recognised, and 5 of 35 taken for the same, at
+.88).
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from functools import cache
 
 import pytest
 
-from memory.embedding import embedder
-from memory.same_meaning import REJECTED_TOO, SAME_MEANING, differ, same
+from memory.embeddings.port import embedder
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING, differ, same
 
 FIRST = """\
 The user lives in Lisbon.|The user's home is in Lisbon.

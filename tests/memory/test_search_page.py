@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation, Message, Project
-from memory import documents, tree
-from memory.documents import Origin
-from memory.indexing import embed_waiting, index_conversation
+from memory.documents import revisions, tree
+from memory.documents.revisions import Origin
+from memory.index.indexer import embed_waiting, index_conversation
 from memory.models import Episode, Fact, Revision
 from memory.pages.search import (
     EXCERPT,
@@ -33,8 +33,8 @@ from memory.pages.search import (
     reasons,
     stem,
 )
-from memory.ranking import MEASURED, Part, Rule, Source
-from memory.source import Utterance, source
+from memory.ports.source import Utterance, source
+from memory.retrieval.ranking import MEASURED, Part, Rule, Source
 
 type SignIn = Callable[[User], Client]
 
@@ -72,7 +72,7 @@ def test_everything_is_searched_and_says_where_it_stands(alice: User, sign_in: S
     (message,) = say(alice, "My sister Mary lives in Lisbon, by the river.")
     fact = know(alice, "The user's sister Mary lives in Lisbon.", kind="person")
     episode = Episode.objects.create(user=alice, title="Mary moves", summary="The user's sister Mary moved to Lisbon.")
-    add = documents.add(alice, "/people/Mary", "Mary, my sister, lives in Rua Augusta.", "user", Origin())
+    add = revisions.add(alice, "/people/Mary", "Mary, my sister, lives in Rua Augusta.", "user", Origin())
     embed_waiting()
 
     page = results_of(sign_in(alice))
@@ -97,7 +97,7 @@ def test_the_words_of_the_question_are_marked(alice: User, sign_in: SignIn) -> N
 
 
 def test_a_documents_links_are_told_by_their_words(alice: User, sign_in: SignIn) -> None:
-    documents.add(alice, "/people/Mary", "Mary, my sister, lives in [Rua Augusta](/c/1f).", "user", Origin())
+    revisions.add(alice, "/people/Mary", "Mary, my sister, lives in [Rua Augusta](/c/1f).", "user", Origin())
     embed_waiting()
 
     page = results_of(sign_in(alice))
@@ -155,7 +155,7 @@ def test_a_search_has_an_address_and_works_without_script(alice: User, sign_in: 
 
 def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:
     know(alice, f"Mary said {ATTACK}")
-    documents.add(alice, f"/x/{ATTACK.replace('/', '-')}", f"Mary {ATTACK}", "user", Origin())
+    revisions.add(alice, f"/x/{ATTACK.replace('/', '-')}", f"Mary {ATTACK}", "user", Origin())
 
     page = sign_in(alice).get("/memory/", {"q": f"Mary {ATTACK}"}).content.decode()
 
@@ -210,7 +210,7 @@ def marys(alice: User) -> None:
     say(alice, "Mary said on a walk that she lives in Porto.", at=datetime(2026, 3, 4, 12, tzinfo=UTC))
     know(alice, "The fact is that Mary lives in Lisbon.", kind="place", tags=["family"], importance=0.7)
     Episode.objects.create(user=alice, title="Mary", summary="The episode of Mary who lives abroad.", kind="pivot")
-    document = documents.add(alice, "/people/mary", "The document of Mary who lives by the sea.", "user", Origin())
+    document = revisions.add(alice, "/people/mary", "The document of Mary who lives by the sea.", "user", Origin())
     tree.set_tags(document, ["letters"])
     embed_waiting()
 
@@ -306,7 +306,7 @@ def test_many_results_take_as_many_queries_as_one(
     for number in range(12):
         say(alice, f"Mary lived in house number {number}, with a garden of {number} trees.")
         know(alice, f"Mary lives in town number {number}.")
-        documents.add(alice, f"/people/{number}", f"Mary lives at number {number}.", Revision.Author.USER, Origin())
+        revisions.add(alice, f"/people/{number}", f"Mary lives at number {number}.", Revision.Author.USER, Origin())
     client = sign_in(alice)
     results_of(client)  # the first request of a session is noted, the first search looks which models there are
 
@@ -319,7 +319,7 @@ def test_many_results_take_as_many_queries_as_one(
 def test_bob_finds_nothing_of_alices(alice: User, bob: User, sign_in: SignIn) -> None:
     say(alice, "My sister Mary lives in Lisbon.")
     know(alice, "The user's sister Mary lives in Lisbon.", tags=["sisterly"])
-    documents.add(alice, "/people/Mary", "My sister Mary lives in Lisbon.", "user", Origin())
+    revisions.add(alice, "/people/Mary", "My sister Mary lives in Lisbon.", "user", Origin())
 
     assert "Nothing found for" in results_of(sign_in(bob))
     assert "Lisbon" not in results_of(sign_in(bob))

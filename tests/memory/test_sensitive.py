@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from memory.sensitive import ACCOUNT, CARD, IDENTITY, KEY, sensitive
+from memory.text.secrets_filter import ACCOUNT, CARD, IDENTITY, KEY, sensitive
 
 # Numbers below are the published examples of their countries, or made up with the right check digits.
 HELD: list[tuple[str, str]] = [
@@ -153,5 +153,7 @@ def test_the_time_grows_with_the_length_and_no_faster(text: str) -> None:
 
 def test_the_lists_are_loaded_only_when_asked() -> None:
     """A web process that stores nothing pays neither the time nor the memory."""
-    code = "import memory.sensitive, sys; sys.exit('detect_secrets' in sys.modules or 'stdnum' in sys.modules)"
+    code = (
+        "import memory.text.secrets_filter, sys; sys.exit('detect_secrets' in sys.modules or 'stdnum' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from memory.embedding import PIECES
-from memory.minilm import whole_tokenizer
-from memory.splitting import Measure, Passage, cut, passages
+from memory.embeddings.minilm import whole_tokenizer
+from memory.embeddings.port import PIECES
+from memory.index.chunking import Measure, Passage, cut, passages
 from recall.llm.tokens import count
 
 MEASURE = Measure(tokens=60, overlap=10)

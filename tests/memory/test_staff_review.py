@@ -10,9 +10,9 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from accounts.models import User
-from memory import staff_review
+from memory.facts.review import reject
 from memory.models import Fact, ReviewAction
-from memory.review import reject
+from memory.pages import staff_review
 from tests.memory.test_review import home
 from tests.memory.test_review_pages import QUOTE, propose, say, status_of
 

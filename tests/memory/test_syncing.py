@@ -11,10 +11,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from accounts.models import User
-from memory import documents, syncing, tree
+from memory.documents import folder_sync, revisions, tree
+from memory.documents.folder_sync import What, sync_files, sync_folder
+from memory.documents.readers import isolated
 from memory.models import Document, Revision
-from memory.reading import apart
-from memory.syncing import What, sync_files, sync_folder
 
 NOTES = {"roses.md": "Water them.", "deep/São João.md": "The 24th of June.", "people.csv": "Name,City\nAna,Porto\n"}
 AT = "/reference/notes"
@@ -33,7 +33,7 @@ def texts(user: User) -> dict[str, str]:
     return {document.path.removeprefix(f"{AT}/"): document.text for document in Document.objects.for_user(user)}
 
 
-def whats(report: syncing.Report) -> dict[str, str]:
+def whats(report: folder_sync.Report) -> dict[str, str]:
     return {outcome.path.removeprefix(f"{AT}/"): outcome.what.value for outcome in report.outcomes}
 
 
@@ -51,7 +51,7 @@ def test_a_folder_becomes_documents_that_know_where_they_came_from(alice: User, 
     }
     roses = Document.objects.get(path=f"{AT}/roses.md")
     assert (roses.title, roses.source) == ("roses", Document.Source.SYNC)
-    assert roses.external_id == f"{syncing.origin_of(notes)}:roses.md"
+    assert roses.external_id == f"{folder_sync.origin_of(notes)}:roses.md"
     assert len(roses.content_hash) == 64
     assert [revision.author for revision in roses.revisions.all()] == [Revision.Author.SYNC]
 
@@ -83,7 +83,7 @@ def test_a_vanished_file_takes_its_document_along_and_no_other(alice: User, bob:
     sync_folder(alice, notes)
     sync_folder(bob, notes)
     sync_files(alice, [("1", "other.md", b"other")], origin="elsewhere", at=AT)
-    documents.save(alice, f"{AT}/mine.md", "mine", started_from=0)
+    revisions.save(alice, f"{AT}/mine.md", "mine", started_from=0)
     (notes / "roses.md").unlink()
 
     report = sync_folder(alice, notes)
@@ -108,7 +108,7 @@ def test_an_empty_folder_deletes_nothing(alice: User, notes: Path) -> None:
     for file in list(notes.rglob("*.*")):
         file.unlink()
 
-    with pytest.raises(syncing.SyncRefusedError, match="nothing was deleted"):
+    with pytest.raises(folder_sync.SyncRefusedError, match="nothing was deleted"):
         sync_folder(alice, notes)
     assert len(texts(alice)) == 3
 
@@ -178,7 +178,7 @@ def test_a_long_name_at_the_source_is_still_known(alice: User) -> None:
 
 def test_what_was_changed_in_recall_is_kept_and_told(alice: User, notes: Path) -> None:
     sync_folder(alice, notes)
-    documents.save(alice, f"{AT}/roses.md", "My own words.", started_from=1)
+    revisions.save(alice, f"{AT}/roses.md", "My own words.", started_from=1)
     assert sync_folder(alice, notes).counts == {What.UNCHANGED: 3}
 
     (notes / "roses.md").write_text("Never water them.")
@@ -194,8 +194,8 @@ def test_what_was_changed_in_recall_is_kept_and_told(alice: User, notes: Path) -
 
 def test_going_back_to_the_files_text_lets_it_follow_again(alice: User, notes: Path) -> None:
     sync_folder(alice, notes)
-    document = documents.save(alice, f"{AT}/roses.md", "My own words.", started_from=1)
-    documents.revert(document, 1, started_from=2)
+    document = revisions.save(alice, f"{AT}/roses.md", "My own words.", started_from=1)
+    revisions.revert(document, 1, started_from=2)
     (notes / "roses.md").write_text("Never water them.")
 
     sync_folder(alice, notes)
@@ -205,7 +205,7 @@ def test_going_back_to_the_files_text_lets_it_follow_again(alice: User, notes: P
 
 def test_what_was_changed_in_recall_outlives_its_file(alice: User, notes: Path) -> None:
     sync_folder(alice, notes)
-    documents.save(alice, f"{AT}/roses.md", "My own words.", started_from=1)
+    revisions.save(alice, f"{AT}/roses.md", "My own words.", started_from=1)
     (notes / "roses.md").unlink()
 
     report = sync_folder(alice, notes)
@@ -217,7 +217,7 @@ def test_what_was_changed_in_recall_outlives_its_file(alice: User, notes: Path) 
 
 
 def test_a_document_of_ones_own_is_not_written_over(alice: User, notes: Path) -> None:
-    documents.save(alice, f"{AT}/roses.md", "My own words.", started_from=0)
+    revisions.save(alice, f"{AT}/roses.md", "My own words.", started_from=0)
 
     report = sync_folder(alice, notes)
 
@@ -268,7 +268,7 @@ def test_hidden_files_pipes_and_empty_files_are_left_out(alice: User, notes: Pat
 
 
 def test_a_name_that_is_no_text_is_written_as_in_addresses() -> None:
-    assert syncing._text(os.fsdecode(b"caf\xe9 \xc3\xa9.md")) == "caf%E9 é.md"
+    assert folder_sync._text(os.fsdecode(b"caf\xe9 \xc3\xa9.md")) == "caf%E9 é.md"
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def test_neither_row_nor_connection_is_held_while_a_file_is_read(
         held.append((name, connection.connection, connection.in_atomic_block, waiting))
         return content.decode()
 
-    monkeypatch.setattr(syncing, "read_file", read)
+    monkeypatch.setattr(folder_sync, "read_file", read)
     sync_folder(alice, notes)
     held.clear()
     (notes / "people.csv").write_text("Name,City\nRui,Faro\n")
@@ -301,10 +301,10 @@ def test_what_a_person_changes_while_the_file_is_read_is_kept(
 
     def read(name: str, content: bytes, *, waiting: int | None = None) -> str:
         document = Document.objects.get(path=f"{AT}/people.csv")
-        documents.save(alice, document.path, "Mine", started_from=document.revisions.count())
+        revisions.save(alice, document.path, "Mine", started_from=document.revisions.count())
         return content.decode()
 
-    monkeypatch.setattr(syncing, "read_file", read)
+    monkeypatch.setattr(folder_sync, "read_file", read)
 
     assert whats(sync_folder(alice, notes))["people.csv"] == "kept"
     assert texts(alice)["people.csv"] == "Mine"
@@ -313,12 +313,12 @@ def test_what_a_person_changes_while_the_file_is_read_is_kept(
 def test_a_file_whose_turn_does_not_come_is_left_for_the_next_run(
     alice: User, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "TURN_SECONDS", 0.01)
-    with apart.turn(alice.pk):
+    monkeypatch.setattr(isolated, "TURN_SECONDS", 0.01)
+    with isolated.turn(alice.pk):
         report = sync_folder(alice, notes)
 
     assert report.counts == {What.NEW: 2, What.SKIPPED: 1}
-    assert [one.reason for one in report.outcomes if one.reason] == [apart.BUSY]
+    assert [one.reason for one in report.outcomes if one.reason] == [isolated.BUSY]
     assert sync_folder(alice, notes).counts == {What.NEW: 1, What.UNCHANGED: 2}
 
 

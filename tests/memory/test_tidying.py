@@ -15,8 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from memory import tasks, tidying
-from memory.consolidation import Report, consolidate
+from memory import tasks
+from memory.consolidation import jobs
+from memory.consolidation.consolidate import Report, consolidate
 from memory.models import Consolidation, Fact
 from recall.process.schedule import BEAT_SCHEDULE
 from tests.memory.test_consolidation import NOW, fact
@@ -45,31 +46,31 @@ def again(one: Consolidation) -> Consolidation:
 
 def test_asking_twice_queues_it_once(alice: User, queued: Queued, on_commit: Any) -> None:
     with on_commit():
-        first = tidying.ask(alice)
-        assert tidying.ask(alice) == first
-    assert queued == [(tidying.TASK, (first.pk,))]
+        first = jobs.ask(alice)
+        assert jobs.ask(alice) == first
+    assert queued == [(jobs.TASK, (first.pk,))]
     assert (first.how, first.state) == ("asked", "waiting")
 
 
 def test_alice_and_bob_ask_for_their_own(alice: User, bob: User, queued: Queued) -> None:
-    hers, his = tidying.ask(alice), tidying.ask(bob)
+    hers, his = jobs.ask(alice), jobs.ask(bob)
     assert (hers.user, his.user) == (alice, bob)
     mine, theirs = fact(alice), fact(bob)
-    tidying.carry_out(his.pk, NOW)
+    jobs.carry_out(his.pk, NOW)
     assert (Fact.objects.get(pk=mine.pk).status, Fact.objects.get(pk=theirs.pk).status) == ("active", "archived")
     assert (again(hers).state, again(his).state) == ("waiting", "done")
 
 
 def test_of_one_person_two_never_wait(alice: User) -> None:
-    tidying.ask(alice)
+    jobs.ask(alice)
     with pytest.raises(IntegrityError), transaction.atomic():
         Consolidation.objects.create(user=alice, how="asked")
 
 
 def test_one_that_is_done_may_be_asked_for_again(alice: User) -> None:
-    first = tidying.ask(alice)
-    tidying.carry_out(first.pk, NOW)
-    assert tidying.ask(alice) != first
+    first = jobs.ask(alice)
+    jobs.carry_out(first.pk, NOW)
+    assert jobs.ask(alice) != first
 
 
 # Doing -----------------------------------------------------------------------------------------------------------
@@ -79,24 +80,24 @@ def test_it_does_what_every_night_does_and_says_what_it_did(alice: User) -> None
     fact(alice)
     fact(alice, "The user was in Rome for a week.", valid_until=NOW - timedelta(days=1))
     kept = fact(alice, importance=1.0, last_used_at=NOW, times_used=9)
-    asked = tidying.ask(alice)
-    tidying.carry_out(asked.pk, NOW)
-    report = tidying.report_of(again(asked))
+    asked = jobs.ask(alice)
+    jobs.carry_out(asked.pk, NOW)
+    report = jobs.report_of(again(asked))
     assert report == Report(alice.pk, weighed=2, expired=1, archived=1, tokens_reclaimed=7, searchable=2)
     assert (asked.state, asked.finished_at) == ("done", NOW)
-    assert tidying.sentences(asked) == report.sentences()
+    assert jobs.sentences(asked) == report.sentences()
     assert Fact.objects.get(pk=kept.pk).status == "active"
 
 
 def test_a_task_that_comes_twice_does_it_once(alice: User) -> None:
-    asked = tidying.ask(alice)
-    tidying.carry_out(asked.pk, NOW)
+    asked = jobs.ask(alice)
+    jobs.carry_out(asked.pk, NOW)
     first = Consolidation.objects.values().get()
     fact(alice)
-    tidying.carry_out(asked.pk, LATER)
+    jobs.carry_out(asked.pk, LATER)
     assert Consolidation.objects.values().get() == first
     assert Fact.objects.get().status == "active"
-    tidying.carry_out(asked.pk + 1000, LATER)
+    jobs.carry_out(asked.pk + 1000, LATER)
 
 
 def test_what_fails_changes_nothing_and_says_so(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,11 +107,11 @@ def test_what_fails_changes_nothing_and_says_so(alice: User, monkeypatch: pytest
         Fact.objects.filter(pk=old.pk).update(status="archived")
         raise DatabaseError("deadlock detected")
 
-    monkeypatch.setattr(tidying, "consolidate", broken)
-    asked = tidying.ask(alice)
-    tidying.carry_out(asked.pk, NOW)
+    monkeypatch.setattr(jobs, "consolidate", broken)
+    asked = jobs.ask(alice)
+    jobs.carry_out(asked.pk, NOW)
     assert (again(asked).state, asked.figures) == ("failed", {})
-    assert tidying.sentences(asked) == [tidying.NOT_DONE]
+    assert jobs.sentences(asked) == [jobs.NOT_DONE]
     assert Fact.objects.get().status == "active"
 
 
@@ -119,14 +120,14 @@ def test_the_clock_queues_what_was_lost_and_gives_up_in_the_end(
 ) -> None:
     job = BEAT_SCHEDULE["requeue-waiting-consolidations"]["task"]
     assert job == tasks.requeue_waiting_consolidations.name
-    lost, tried = tidying.ask(alice), tidying.ask(bob)
-    Consolidation.objects.filter(pk=tried.pk).update(attempts=tidying.MOST_ATTEMPTS)
+    lost, tried = jobs.ask(alice), jobs.ask(bob)
+    Consolidation.objects.filter(pk=tried.pk).update(attempts=jobs.MOST_ATTEMPTS)
     with on_commit():
-        tidying.requeue_waiting(timezone.now())
+        jobs.requeue_waiting(timezone.now())
     assert queued == [], "neither waits for long"
     with on_commit():
-        tidying.requeue_waiting(timezone.now() + tidying.STALE)
-    assert queued == [(tidying.TASK, (lost.pk,))]
+        jobs.requeue_waiting(timezone.now() + jobs.STALE)
+    assert queued == [(jobs.TASK, (lost.pk,))]
     assert (again(lost).state, again(tried).state) == ("waiting", "failed")
 
 
@@ -134,10 +135,10 @@ def test_a_worker_that_was_killed_has_tried(alice: User, monkeypatch: pytest.Mon
     def killed(*_: Any) -> Report:
         raise SystemExit
 
-    monkeypatch.setattr(tidying, "consolidate", killed)
-    asked = tidying.ask(alice)
+    monkeypatch.setattr(jobs, "consolidate", killed)
+    asked = jobs.ask(alice)
     with pytest.raises(SystemExit):
-        tidying.carry_out(asked.pk, NOW)
+        jobs.carry_out(asked.pk, NOW)
     assert (again(asked).state, asked.attempts) == ("waiting", 1)
 
 
@@ -147,17 +148,17 @@ def test_two_workers_at_once_do_it_once(alice: User, queued: Queued, monkeypatch
 
     for _ in range(20):
         fact(alice)
-    asked = tidying.ask(alice)
+    asked = jobs.ask(alice)
     done: list[User] = []
 
     def noted(user: User, now: Any) -> Report:
         done.append(user)
         return consolidate(user, now)
 
-    monkeypatch.setattr(tidying, "consolidate", noted)
+    monkeypatch.setattr(jobs, "consolidate", noted)
 
     def work() -> None:
-        tidying.carry_out(asked.pk, NOW)
+        jobs.carry_out(asked.pk, NOW)
         connection.close()
 
     threads = [threading.Thread(target=work) for _ in range(3)]
@@ -166,7 +167,7 @@ def test_two_workers_at_once_do_it_once(alice: User, queued: Queued, monkeypatch
     for thread in threads:
         thread.join(20)
     assert len(done) == 1
-    assert tidying.report_of(again(asked)).archived == 20
+    assert jobs.report_of(again(asked)).archived == 20
 
 
 # At night, and by command ----------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ def test_every_night_leaves_its_report(alice: User) -> None:
     fact(alice)
     tasks.consolidate_one(alice.pk)
     night = Consolidation.objects.get()
-    assert (night.how, night.state, tidying.report_of(night).archived) == ("nightly", "done", 1)
+    assert (night.how, night.state, jobs.report_of(night).archived) == ("nightly", "done", 1)
 
 
 def test_by_command_likewise_but_for_a_rehearsal(alice: User) -> None:
@@ -185,15 +186,15 @@ def test_by_command_likewise_but_for_a_rehearsal(alice: User) -> None:
     assert not Consolidation.objects.exists()
     call_command("consolidate", "--user", alice.email, stdout=StringIO())
     one = Consolidation.objects.get()
-    assert (one.how, tidying.report_of(one).archived) == ("command", 1)
+    assert (one.how, jobs.report_of(one).archived) == ("command", 1)
 
 
 def test_the_oldest_reports_go_and_only_ones_own(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tidying, "KEPT", 2)
-    his, waiting = tidying.tidy(bob, tidying.How.NIGHTLY, NOW), tidying.ask(alice)
+    monkeypatch.setattr(jobs, "KEPT", 2)
+    his, waiting = jobs.tidy(bob, jobs.How.NIGHTLY, NOW), jobs.ask(alice)
     assert his.user_id == bob.pk
     for _ in range(4):
-        tidying.tidy(alice, tidying.How.NIGHTLY, NOW)
+        jobs.tidy(alice, jobs.How.NIGHTLY, NOW)
     assert Consolidation.objects.for_user(alice).filter(state="done").count() == 2
     assert again(waiting).state == "waiting"
     assert Consolidation.objects.for_user(bob).count() == 1
@@ -212,10 +213,10 @@ def test_the_button_queues_it_and_the_report_stands_there_afterwards(
         answer = client.post(reverse("memory:tidy"), follow=True)
     assert answer.redirect_chain == [(f"{page}#tidying", 302)]
     html = answer.content.decode()
-    assert tidying.WAITS in html
+    assert jobs.WAITS in html
     assert "Tidy now" not in html, "it is under way"
     ((_, (pk,)),) = queued
-    tidying.carry_out(int(pk), timezone.now())
+    jobs.carry_out(int(pk), timezone.now())
     html = client.get(page).content.decode()
     assert "1 fact archived" in html
     assert "Looked at 1 fact that may fade." in html
@@ -228,7 +229,7 @@ def test_with_htmx_the_part_alone_looks_again_until_it_is_done(alice: User, sign
     html = client.post(reverse("memory:tidy"), headers=HTMX).content.decode()
     assert look in html
     assert "<html" not in html
-    tidying.carry_out(Consolidation.objects.get().pk, timezone.now())
+    jobs.carry_out(Consolidation.objects.get().pk, timezone.now())
     html = client.get(reverse("memory:tidied"), headers=HTMX).content.decode()
     assert look not in html
     assert "Nothing to tidy up." in html
@@ -236,7 +237,7 @@ def test_with_htmx_the_part_alone_looks_again_until_it_is_done(alice: User, sign
 
 def test_bob_sees_nothing_of_alices_reports(alice: User, bob: User, sign_in: SignIn) -> None:
     fact(alice)
-    tidying.tidy(alice, tidying.How.NIGHTLY, NOW)
+    jobs.tidy(alice, jobs.How.NIGHTLY, NOW)
     for headers in ({}, HTMX):
         response = sign_in(bob).get(reverse("memory:tidied"), headers=headers, follow=True)
         assert "archived" not in response.content.decode().partition('id="tidied"')[2].partition("</div>")[0]

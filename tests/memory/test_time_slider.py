@@ -13,9 +13,9 @@ from django.utils import timezone
 from accounts.models import User
 from budget.models import Receipt
 from chat.models import Conversation, Message
-from memory import documents
+from memory.documents import revisions
 from memory.models import Fact, Revision
-from memory.pages.then import sliders, then
+from memory.pages.time_travel import sliders, then
 
 pytestmark = pytest.mark.django_db
 
@@ -108,7 +108,7 @@ def test_a_day_ends_where_the_person_is(alice: User) -> None:
 def test_documents_read_as_they_did(alice: User) -> None:
     known(alice, "The user is Alice.", on(2026, 1, 1))
     for number, (text, day) in enumerate([("I live in Porto.", 5), ("I live in Lisbon.", 20)], start=1):
-        document = documents.save(alice, "/profile/identity", text, started_from=number - 1)
+        document = revisions.save(alice, "/profile/identity", text, started_from=number - 1)
         Revision.objects.filter(document=document, number=number).update(created_at=on(2026, 1, day))
     found = then(alice, {"at": "2026-01-10"}, timezone.now())
     assert [(one.text, one.number) for one in found.documents] == [("I live in Porto.", 1)]
@@ -183,7 +183,7 @@ def test_without_a_day_the_profile_asks_little(
 
 
 def test_bob_sees_nothing_of_alices_past(alice: User, bob: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
-    documents.save(alice, "/profile/identity", "I am Alice.", started_from=0)
+    revisions.save(alice, "/profile/identity", "I am Alice.", started_from=0)
     client = sign_in(bob)
     for address in ("/memory/profile?at=2026-04-01", "/answers", "/api/v1/memory/facts?known_at=2026-04-01T00:00:00Z"):
         page = client.get(address).content.decode()
@@ -244,7 +244,7 @@ def test_the_api_takes_both_times(alice: User, moved: tuple[Fact, Fact], sign_in
 
 def test_the_api_reads_a_document_as_it_was(alice: User, sign_in: SignIn) -> None:
     for number, text in enumerate(["First.", "Second."]):
-        document = documents.save(alice, "/projects/garden", text, started_from=number)
+        document = revisions.save(alice, "/projects/garden", text, started_from=number)
     Revision.objects.filter(document=document, number=1).update(created_at=on(2026, 1, 5))
     client = sign_in(alice)
     between = (timezone.now() - timedelta(days=1)).isoformat()

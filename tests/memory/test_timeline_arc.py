@@ -16,7 +16,7 @@ from accounts.models import User
 from chat.growing import stages_reached
 from chat.models import Conversation
 from memory.models import Episode, Fact
-from memory.pages.arc import BOTTOM, HEIGHT, LETTER, TOP, WIDTH, Box, Dot, Point, arc
+from memory.pages.narrative_arc import BOTTOM, HEIGHT, LETTER, TOP, WIDTH, Box, Dot, Point, arc
 
 type SignIn = Callable[[User], Client]
 

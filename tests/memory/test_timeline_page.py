@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.kinds import EpisodeKind
 from memory.models import Episode, Fact
+from memory.models.kinds import EpisodeKind
 from memory.pages.timeline import ICONS, SIGNIFICANCE_DOTS, least_significance, level
 from recall.settings import BASE_DIR
 

@@ -13,9 +13,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory import documents, tree
+from memory.documents import revisions, tree
 from memory.models import Chunk, Document, Revision
-from memory.paths import MAX_DEPTH, decode, encode
+from memory.models.paths import MAX_DEPTH, decode, encode
 
 GARDEN = ("/projects/garden", "/projects/garden/roses/red", "/projects/garden/roses/white", "/projects/house")
 
@@ -195,7 +195,7 @@ def test_what_is_no_name_is_refused(alice: User, name: str) -> None:
 
 
 def test_history_and_passages_move_along(alice: User) -> None:
-    documents.save(alice, "/a/x", "Roses are red.", started_from=0)
+    revisions.save(alice, "/a/x", "Roses are red.", started_from=0)
     before = list(Chunk.objects.values_list("pk", flat=True))
 
     tree.move(alice, "/a", "/b")
@@ -243,7 +243,7 @@ def test_names_that_look_alike_stand_side_by_side(alice: User) -> None:
 
 def test_a_branch_is_deleted_and_says_what_went(alice: User, bob: User) -> None:
     for path in GARDEN:
-        documents.save(alice, path, f"About {path}", started_from=0)
+        revisions.save(alice, path, f"About {path}", started_from=0)
     make(bob, *GARDEN)
 
     gone = tree.delete(alice, "/projects/garden")

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from memory.documents import Origin, add
+from memory.documents.revisions import Origin, add
 from memory.models import Document
 
 type SignIn = Callable[[User], Client]

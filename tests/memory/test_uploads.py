@@ -11,9 +11,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import User
-from memory import artifacts, documents, indexing, tree, uploads
+from memory.documents import artifacts, revisions, tree, uploads
+from memory.documents.readers import NotReadable
+from memory.index import indexer
 from memory.models import Chunk, Document, Revision, Upload
-from memory.reading import NotReadable
 
 NOTE = b"# Roses\n\nWater them in the morning."
 
@@ -66,7 +67,7 @@ def test_progress_is_seen_on_the_row_until_every_passage_has_its_vector(alice: U
     assert uploads.progress(upload) == uploads.Progress("done", 0, 1, "")
     assert uploads.progress(upload).share == 0
 
-    indexing.embed_waiting()
+    indexer.embed_waiting()
     assert uploads.progress(upload) == uploads.Progress("done", 1, 1, "")
     assert uploads.progress(upload).share == 1
 
@@ -77,10 +78,10 @@ def test_a_long_file_becomes_one_document_that_is_shown_in_parts(alice: User) ->
     document = read(waiting(alice, "book.txt", text.encode())).document
 
     assert document is not None
-    assert len(document.text) > documents.MAX_TEXT
-    parts = [documents.part(document.text, number) for number in range(1, documents.part(document.text, 1).of + 1)]
+    assert len(document.text) > revisions.MAX_TEXT
+    parts = [revisions.part(document.text, number) for number in range(1, revisions.part(document.text, 1).of + 1)]
     assert "".join(part.text for part in parts) == document.text
-    assert max(len(part.text) for part in parts) <= documents.PART
+    assert max(len(part.text) for part in parts) <= revisions.PART
 
 
 # Again -----------------------------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ def test_a_newer_file_of_the_same_name_is_a_revision(alice: User) -> None:
 
 
 def test_a_document_of_ones_own_is_not_written_over(alice: User) -> None:
-    documents.save(alice, "/reference/roses.md", "My own words.", started_from=0)
+    revisions.save(alice, "/reference/roses.md", "My own words.", started_from=0)
 
     document = read(waiting(alice)).document
 
@@ -313,7 +314,7 @@ def test_a_long_result_is_kept_once_and_found_again(alice: User) -> None:
 def test_artifacts_that_are_too_old_go_and_no_other_document_does(alice: User) -> None:
     for name in ("old", "new"):
         artifacts.keep_artifact(alice, "c1", name, name)
-    documents.save(alice, "/reference/old", "old", started_from=0)
+    revisions.save(alice, "/reference/old", "old", started_from=0)
     Document.objects.filter(text="old").update(created_at=timezone.now() - timedelta(days=40))
 
     assert artifacts.remove_old_artifacts(timezone.now() - timedelta(days=30), most=10) == 1

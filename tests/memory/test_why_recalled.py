@@ -15,7 +15,7 @@ from chat.models import Conversation
 from memory.models import Fact
 from memory.pages.search import PARTS
 from memory.pages.why import ALWAYS, BEGUN, CUT, why
-from memory.ranking import Part, Rule
+from memory.retrieval.ranking import Part, Rule
 from tests.memory.test_fact_page import ATTACK, answer, item, know, receipt, say
 
 type SignIn = Callable[[User], Client]

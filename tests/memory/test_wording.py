@@ -10,10 +10,10 @@ from django.db import connection
 
 from accounts.languages import Language, of_browser
 from accounts.models import User
-from memory import wording
-from memory.indexing import word_restorers
+from memory.index import language_change
+from memory.index.indexer import word_restorers
 from memory.models import Chunk, Episode, Fact, PersonalIndex
-from memory.retrieval import MemoryItem, recall
+from memory.retrieval.recall import MemoryItem, recall
 from tests.memory.test_retrieval import NOW, document, episode, talk
 
 HOUSES = "Wir haben zwei alte Häuser in Kiel renoviert."
@@ -30,7 +30,7 @@ def write_in(user: User, language: Language, *, at_once: bool = True) -> User:
 
 
 def reword_due() -> int:
-    return sum(wording.reword(user_id) for user_id in wording.due())
+    return sum(language_change.reword(user_id) for user_id in language_change.due())
 
 
 def found(user: User, question: str) -> list[MemoryItem]:
@@ -129,7 +129,7 @@ def test_while_a_change_of_language_lasts_nothing_is_lost_and_after_it_all_forms
 def test_only_the_words_of_those_who_changed_are_read_anew(alice: User, bob: User) -> None:
     write_in(bob, Language.FINNISH, at_once=False)
 
-    assert wording.due() == [bob.pk]
+    assert language_change.due() == [bob.pk]
 
 
 def test_who_changes_their_mind_meanwhile_is_due_again(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,8 +140,8 @@ def test_who_changes_their_mind_meanwhile_is_due_again(alice: User, monkeypatch:
         write_in(alice, Language.DUTCH, at_once=False)
         return word_restorers(user_id)
 
-    monkeypatch.setattr(wording, "word_restorers", slowly)
-    wording.reword(alice.pk)
+    monkeypatch.setattr(language_change, "word_restorers", slowly)
+    language_change.reword(alice.pk)
     alice.refresh_from_db()
     assert alice.language == Language.DUTCH
     assert {*alice.words_in} == {Language.ENGLISH, Language.GERMAN, Language.DUTCH}
@@ -179,20 +179,20 @@ def test_what_is_in_the_right_language_is_not_written_again(alice: User) -> None
             return found
 
     before = written()
-    assert wording.reword(alice.pk)
+    assert language_change.reword(alice.pk)
     assert written() == before
 
 
 def test_an_account_that_goes_meanwhile_ends_it(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     write_in(alice, Language.GERMAN, at_once=False)
     by_fact(alice)
-    monkeypatch.setattr(wording, "held", lambda _: False)
-    assert wording.reword(alice.pk)
-    assert wording.due() == [alice.pk]
+    monkeypatch.setattr(language_change, "held", lambda _: False)
+    assert language_change.reword(alice.pk)
+    assert language_change.due() == [alice.pk]
 
 
 def test_a_large_collections_common_words_are_counted_anew(alice: User, queued: list[Any]) -> None:
     write_in(alice, Language.GERMAN, at_once=False)
     PersonalIndex.objects.create(user=alice, rows=30_000, built_at=NOW)
-    wording.reword(alice.pk)
+    language_change.reword(alice.pk)
     assert PersonalIndex.objects.get().built_at is None

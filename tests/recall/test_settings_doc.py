@@ -162,10 +162,10 @@ from chat.folding import KEPT_TURNS
 from chat.person import relationship_stage
 from chat.summary import DEFAULT_VERBOSITY
 from chat.triggers import VERBATIM_TURNS
-from memory.decay import HALF_LIFE
-from memory.decision import SURE
-from memory.ranking import CALIBRATIONS, DEFAULT_PROFILE, STRONG, TOP_K
-from memory.searching import PASSAGE_LIMIT
+from memory.retrieval.decay import HALF_LIFE
+from memory.librarian.decision import SURE
+from memory.retrieval.ranking import CALIBRATIONS, DEFAULT_PROFILE, STRONG, TOP_K
+from memory.retrieval.candidates import PASSAGE_LIMIT
 print(TOP_K, STRONG, PASSAGE_LIMIT, {one.floor for one in CALIBRATIONS.values()}, DEFAULT_PROFILE.name)
 print(HALF_LIFE.days, SURE, LAST_TURNS, VERBATIM_TURNS, KEPT_TURNS, DEFAULT_VERBOSITY.limit, end=" ")
 print(relationship_stage(4, timedelta(days=9), 9))

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from accounts.models import User
-from memory import consolidation, tidying
+from memory.consolidation import consolidate, jobs
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         now, failed = timezone.now(), 0
         for person in _people(user):
             try:
-                report = consolidation.consolidate(person, now, rehearse=True) if dry_run else _tidied(person, now)
+                report = consolidate.consolidate(person, now, rehearse=True) if dry_run else _tidied(person, now)
             except (DatabaseError, User.DoesNotExist) as error:
                 failed += 1
                 self.stderr.write(f"{person.email}: not done ({str(error).strip()}).")
@@ -35,13 +35,13 @@ class Command(BaseCommand):
             raise CommandError(f"{failed} could not be done; the others are.")
 
 
-def _tidied(person: User, now: datetime) -> consolidation.Report:
-    return tidying.tidy(person, tidying.How.COMMAND, now)
+def _tidied(person: User, now: datetime) -> consolidate.Report:
+    return jobs.tidy(person, jobs.How.COMMAND, now)
 
 
 def _people(email: str | None) -> list[User]:
     if email is None:
-        return list(consolidation.people())
+        return list(consolidate.people())
     found = list(User.objects.filter(email__iexact=email))
     if not found:
         raise CommandError(f"There is no account {email}.")

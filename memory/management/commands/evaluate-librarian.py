@@ -15,9 +15,9 @@ from memory.evaluation.layouts import UnknownLayout, read
 from memory.evaluation.librarian import evaluate_messages
 from memory.evaluation.librarian_sample import UnknownSample, checked, proposals, rates, sample
 from memory.evaluation.librarian_table import render
-from memory.extraction import Engine, ReadingFailed
-from memory.model_engine import ModelEngine
-from memory.rules.engine import RuleEngine
+from memory.librarian.engine import Engine, ReadingFailed
+from memory.librarian.model_engine import ModelEngine
+from memory.librarian.rules.engine import RuleEngine
 
 UNREADABLE = (UnknownLabels, UnknownLayout, UnknownSample, ReadingFailed)
 

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memory.embedding import embedder
+from memory.embeddings.port import embedder
 from memory.evaluation.layouts import Conversation, UnknownLayout, read
 from memory.evaluation.product import recall_itself
 from memory.evaluation.run import Evaluation, evaluate
 from memory.evaluation.table import render
-from memory.ranking import MEASURED, PROFILES
+from memory.retrieval.ranking import MEASURED, PROFILES
 
 INTERRUPTED: Final = 130
 """The exit code of a program that Ctrl-C ended."""

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import User
-from memory.syncing import FOLDER, SyncRefusedError, What, sync_folder
+from memory.documents.folder_sync import FOLDER, SyncRefusedError, What, sync_folder
 
 
 class Command(BaseCommand):

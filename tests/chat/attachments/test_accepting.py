@@ -22,7 +22,7 @@ from chat.attachments import accepting, limits
 from chat.attachments.accepting import AttachmentRefusedError, accept, fitting_name
 from chat.attachments.clearing import remove_old_drafts
 from chat.models import Attachment
-from memory.reading import apart
+from memory.documents.readers import isolated
 from tests.chat.attachments.samples import draft, picture, post
 
 pytestmark = pytest.mark.django_db
@@ -181,7 +181,7 @@ BUSY = "Other files are being read just now. Try again in a moment."
 @pytest.fixture
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn that does not come at once does not come."""
-    monkeypatch.setattr(apart, "TURN_SECONDS", 0.01)
+    monkeypatch.setattr(isolated, "TURN_SECONDS", 0.01)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -207,7 +207,7 @@ def test_no_connection_is_held_while_a_file_is_read(
 def test_a_second_file_of_a_person_is_refused_while_the_first_is_read(
     content: bytes, alice: Any, bob: Any, sign_in: SignIn
 ) -> None:
-    with apart.turn(alice.pk):
+    with isolated.turn(alice.pk):
         answer = post(sign_in(alice), "people.csv", content)
         assert post(sign_in(bob), "people.csv", content).status_code == 201
 
@@ -218,19 +218,19 @@ def test_a_second_file_of_a_person_is_refused_while_the_first_is_read(
 
 @pytest.mark.usefixtures("no_patience")
 def test_a_third_reader_does_not_start(alice: Any, bob: Any, charlie: Any) -> None:
-    with apart.turn(alice.pk), apart.turn(bob.pk), pytest.raises(accepting.ReadersBusyError, match=BUSY):
+    with isolated.turn(alice.pk), isolated.turn(bob.pk), pytest.raises(accepting.ReadersBusyError, match=BUSY):
         accept(charlie, "people.csv", TABLE)
 
 
 @pytest.mark.usefixtures("no_patience")
 def test_text_needs_no_reader_and_waits_for_none(alice: Any) -> None:
-    with apart.turn(alice.pk):
+    with isolated.turn(alice.pk):
         assert accept(alice, "notes.md", b"# Notes").text == "# Notes"
 
 
 @pytest.mark.usefixtures("no_patience")
 def test_a_program_is_told_when_to_come_again(alice: Any, sign_in: SignIn) -> None:
-    with apart.turn(alice.pk):
+    with isolated.turn(alice.pk):
         answer = sign_in(alice).post("/api/v1/attachments", {"file": SimpleUploadedFile("people.csv", TABLE)})
 
     assert (answer.status_code, answer.json()["detail"], answer["Retry-After"]) == (429, BUSY, "10")
@@ -240,7 +240,7 @@ def test_a_file_waits_for_its_turn(alice: Any) -> None:
     begun, over = threading.Event(), threading.Event()
 
     def read_another() -> None:
-        with apart.turn(alice.pk):
+        with isolated.turn(alice.pk):
             begun.set()
             over.wait(5)
 
@@ -254,7 +254,7 @@ def test_a_file_waits_for_its_turn(alice: Any) -> None:
 
 
 def test_a_reader_that_fails_gives_its_turn_back(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "TURN_SECONDS", 0.01)
+    monkeypatch.setattr(isolated, "TURN_SECONDS", 0.01)
     for _ in range(3):
         with pytest.raises(AttachmentRefusedError, match="damaged"):
             accept(alice, "a.png", b"\x89PNG\r\n\x1a\nbroken")

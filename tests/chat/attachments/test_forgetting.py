@@ -10,7 +10,7 @@ from accounts.deletion import leave
 from chat.context import compile_context
 from chat.forgetting import still_stands
 from chat.models import Attachment
-from memory.forgetting.doing import forget, preview
+from memory.forgetting.execute import forget, preview
 from memory.forgetting.targets import Target, What
 from memory.models import Fact
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chat.utterances import Conversations
-from memory.indexing import index_conversation
-from memory.librarian import read, request_reading
+from memory.index.indexer import index_conversation
+from memory.librarian.run import read, request_reading
 from memory.models import Chunk, Episode, Fact
 from tests.chat.attachments.samples import answered, draft, image_draft, send
 

@@ -11,7 +11,7 @@ from PIL.TiffImagePlugin import IFDRational
 
 from chat.attachments import pictures
 from chat.attachments.pictures import MOST_BYTES, read, read_apart, thumbnail
-from memory.reading import NotReadable
+from memory.documents.readers import NotReadable
 from tests.chat.attachments.samples import bomb, picture
 
 

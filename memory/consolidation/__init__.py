@@ -1,0 +1,1 @@
+"""TODO: what memory/consolidation owns, where to enter it, what it may import."""

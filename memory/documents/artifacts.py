@@ -1,0 +1,59 @@
+"""Where do long tool results go? To documents below `/artifacts`, so that one line of a prompt names them."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from memory.documents import revisions, tree
+from memory.documents.readers import limits
+from memory.models import Document, Revision
+from recall.text import storable
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+FOLDER: Final = "/artifacts"
+CUT_OFF: Final = "\n\n[The rest was left out: a kept result has at most {:,} characters.]"
+
+
+def keep_artifact(user: User, conversation_ref: str, name: str, text: str) -> str:
+    """Keep `text` as a document and say where; the same text under the same name is kept once.
+
+    `conversation_ref` names the folder, `name` what it is the result of, such as `web_search 3`.
+    """
+    kept = _within_limits(storable(text))
+    digest = hashlib.sha256(kept.encode()).hexdigest()
+    origin = revisions.Origin(Document.Source.IMPORT, content_hash=digest)
+    folder = _folder(conversation_ref)
+    for path in tree.numbered(tree.joined(folder, tree.fitting_name(name))):
+        standing = Document.objects.for_user(user).filter(path=path).values_list("content_hash", flat=True).first()
+        if standing == digest:
+            return path
+        if standing is None:
+            revisions.add(user, path, kept, Revision.Author.IMPORT, origin, note="Kept from a tool's result")
+            return path
+    raise revisions.PathTakenError(folder)
+
+
+def remove_artifacts(user: User, conversation_ref: str) -> None:
+    """Delete what was kept for a conversation: it goes with it, as it holds what was said and found there."""
+    tree.delete(user, _folder(conversation_ref))
+
+
+def remove_old_artifacts(before: datetime, most: int) -> int:
+    """Delete artifacts that were kept before `before`, the oldest first and at most so many; how many."""
+    old = Document.objects.under(FOLDER).filter(created_at__lt=before).order_by("created_at", "pk")
+    _, by_model = Document.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:most])).delete()
+    return by_model.get(Document._meta.label, 0)
+
+
+def _folder(conversation_ref: str) -> str:
+    return tree.joined(FOLDER, tree.fitting_name(conversation_ref))
+
+
+def _within_limits(text: str) -> str:
+    if len(text) <= limits.CHARACTERS:
+        return text
+    return text[: limits.CHARACTERS] + CUT_OFF.format(limits.CHARACTERS)

@@ -1,0 +1,172 @@
+"""What does a person's change of a document do to the facts that its lines tell?
+
+    a line in other words    the fact gives way to one in the person's own words: edited, certain
+    a line taken out         the fact is rejected, and never proposed again; undoing that brings the line back
+    a line without a mark    nothing: it is the person's prose
+
+Locks are taken in one order everywhere: facts by id, then documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.facts.links import give_way, take_place
+from memory.models import Document, Fact, ReviewAction
+from memory.text.fact_lines import Edit, edited, facts_in, lines_of, renamed, statement_of, value_of
+from memory.text.secrets_filter import sensitive
+from recall.celery import queue
+from recall.llm.tokens import count
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+PROFILE: Final = "/profile"
+MARK_OF_ORIGIN: Final = "profile:"
+"""`Document.external_id` of a profile document begins so: it is known again wherever a person moves it."""
+CERTAIN: Final = 1.0
+"""Confidence of what the person worded themselves."""
+EDITED: Final = "edited by you"
+TAKEN_OUT: Final = "rejected by you: its line was taken out"
+TAKEN_BACK: Final = "your wording was taken back"
+"""Reasons as people read them."""
+LONGEST: Final = 500
+"""Characters of a statement, as `memory/librarian/engine.py` has it: a longer line is prose."""
+MOST_HEIRS: Final = 20
+"""Steps from a fact to the one that holds today; nobody changes one thing more often between two looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A new text, ready to be written, and the facts to be rejected once it is."""
+
+    text: str
+    removed: Collection[Fact] = ()
+
+
+def is_profile(document: Document) -> bool:
+    """Whether lines of this document tell facts: it stands in the profile, or did when the librarian first wrote it."""
+    stands_there = document.path == PROFILE or document.path.startswith(f"{PROFILE}/")
+    return stands_there or document.external_id.startswith(MARK_OF_ORIGIN)
+
+
+def hold(user: User, path: str) -> None:
+    """Lock the facts that the document at `path` tells, before the document itself is."""
+    for text in Document.objects.for_user(user).filter(path=path).values_list("text", flat=True):
+        _locked(user.pk, facts_in(text))
+
+
+def follow(document: Document, text: str) -> Followed:
+    """Supersede the facts whose lines a person reworded in `text`, and say which are to be rejected.
+
+    Within the transaction that writes `text`, whose document is locked.
+    """
+    before, after = facts_in(document.text), facts_in(text)
+    if not before and not after:
+        return Followed(text)
+    if not is_profile(document):
+        return Followed(edited("", text, {}).text)
+    edit = edited(document.text, text, heirs(document.user_id, set(after) - set(before)))
+    active = {fact.pk: fact for fact in _locked(document.user_id, before) if fact.status == Fact.Status.ACTIVE}
+    new: dict[int, int] = {}
+    for fact, words in edit.reworded.items():
+        if fact in active and _can_be_stated(words):
+            new[fact] = _supersede(active[fact], words, document.user).pk
+        else:  # a secret, an essay, or a fact that was given up meanwhile: prose
+            edit = _as_prose(edit, fact)
+    removed = [active[fact] for fact in sorted(edit.removed) if fact in active]
+    return Followed(renamed(edit.text, new), removed)
+
+
+def give_up(facts: Collection[Fact], by: User) -> None:
+    """Reject facts whose lines a person took out: one deed, undone (memory/facts/bulk_review.py) by one."""
+    if not facts:
+        return
+    now, batch = timezone.now(), uuid4() if len(facts) > 1 else None
+    for fact in facts:
+        before = {"status": fact.status, "reason": fact.reason, "withdrawn_at": None}
+        ReviewAction.objects.create(
+            user_id=fact.user_id,
+            fact=fact,
+            verb=ReviewAction.Verb.REJECT,
+            by=by,
+            before={str(fact.pk): before},
+            batch=batch,
+        )
+    rejected = Fact.objects.filter(pk__in=[fact.pk for fact in facts])
+    rejected.update(status=Fact.Status.REJECTED, reason=TAKEN_OUT, withdrawn_at=now)
+
+
+def gone_with(user: User, documents: Iterable[Document]) -> list[Fact]:
+    """The active facts that these documents tell, locked: who deletes a document takes out all of its lines."""
+    ids = [fact for document in documents if is_profile(document) for fact in facts_in(document.text)]
+    return [fact for fact in _locked(user.pk, ids) if fact.status == Fact.Status.ACTIVE]
+
+
+def heirs(user_id: int, facts: Collection[int]) -> dict[int, int]:
+    """Each superseded fact's newest one that is active; those without are left out."""
+    now_at = {fact: fact for fact in facts}
+    found: dict[int, int] = {}
+    for _ in range(MOST_HEIRS):
+        rows = Fact.objects.filter(user=user_id, pk__in=set(now_at.values()))
+        status = {pk: (state, heir) for pk, state, heir in rows.values_list("pk", "status", "superseded_by")}
+        found |= {a: b for a, b in now_at.items() if a != b and b in status and status[b][0] == Fact.Status.ACTIVE}
+        steps = {a: status[b][1] for a, b in now_at.items() if b in status and status[b][0] == Fact.Status.SUPERSEDED}
+        now_at = {a: heir for a, heir in steps.items() if heir is not None}
+        if not now_at:
+            break
+    return found
+
+
+def _locked(user_id: int, facts: Collection[int]) -> list[Fact]:
+    if not facts:
+        return []
+    own = Fact.objects.filter(Q(user=user_id), pk__in=facts).order_by("pk").select_for_update(no_key=True)
+    return list(own.defer("vector", "search"))
+
+
+def _can_be_stated(words: str) -> bool:
+    return len(words) <= LONGEST and not sensitive(words)
+
+
+def _as_prose(edit: Edit, fact: int) -> Edit:
+    lines = (line.unmarked if line.fact == fact else line.raw for line in lines_of(edit.text))
+    return replace(edit, text="\n".join(lines), removed=edit.removed | {fact})
+
+
+def _supersede(old: Fact, words: str, by: User) -> Fact:
+    """A fact in the person's words takes the place of `old`; undoing it (memory/facts/review.py) gives the place back."""
+    now = timezone.now()
+    before: dict[str, Any] = {
+        str(old.pk): {"status": old.status, "reason": old.reason, "superseded_at": None, "superseded_by_id": None}
+    }
+    give_way([old.pk], at=now)
+    statement = statement_of(words, old.statement)
+    new: Fact = Fact.objects.create(
+        user_id=old.user_id,
+        statement=statement,
+        tokens=count(statement),
+        kind=old.kind,
+        key=old.key,
+        value=value_of(words, old.statement, old.value),
+        tags=[tag for tag in old.tags if tag.casefold() in statement.casefold()],
+        confidence=CERTAIN,
+        importance=old.importance,
+        status=Fact.Status.ACTIVE,
+        reason=EDITED,
+        accepted_at=now,
+        source=Fact.Source.EDITED,
+        message_id=old.message_id,
+        quote=words,
+    )
+    take_place(new, [old.pk])
+    before[str(new.pk)] = {"status": Fact.Status.REJECTED, "reason": TAKEN_BACK}
+    ReviewAction.objects.create(user_id=old.user_id, fact=new, verb=ReviewAction.Verb.EDIT, by=by, before=before)
+    queue("memory.tasks.embed")
+    return new

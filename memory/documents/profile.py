@@ -1,0 +1,125 @@
+"""What stands in the profile section of every prompt? The documents' lines, then the guaranteed facts.
+
+Plain SQL, no vectors: what is here is recalled for certain. Two statements, a third where a document tells facts;
+always the same order. Each fact is told once: a guaranteed one among the facts, any other that has a line
+(memory/documents/profile_updates.py) where that line stands. A line whose fact holds no longer is not told at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from django.utils import timezone
+
+from memory.documents.fact_line_edits import is_profile
+from memory.documents.revisions import BEGINNINGS
+from memory.models import Document, Fact
+from memory.text.fact_lines import facts_in, lines_of
+from recall.db.prepared import Prepared
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+FOLDER: Final = "/profile"
+PROSE: Final = "prose"
+"""`ProfileLine.kind` of a line the person wrote; a fact's line has the fact's kind."""
+
+_DOCUMENTS: Final = Prepared(
+    lambda user: (
+        Document.objects.filter(user=user)
+        .under(FOLDER)
+        .exclude(text="")
+        .only("user", "path", "title", "text", "importance", "external_id")
+    ),
+    user=int,
+)
+_GUARANTEED: Final = Prepared(
+    lambda user, now: Fact.objects.filter(user=user).defer("vector", "search").guaranteed(now), user=int, now=datetime
+)
+_FIRST: Final = {beginning.path: place for place, beginning in enumerate(BEGINNINGS)}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """One line of the profile section."""
+
+    ref: str
+    """`document:/profile/goals:3` (its third line) or `fact:12`, of a line that tells that fact, too."""
+    text: str
+    importance: float
+    """0–1."""
+    kind: str
+    """PROSE, or a guaranteed fact's kind."""
+    heading: str
+    """The document's title; the kind's name for a fact."""
+    message_id: int | None = None
+    """The message a fact rests on."""
+    tells: str = ""
+    """Ref of the guaranteed fact that it says in the same words, and that needs no line for that."""
+
+    @property
+    def standing(self) -> float:
+        """How long an unguarded line stays, 0–1: the person's own prose outranks what the librarian wrote, then by
+        importance (DESIGN §3)."""
+        return (self.importance + (0.0 if self.ref.startswith("fact:") else 1.0)) / 2
+
+    @property
+    def is_fact(self) -> bool:
+        """True for a guaranteed fact, which outlasts every line of prose."""
+        return self.kind != PROSE
+
+
+def profile_lines(user: User) -> list[ProfileLine]:
+    """Identity, preferences, goals, further documents by path; then each fact once, most important first.
+
+    A fact that a document says in the same words is told by the document alone: the person's own prose outranks it.
+    """
+    written = sorted(_DOCUMENTS(user=user.pk), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
+    guaranteed, lined = _facts(user, [fact for document in written for fact in facts_in(document.text)])
+    places: dict[str, int] = {}
+    lines: list[ProfileLine] = []
+    for line in (*_prose(written, lined), *(_guaranteed(fact) for fact in guaranteed)):
+        place = places.setdefault(_bare(line.text), len(lines))
+        if line.is_fact and place < len(lines):
+            lines[place] = replace(lines[place], tells=line.ref)
+        else:
+            lines.append(line)
+    return lines
+
+
+def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[ProfileLine]:
+    for document in documents:
+        for number, line in enumerate(lines_of(document.text), start=1):
+            text = line.unmarked.strip()
+            if line.fact in lined and line.fact is not None:
+                fact = lined[line.fact]
+                yield ProfileLine(fact.ref, _told(fact), fact.importance, PROSE, document.title, fact.message_id)
+            elif text and (line.fact is None or not is_profile(document)):
+                yield ProfileLine(f"{document.ref}:{number}", text, document.importance, PROSE, document.title)
+
+
+def _facts(user: User, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]]:
+    """The guaranteed facts, most important first, and the others that hold and have a line."""
+    guaranteed = _GUARANTEED(user=user.pk, now=timezone.now())
+    others = set(in_lines) - {fact.pk for fact in guaranteed}
+    facts = Fact.objects.for_user(user).defer("vector", "search").active()
+    return guaranteed, facts.in_bulk(others) if others else {}
+
+
+def _guaranteed(fact: Fact) -> ProfileLine:
+    heading = fact.get_kind_display()
+    return ProfileLine(fact.ref, _told(fact), fact.importance, fact.kind, heading, fact.message_id)
+
+
+def _told(fact: Fact) -> str:
+    """By its statement, which says whom it is about, where a document's line may leave that to its place."""
+    return " ".join(fact.statement.split())
+
+
+def _bare(text: str) -> str:
+    """The words alone, for telling whether two lines say the same."""
+    return " ".join(re.findall(r"\w+", text.lower()))

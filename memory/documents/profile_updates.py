@@ -1,0 +1,191 @@
+"""Which facts become lines of the profile's documents, where, and how are those lines kept true?
+
+`refresh` is asked wherever facts change their state, within the same transaction: it compares what is active with what
+stands, and writes a revision where they differ. Doing it again changes nothing. It never writes into a line without a
+mark, and never back a line that a person took out: that fact is rejected, and only active ones are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from memory.documents import revisions
+from memory.documents.fact_line_edits import MARK_OF_ORIGIN, PROFILE, heirs
+from memory.documents.tree import fitting_name, joined, name_of
+from memory.models import Document, Fact, Revision
+from memory.models.facts import GUARANTEED_IMPORTANCE
+from memory.models.kinds import Kind
+from memory.models.paths import encode
+from memory.text.fact_lines import facts_in, woven
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in revisions.BEGINNINGS)
+PEOPLE: Final = f"{PROFILE}/people"
+
+PLACES: Final[Mapping[Kind, str]] = {
+    Kind.IDENTITY: IDENTITY,
+    Kind.BIOGRAPHY: IDENTITY,
+    Kind.PERSON: PEOPLE,  # a document for each person who has a name, else identity: “the people around you”
+    Kind.PREFERENCE: PREFERENCES,
+    Kind.CONSTRAINT: PREFERENCES,  # allergies and diets are looked for beside tastes
+    Kind.INSTRUCTION: PREFERENCES,  # how one likes to be answered
+    Kind.GOAL: GOALS,
+}
+"""Where a kind is told. The others (events, decisions, things) are recalled when they matter, and crowd no profile."""
+LEAST_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
+"""A line costs tokens in every prompt, as a guaranteed fact does: the same bar."""
+MOST_LINES: Final = 30
+"""Of the librarian's in a document: some 400 tokens. Lines that stand stay; free places go to the most important."""
+NOTE: Final = "What was learned"
+
+
+@dataclass(slots=True)
+class _Desk:
+    """All that a refresh works on."""
+
+    user: User
+    documents: list[Document]
+    """The profile's, locked."""
+    holds: dict[int, dict[int, str]] = field(default_factory=dict)
+    """Document → fact → statement."""
+
+
+def refresh(user: User) -> bool:
+    """Bring the profile's documents in line with the person's active facts; whether anything was written.
+
+    The one place where the librarian writes profile lines. Within the transaction that changed the facts.
+    """
+    with transaction.atomic():
+        _one_at_a_time(user)
+        desk = _Desk(user, _documents(user))
+        standing = {fact: document for document in desk.documents for fact in facts_in(document.text)}
+        facts = _tellable(user, standing)
+        taken_over = heirs(user.pk, standing.keys() - {fact.pk for fact in facts})
+        _give_places(desk, facts, standing, taken_over)
+        changed = [_rewrite(document, desk.holds.get(document.pk, {}), taken_over) for document in desk.documents]
+        return any(changed)
+
+
+def _one_at_a_time(user: User) -> None:
+    """Whoever comes second reads what the first one wrote."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"recall.profile {user.pk}"])
+
+
+def _documents(user: User) -> list[Document]:
+    """The profile's own, wherever they were moved to; a synchronised file belongs to its source."""
+    in_profile = Q(path__under=PROFILE) | Q(external_id__startswith=MARK_OF_ORIGIN)
+    ours = Q(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
+    found = Document.objects.for_user(user).filter(in_profile & (ours | Q(text__contains="^fact-")))
+    return list(found.order_by("pk").select_for_update(no_key=True, of=("self",)))
+
+
+def _tellable(user: User, standing: Iterable[int]) -> list[Fact]:
+    """Active facts that may have a line, or have one; the most important first."""
+    worth_it = Q(kind__in=PLACES, importance__gte=LEAST_IMPORTANCE)
+    facts = Fact.objects.for_user(user).active().filter(worth_it | Q(pk__in=list(standing)))
+    return list(facts.defer("vector", "search").order_by("-importance", "recorded_at", "pk"))
+
+
+def _give_places(
+    desk: _Desk, facts: list[Fact], standing: Mapping[int, Document], taken_over: Mapping[int, int]
+) -> None:
+    """Lines that stand stay; an heir takes over the line of the fact it superseded; the rest go where there is room."""
+    inherited = {heir: standing[fact] for fact, heir in taken_over.items() if heir not in standing}
+    for fact in facts:
+        document = standing.get(fact.pk) or inherited.get(fact.pk)
+        if document is not None:
+            desk.holds.setdefault(document.pk, {})[fact.pk] = fact.statement
+    for fact in facts:
+        if fact.pk not in standing and fact.pk not in inherited and (document := _place_for(fact, desk)) is not None:
+            held = desk.holds.setdefault(document.pk, {})
+            if len(held) < MOST_LINES:
+                held[fact.pk] = fact.statement
+
+
+def _rewrite(document: Document, holds: Mapping[int, str], taken_over: Mapping[int, int]) -> bool:
+    text = woven(document.text, holds, taken_over)
+    is_changed = revisions.write(document, text, Revision.Author.LIBRARIAN, NOTE)
+    if is_changed and not text.strip() and _is_the_librarians_alone(document):
+        document.delete()
+    return is_changed
+
+
+def _is_the_librarians_alone(document: Document) -> bool:
+    """Made for somebody of whom nothing is known any more, and never touched by the person."""
+    by_person = document.revisions.exclude(author=Revision.Author.LIBRARIAN)
+    return document.source == Document.Source.LIBRARIAN and not by_person.exists()
+
+
+# Places ----------------------------------------------------------------------------------------------------------
+
+
+def _place_for(fact: Fact, desk: _Desk) -> Document | None:
+    """The document this fact is told in; None: what stands at that path is not for the librarian to write in."""
+    place = PLACES[Kind(fact.kind)]
+    if place == PEOPLE:
+        name = name_in(fact.statement, fact.tags)
+        return _of_person(name, desk) if name else _at(IDENTITY, desk)
+    return _at(place, desk)
+
+
+def name_in(statement: str, tags: Iterable[str]) -> str:
+    """The name of the person a statement is about: the first of its tags that is spelt as a name and stands in it."""
+    named = [tag for tag in tags if tag[:1].isupper() and tag in statement and "/" not in tag]
+    return min(named, key=statement.index, default="")
+
+
+def _of_person(name: str, desk: _Desk) -> Document | None:
+    """The document of that person: “Sarah” is the “Sarah Chen” of whom there is a document, if there is one only."""
+    people = [one for one in desk.documents if _origin(one).startswith(f"{PEOPLE}/")]
+    called = {one.pk: name_of(one.path).casefold() for one in people}
+    same = [one for one in people if called[one.pk] == name.casefold()]
+    alike = [one for one in people if called[one.pk].split()[:1] == [name.casefold()]]
+    if same or len(alike) == 1:
+        return (same or alike)[0]
+    return _at(joined(PEOPLE, fitting_name(name)), desk, title=name)
+
+
+def _origin(document: Document) -> str:
+    """Where the librarian first wrote it, else where it stands."""
+    return document.external_id.removeprefix(MARK_OF_ORIGIN) or document.path
+
+
+def _at(path: str, desk: _Desk, title: str = "") -> Document | None:
+    """The document that is the librarian's for `path`, wherever it stands now; made where there is none."""
+    mark = f"{MARK_OF_ORIGIN}{path}"
+    found = next((one for one in desk.documents if one.external_id == mark), None)
+    found = found or next((one for one in desk.documents if one.path == path and not one.external_id), None)
+    if found is None:
+        found = _made(path, title, desk)
+    if found is not None and found.external_id != mark:
+        found.external_id = mark
+        found.save(update_fields=["external_id"])
+    return found
+
+
+def _made(path: str, title: str, desk: _Desk) -> Document | None:
+    if any(one.path == path for one in desk.documents):  # a synchronised file, or one that was moved here
+        return None
+    encode(path)
+    source = Document.Source.LIBRARIAN if title else Document.Source.USER  # the three beginnings are everybody's own
+    made, is_new = Document.objects.get_or_create(
+        user=desk.user,
+        path=path,
+        defaults={
+            "title": title or revisions.title_of(path),
+            "source": source,
+            "external_id": f"{MARK_OF_ORIGIN}{path}",
+        },
+    )
+    if not is_new and (made.external_id or made.source not in (Document.Source.USER, Document.Source.LIBRARIAN)):
+        return None
+    desk.documents.append(made)
+    return made

@@ -1,0 +1,49 @@
+"""`python -m memory.documents.readers FORMAT`: a file comes in on standard input, its text goes out on standard output."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from importlib import import_module
+from typing import Final
+
+from memory.documents.readers import limits
+from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.isolated import Ending
+from memory.documents.readers.text_files import within_limits
+
+READERS: Final = {
+    "pdf": "memory.documents.readers.pdf",
+    "word": "memory.documents.readers.word_files",
+    "web": "memory.documents.readers.html_pages",
+    "table": "memory.documents.readers.csv_files",
+    "records": "memory.documents.readers.json_files",
+}
+"""By the format's name; each has `read(content)`. Imported late: a PDF needs no HTML parser."""
+
+
+def main() -> Ending:
+    """Read one file within the limits."""
+    reader = import_module(READERS[sys.argv[1]])
+    _limit(resource.RLIMIT_AS, limits.MEMORY)
+    _limit(resource.RLIMIT_CPU, limits.SECONDS)
+    try:
+        text = within_limits(reader.read(sys.stdin.buffer.read()))
+    except NotReadable as refusal:
+        sys.stdout.buffer.write(str(refusal).encode())
+        return Ending.NOT_READABLE
+    except MemoryError:
+        return Ending.NO_MEMORY
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    return Ending.READ
+
+
+def _limit(what: int, most: int) -> None:
+    try:
+        resource.setrlimit(what, (most, most))
+    except (ValueError, OSError):  # macOS knows no limit of memory: there the limits of size have to do
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(main())

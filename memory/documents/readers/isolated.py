@@ -1,0 +1,106 @@
+"""A file from outside is read in a process of its own: bounded in time and memory, without Recall's secrets.
+
+A worker's thread cannot be stopped and shares its memory with all others; a process can, and does not. Text and
+Markdown need no reader and are decoded at once. Where somebody waits for the answer, readers take turns.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from enum import IntEnum
+from pathlib import Path
+from typing import Final
+
+from memory.documents.readers import limits, text_files
+from memory.documents.readers.formats import MARKDOWN, TEXT, Format, NotReadable, recognise
+
+logger = logging.getLogger(__name__)
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+ENVIRONMENT: Final = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"}
+"""All of the environment that the reading process gets: no key, no address of a database."""
+
+MOST_READERS: Final = 2
+"""Of one process, for people who wait: each reader may take limits.MEMORY, and eight of them took what a server has."""
+TURN_SECONDS: Final = 20.0
+"""How long a file waits for its turn: most readers are done by then, and a person still looks."""
+
+BUSY: Final = "Other files are being read just now. Try again in a moment."
+TOO_SLOW: Final = f"This file could not be read within {limits.SECONDS} seconds."
+TOO_LARGE: Final = "Reading this file needs more memory than a file may take."
+BROKEN: Final = "This file could not be read: it is damaged, or made to do harm."
+
+
+class Ending(IntEnum):
+    """How the reading process ended, by its exit code; a signal's is negative."""
+
+    READ = 0
+    NOT_READABLE = 3
+    NO_MEMORY = 4
+
+
+class NoTurn(NotReadable):
+    """Nothing is wrong with the file: its turn did not come."""
+
+
+_reading: Final[set[int]] = set()
+"""People for whom a reader works in this process."""
+_changed: Final = threading.Condition()
+
+
+@contextmanager
+def turn(person: int) -> Iterator[None]:
+    """Wait until few enough readers work in this process, and none for this person.
+
+    Raises:
+        NoTurn: that took too long.
+    """
+    with _changed:
+        if not _changed.wait_for(lambda: person not in _reading and len(_reading) < MOST_READERS, TURN_SECONDS):
+            raise NoTurn(BUSY)
+        _reading.add(person)
+    try:
+        yield
+    finally:
+        with _changed:
+            _reading.remove(person)
+            _changed.notify_all()
+
+
+def read_file(name: str, content: bytes, *, waiting: int | None = None) -> str:
+    """The text of the file as Markdown; 2 million characters at most, and never none.
+
+    With `waiting`, the person who waits for the answer, a reader starts in its turn only.
+
+    Raises:
+        NotReadable: one sentence for the file's owner.
+    """
+    kind = recognise(name, content)
+    if kind in (TEXT, MARKDOWN):
+        return text_files.within_limits(text_files.read(content))
+    with nullcontext() if waiting is None else turn(waiting):
+        return text_files.within_limits(_read_apart(kind, content))
+
+
+def _read_apart(kind: Format, content: bytes) -> str:
+    command = [sys.executable, "-m", "memory.documents.readers", kind.name]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module, and the format is one of ours
+            command, input=content, capture_output=True, timeout=limits.SECONDS, env=ENVIRONMENT, cwd=ROOT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise NotReadable(TOO_SLOW) from None
+    if done.returncode == Ending.READ:
+        return done.stdout.decode()
+    if done.returncode == Ending.NOT_READABLE:
+        raise NotReadable(done.stdout.decode())
+    if done.returncode == Ending.NO_MEMORY:
+        raise NotReadable(TOO_LARGE)
+    # What it printed may hold the file's words, which no log does.
+    logger.warning("Reading a %s file of %d bytes ended with %d.", kind.name, len(content), done.returncode)
+    raise NotReadable(TOO_SLOW if done.returncode == -24 else BROKEN)  # 24: SIGXCPU

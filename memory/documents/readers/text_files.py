@@ -1,0 +1,106 @@
+"""Text out of bytes: which encoding they are in, and what a database cannot hold taken out."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+from charset_normalizer import from_bytes
+
+from memory.documents.readers import limits
+from memory.documents.readers.formats import NotReadable
+
+BYTE_ORDER_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+SAMPLE: Final = 65_536
+"""Bytes by which an encoding is guessed."""
+FEW_ACCENTS: Final = 30
+"""Bytes beyond ASCII. With fewer there is nothing to guess by: then Western Europe's encoding is the likeliest."""
+MOST_CONTROL_CHARACTERS: Final = 0.01
+"""Share of a text. A text has none, a binary file about a tenth."""
+
+LINE_ENDS: Final = (("\r\n", "\n"), ("\r", "\n"), ("\v", "\n"), ("\f", "\n\n"))
+"""As they are found, and as they are kept; a form feed begins a page."""
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_NOT_ASCII: Final = bytes(range(0x80))
+
+
+def read(content: bytes) -> str:
+    """The text of a plain file.
+
+    Raises:
+        NotReadable: it is no text.
+    """
+    return decode(content)
+
+
+def decode(content: bytes, declared: str = "") -> str:
+    """The text in `content`; `declared` is the encoding the file itself names.
+
+    Raises:
+        NotReadable: it is no text.
+    """
+    return clean(content.decode(_encoding(content, declared), "replace"))
+
+
+def clean(text: str) -> str:
+    """With line ends of one kind, and without control characters, NUL above all.
+
+    Raises:
+        NotReadable: there are so many that it is no text.
+    """
+    for found, kept in LINE_ENDS:
+        text = text.replace(found, kept)
+    text = text.removeprefix("\ufeff")
+    without = _CONTROL.sub("", text)
+    if len(text) - len(without) > max(1, len(text) * MOST_CONTROL_CHARACTERS):
+        raise NotReadable("This file is no text, whatever its name says.")
+    return without
+
+
+def within_limits(text: str) -> str:
+    """The text without blanks around it.
+
+    Raises:
+        NotReadable: it is too long, or there is none.
+    """
+    text = text.strip()
+    if len(text) > limits.CHARACTERS:
+        raise NotReadable(
+            f"This file holds {len(text):,} characters of text; {limits.CHARACTERS:,} are the limit. "
+            "Split it into parts and upload them one by one."
+        )
+    if not text:
+        raise NotReadable("There is no text in this file; the pages of a scan are pictures.")
+    return text
+
+
+def _encoding(content: bytes, declared: str) -> str:
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            return encoding
+    sample = content[:SAMPLE]
+    if (zeros := sample.count(0)) > len(sample) // 4:  # as every second byte of a Western text in UTF-16
+        return "utf-16-le" if sample[1::2].count(0) * 2 > zeros else "utf-16-be"
+    for encoding in ("utf-8", declared):
+        if encoding and _decodes(content, encoding):
+            return encoding
+    if len(sample.translate(None, _NOT_ASCII)) < FEW_ACCENTS:
+        return "cp1252"
+    guess = from_bytes(sample).best()
+    return guess.encoding if guess else "cp1252"
+
+
+def _decodes(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except (UnicodeError, LookupError):
+        return False
+    return True

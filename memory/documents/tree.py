@@ -1,0 +1,340 @@
+"""Where do documents stand? In a tree whose folders are implied by their paths: listing, moving, deleting, tags."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection, transaction
+from django.dispatch import Signal
+
+from accounts.api import idempotency
+from memory.documents import fact_line_edits
+from memory.models import Document
+from memory.models.paths import MAX_DEPTH, decode, encode
+from recall.db.notify import nudge
+from recall.text import storable
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+ROOT: Final = "/"
+MAX_TAGS: Final = 20
+MAX_TAG: Final = 60
+"""Characters, the column's width."""
+LONGEST_FILE_NAME: Final = 200
+"""Characters of a file's name that are kept: file systems allow some 255 bytes."""
+ON_THE_WAY: Final = "_"
+"""The label below which rows wait that move up the tree: no name is written so (`memory/models/paths.py`)."""
+
+
+moved: Final = Signal()
+"""Sent when everything at and below a path was moved, in that transaction: `user`, `old`, `new`. For those above memory
+who name a folder."""
+
+
+class NotMovedError(Exception):
+    """Nothing was moved; the message is one sentence for the person."""
+
+
+# Looking ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in a folder: a document, a folder, or both. `documents`, `tokens` and `changed_at` count all of it."""
+
+    name: str
+    path: str
+    document_id: int | None
+    title: str
+    documents: int
+    tokens: int
+    changed_at: datetime
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether documents stand below it."""
+        return self.documents > (self.document_id is not None)
+
+
+_LEVEL_SQL: Final = """
+SELECT subpath(path, 0, %(depth)s + 1)::text AS head,
+       max(id) FILTER (WHERE nlevel(path) = %(depth)s + 1),
+       coalesce(max(title) FILTER (WHERE nlevel(path) = %(depth)s + 1), ''),
+       count(*), sum(tokens), max(changed_at)
+FROM memory_document
+WHERE user_id = %(user)s AND nlevel(path) > %(depth)s AND (%(folder)s = '' OR path <@ %(folder)s::ltree)
+GROUP BY head
+"""
+
+
+def level(user: User, folder: str = ROOT) -> list[Entry]:
+    """What stands in a folder, one level deep, by name.
+
+    Raises:
+        ValidationError: `folder` is no path.
+    """
+    inside = "" if folder == ROOT else encode(folder)
+    with connection.cursor() as cursor:
+        cursor.execute(_LEVEL_SQL, {"user": user.pk, "folder": inside, "depth": _depth(inside)})
+        rows = cursor.fetchall()
+    return sorted((_entry(*row) for row in rows), key=lambda entry: by_name(entry.name))
+
+
+def _entry(head: str, document_id: int | None, title: str, documents: int, tokens: int, changed_at: datetime) -> Entry:
+    path = decode(head)
+    return Entry(name_of(path), path, document_id, title, documents, tokens, changed_at)
+
+
+@dataclass(slots=True)
+class Node:
+    """A place in the tree: the document that stands there, if one does, and what stands below."""
+
+    name: str
+    path: str
+    document: Document | None = None
+    below: list[Node] = field(default_factory=list)
+    documents: int = 0
+
+
+def whole(user: User, folder: str = ROOT, tag: str = "") -> Node:
+    """Everything in a folder, with counts, by name; only what carries `tag`, if one is given. Texts are not loaded.
+
+    Raises:
+        ValidationError: `folder` is no path.
+    """
+    found = Document.objects.for_user(user).defer("text")
+    found = found if folder == ROOT else found.under(folder)
+    found = found.filter(tags__contains=[normal_tag(tag)]) if tag else found
+    root = Node("", ROOT)
+    nodes = {ROOT: root}
+    for document in found:
+        _node(nodes, document.path).document = document
+    _finish(root)
+    return nodes.get(ROOT if folder == ROOT else decode(encode(folder)), Node(name_of(folder), folder))
+
+
+def _node(nodes: dict[str, Node], path: str) -> Node:
+    if path not in nodes:
+        nodes[path] = Node(name_of(path), path)
+        _node(nodes, parent_of(path)).below.append(nodes[path])
+    return nodes[path]
+
+
+def _finish(node: Node) -> None:
+    node.below.sort(key=lambda child: by_name(child.name))
+    for child in node.below:
+        _finish(child)
+    node.documents = (node.document is not None) + sum(child.documents for child in node.below)
+
+
+# Names -----------------------------------------------------------------------------------------------------------
+
+
+def name_of(path: str) -> str:
+    """The last name of a path."""
+    return path.rpartition("/")[2]
+
+
+def parent_of(path: str) -> str:
+    """The folder a path stands in."""
+    return path.rpartition("/")[0] or ROOT
+
+
+def joined(folder: str, name: str) -> str:
+    """The path of `name` in `folder`."""
+    return f"{folder.rstrip('/')}/{name}"
+
+
+def by_name(name: str) -> tuple[str, str]:
+    """The order of a listing: case does not matter, and two names are never equal."""
+    return name.casefold(), name
+
+
+def fitting_name(name: str) -> str:
+    """A file's name as one name of a path: without folders, and so short that it fits, its ending kept."""
+    bare = unicodedata.normalize("NFC", storable(name)).replace("\\", "/").rstrip("/").rpartition("/")[2]
+    bare = "".join(char for char in bare if unicodedata.category(char) != "Cc").strip()
+    stem, ending = PurePosixPath(bare).stem, PurePosixPath(bare).suffix
+    if not stem.strip("."):
+        return "file"
+    while not _fits(stem + ending):
+        stem, ending = (stem[:-1], ending) if len(stem) > 1 else (ending.lstrip(".") or "file", "")
+    return stem + ending
+
+
+def _fits(name: str) -> bool:
+    try:
+        encode(f"/{name}")
+    except ValidationError:
+        return False
+    return len(name) <= LONGEST_FILE_NAME
+
+
+def numbered(path: str) -> Iterator[str]:
+    """The path itself, then with a number: `/a/b.pdf`, `/a/b (2).pdf`, …"""
+    yield path
+    name = PurePosixPath(name_of(path))
+    for number in range(2, 1_000):
+        yield joined(parent_of(path), fitting_name(f"{name.stem[:100]} ({number}){name.suffix}"))
+
+
+# Moving and deleting ---------------------------------------------------------------------------------------------
+
+_MOVE_SQL: Final = """
+UPDATE memory_document
+SET path = CASE WHEN path = %(old)s::ltree THEN %(new)s::ltree
+                ELSE %(new)s::ltree || subpath(path, nlevel(%(old)s::ltree)) END
+WHERE user_id = %(user)s AND path <@ %(old)s::ltree AND (NOT %(alone)s OR path = %(old)s::ltree)
+"""
+
+
+def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
+    """Move what stands at `path` and below to `target`, or with `alone` that document only; how many were moved.
+
+    Documents keep their history, their passages and their vectors. All move or none.
+
+    Raises:
+        NotMovedError: one sentence on why nothing was moved.
+        ValidationError: one of the two is no path.
+    """
+    old, new = encode(path), encode(target)
+    if old == new:
+        return 0
+    if not alone and new.startswith(f"{old}."):
+        raise NotMovedError(f"{path} cannot be moved into itself.")
+    try:
+        with transaction.atomic():
+            return _move(user, old, new, alone=alone)
+    except IntegrityError as error:  # somebody wrote a document there between the look and the deed
+        raise NotMovedError(f"There is a document at {target} already, or below it. Nothing was moved.") from error
+
+
+def rename(user: User, path: str, name: str) -> int:
+    """Give the last name of a path another one; what stands below goes along. How many were moved.
+
+    Raises:
+        NotMovedError: one sentence on why nothing was moved.
+        ValidationError: `name` is no name.
+    """
+    if "/" in name:
+        raise ValidationError("A name has no “/” in it. To put it into another folder, move it.")
+    return move(user, path, joined(parent_of(path), name))
+
+
+def _move(user: User, old: str, new: str, *, alone: bool) -> int:
+    moving = _locked_paths(user, old, alone=alone)
+    if not moving:
+        raise NotMovedError(f"There is nothing at {decode(old)}.")
+    targets = [new + path[len(old) :] for path in moving]
+    if max(map(_depth, targets)) > MAX_DEPTH:
+        raise NotMovedError(f"Below {decode(new)} the paths would be too long. Nothing was moved.")
+    if taken := _taken(user, targets, moving):
+        raise NotMovedError(f"There is a document at {decode(taken)} already. Nothing was moved.")
+    if old.startswith(f"{new}."):  # upwards: /a/a/a becomes /a/a, which /a/a may not have left yet
+        _update(user, old, ON_THE_WAY, alone=alone)
+        old_now = ON_THE_WAY
+    else:
+        old_now = old
+    _update(user, old_now, new, alone=alone)
+    _retitle(user, old, new)
+    if not alone:
+        moved.send(Document, user=user, old=decode(old), new=decode(new))
+    nudge(f"user-{user.pk}", "memory")
+    return len(moving)
+
+
+def _update(user: User, old: str, new: str, *, alone: bool) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE_SQL, {"user": user.pk, "old": old, "new": new, "alone": alone})
+
+
+def _retitle(user: User, old: str, new: str) -> None:
+    """A document whose title is its name keeps it so."""
+    title, before = name_of(decode(new)), name_of(decode(old))
+    Document.objects.for_user(user).filter(path=decode(new), title=before[:200]).update(title=title[:200])
+
+
+def _locked_paths(user: User, old: str, *, alone: bool) -> list[str]:
+    """Always in the same order, so that two movers wait for one another and never both."""
+    below = Document.objects.for_user(user).under(decode(old)).order_by("pk").select_for_update(no_key=True)
+    return [path for path in map(encode, below.values_list("path", flat=True)) if not alone or path == old]
+
+
+def _taken(user: User, targets: Sequence[str], moving: Iterable[str]) -> str | None:
+    """One of the targets at which a document stands that does not move itself."""
+    among = Document.objects.for_user(user).filter(path__in=[decode(target) for target in targets])
+    standing = {encode(path) for path in among.values_list("path", flat=True)} - set(moving)
+    return min(standing, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A document that was deleted."""
+
+    path: str
+    title: str
+    tokens: int
+
+
+@transaction.atomic
+def delete(user: User, path: str, *, alone: bool = False) -> list[Gone]:
+    """Delete what stands at `path` and below, with `alone` that document only; what went, by path.
+
+    Their revisions and passages go with them; facts that their lines told are rejected, as with each line taken out.
+
+    Raises:
+        ValidationError: `path` is no path.
+    """
+    documents = Document.objects.for_user(user)
+    going = documents.filter(path=path) if alone else documents.under(path)
+    told = fact_line_edits.gone_with(user, going.filter(text__contains="^fact-"))
+    rows = list(going.order_by("pk").select_for_update().values_list("pk", "path", "title", "tokens"))
+    documents.filter(pk__in=[pk for pk, *_ in rows]).delete()
+    fact_line_edits.give_up(told, user)
+    if rows:
+        idempotency.drop_answers(user)
+        nudge(f"user-{user.pk}", "memory")
+    return sorted((Gone(*row) for _, *row in rows), key=lambda gone: by_name(gone.path))
+
+
+def _depth(ltree: str) -> int:
+    return ltree.count(".") + 1 if ltree else 0
+
+
+# Tags ------------------------------------------------------------------------------------------------------------
+
+
+def normal_tag(tag: str) -> str:
+    """A tag as it is kept: one spelling, without `#`, blanks made single, small letters."""
+    return " ".join(unicodedata.normalize("NFC", storable(tag)).lstrip("# ").split()).casefold()
+
+
+def set_tags(document: Document, tags: Iterable[str]) -> list[str]:
+    """Give the document these tags and no others, each once, in alphabetical order.
+
+    Raises:
+        ValidationError: there are too many, or one is too long.
+    """
+    kept = sorted({normal_tag(tag) for tag in tags} - {""})
+    if len(kept) > MAX_TAGS:
+        raise ValidationError(f"A document has at most {MAX_TAGS} tags.")
+    if any(len(tag) > MAX_TAG for tag in kept):
+        raise ValidationError(f"A tag has at most {MAX_TAG} characters.")
+    document.tags = kept
+    document.save(update_fields=["tags"])
+    nudge(f"user-{document.user_id}", "memory")
+    return kept
+
+
+def tags_of(user: User) -> list[tuple[str, int]]:
+    """The user's tags and how many documents carry each, the most frequent first."""
+    rows: Any = Document.objects.for_user(user).exclude(tags=[]).values_list("tags", flat=True)
+    return sorted(Counter(tag for tags in rows for tag in tags).items(), key=lambda pair: (-pair[1], pair[0]))

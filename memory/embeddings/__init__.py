@@ -1,0 +1,1 @@
+"""TODO: what memory/embeddings owns, where to enter it, what it may import."""

@@ -1,0 +1,112 @@
+"""Which known fact does a proposal contradict, and what may a person say of the two?
+
+Two facts meet in one of two ways: they hold the same key (a person has one home), or the librarian linked the newcomer
+as contradicting. Three answers are possible. What each does:
+
+| answer | the newcomer | the known fact | what is said of the two |
+|---|---|---|---|
+| replace | active, with its key | superseded, kept as history | the newcomer supersedes it |
+| keep both | active, *without* a key | untouched, keeps its key | they are related |
+| not a contradiction | active, *without* a key | untouched, keeps its key | nothing |
+
+Why the newcomer gives up its key: a key holds one value, and the one that stands in every prompt was there first and
+is not what the person was asked to change. The newcomer is recalled when it bears on the question, never fades (a
+person accepted it), and a later correction of the key still finds exactly one fact to replace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import Q
+
+from memory.facts.links import Relation, link
+from memory.models import Fact, FactLink, ReviewAction
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer, as the page offers it."""
+
+    verb: ReviewAction.Verb
+    label: str
+    means: str
+    key: str
+    """On the keyboard."""
+
+
+CHOICES: Final = (
+    Choice(ReviewAction.Verb.ACCEPT, "Replace", "The new one holds from now on; the old one becomes history.", "a"),
+    Choice(
+        ReviewAction.Verb.KEEP_BOTH,
+        "Keep both",
+        "Both hold. The old one keeps its place in your prompts; the new one comes back when it matters.",
+        "b",
+    ),
+    Choice(
+        ReviewAction.Verb.UNRELATED,
+        "Not a contradiction",
+        "They are about different things: both hold, and nothing ties them to each other.",
+        "n",
+    ),
+)
+NOTHING_AGAINST: Final = "Nothing that is known contradicts this any more. Accept it, or reject it."
+
+
+def contradicted(proposals: Iterable[Fact]) -> dict[int, Fact]:
+    """By proposal id: the active fact it contradicts, which accepting it would supersede. Two statements at most."""
+    waiting = list(proposals)
+    found = _holders_of_the_key([fact for fact in waiting if fact.key])
+    return found | _linked([fact for fact in waiting if fact.pk not in found])
+
+
+def against(fact: Fact) -> Q:
+    """The active facts that `fact` contradicts, as a condition: to be locked together with it."""
+    linked = FactLink.objects.filter(from_fact=fact.pk, relation=Relation.CONTRADICTS).values("to_fact")
+    which = Q(pk__in=linked)
+    if fact.key:
+        which |= Q(kind=fact.kind, key=fact.key)
+    return which & Q(user=fact.user_id, status=Fact.Status.ACTIVE) & ~Q(pk=fact.pk)
+
+
+def no_longer_opposed(fact: Fact, others: Sequence[int], *, related: bool) -> list[list[Any]]:
+    """Unsay that `fact` contradicts `others`, and say instead that they are related, or nothing.
+
+    Returns what stood before, for undo: [from, to, relation, strength] for each of `others`; strength None: they met
+    in their key, and no link said so.
+    """
+    opposed = FactLink.objects.filter(from_fact=fact, to_fact__in=others, relation=Relation.CONTRADICTS)
+    strengths = dict(opposed.values_list("to_fact", "strength"))
+    opposed.delete()
+    if related:
+        for other in others:
+            link(fact.user_id, fact.pk, Relation.RELATED_TO, other, fact.confidence)
+    return [[fact.pk, other, Relation.CONTRADICTS.value, strengths.get(other)] for other in others]
+
+
+def _holders_of_the_key(keyed: Sequence[Fact]) -> dict[int, Fact]:
+    if not keyed:
+        return {}
+    wanted = {fact.pk: (fact.user_id, fact.kind, fact.key) for fact in keyed}
+    users, kinds, keys = (set(column) for column in zip(*wanted.values(), strict=True))
+    active = Fact.objects.filter(user__in=users, kind__in=kinds, key__in=keys, status=Fact.Status.ACTIVE)
+    by_key = {(fact.user_id, fact.kind, fact.key): fact for fact in active.defer("vector", "search")}
+    return {pk: by_key[key] for pk, key in wanted.items() if key in by_key}
+
+
+def _linked(facts: Sequence[Fact]) -> dict[int, Fact]:
+    if not facts:
+        return {}
+    links = (
+        FactLink.objects.filter(
+            from_fact__in=[fact.pk for fact in facts],
+            relation=Relation.CONTRADICTS,
+            to_fact__status=Fact.Status.ACTIVE,
+        )
+        .select_related("to_fact")
+        .defer("to_fact__vector", "to_fact__search")
+        .order_by("strength", "-pk")  # the strongest comes last, and stays
+    )
+    return {one.from_fact_id: one.to_fact for one in links}

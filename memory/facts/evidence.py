@@ -1,0 +1,100 @@
+"""On which words does a fact rest? The quote in its surroundings, where it was said, and what it would supersede."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.documents.revisions import Change, changes
+from memory.facts.contradiction import contradicted
+from memory.models import Fact
+from memory.ports import source
+
+AROUND: Final = 160
+"""Characters shown before and after a quote: about two lines, enough to see what it was an answer to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A quote and what stands around it in its message."""
+
+    before: str
+    quote: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A fact with all that a person needs to judge it."""
+
+    fact: Fact
+    passage: Passage | None
+    """None: nothing was quoted."""
+    link: str
+    """Address of the message it rests on; empty when that is gone."""
+    older: Fact | None
+    """The active fact that it contradicts, and that accepting it would supersede."""
+    diff: Sequence[Change]
+    """Word by word, what becomes of the older statement; empty without one."""
+    guaranteed: bool
+    """It stands in every prompt now."""
+
+
+def shown(facts: Sequence[Fact]) -> list[Shown]:
+    """Each fact with its evidence. Load them with `message` and its `conversation` to save queries for each fact."""
+    older = contradicted(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
+    links = links_of(facts)
+    keyed = [fact.pk for fact in facts if fact.key and fact.status == Fact.Status.ACTIVE]
+    guaranteed = set(Fact.objects.guaranteed().filter(pk__in=keyed).values_list("pk", flat=True)) if keyed else set()
+    return [
+        Shown(
+            fact,
+            quoted(fact),
+            links.get(fact.message_id or 0, ""),
+            older.get(fact.pk),
+            changes(older[fact.pk].statement, fact.statement) if fact.pk in older else (),
+            fact.pk in guaranteed,
+        )
+        for fact in facts
+    ]
+
+
+def quoted(fact: Fact) -> Passage | None:
+    """The fact's quote where it was said; alone where the message is gone, or its conversation was deleted."""
+    if not fact.quote:
+        return None
+    return passage(fact.message.text if fact.message and _is_there(fact) else "", fact.quote)
+
+
+def links_of(facts: Iterable[Fact]) -> dict[int, str]:
+    """By message id: the address of each message that these facts rest on and that can be looked at."""
+    return source.links(fact.message_id for fact in facts if _is_there(fact))
+
+
+def _is_there(fact: Fact) -> bool:
+    return fact.message is not None and fact.message.conversation.deleted_at is None
+
+
+def passage(text: str, quote: str) -> Passage:
+    """The quote where it stands in `text`, whatever the white space between its words; alone if it is not there."""
+    pattern = r"\s+".join(re.escape(word) for word in quote.split())
+    found = re.search(pattern, text) if pattern else None
+    if found is None:
+        return Passage("", quote, "")
+    return Passage(_end(text[: found.start()]), found[0], _beginning(text[found.end() :]))
+
+
+def _beginning(text: str) -> str:
+    if len(text) <= AROUND:
+        return text.rstrip()
+    cut = text[:AROUND]
+    return (cut.rsplit(None, 1)[0] if " " in cut else cut) + " …"
+
+
+def _end(text: str) -> str:
+    if len(text) <= AROUND:
+        return text.lstrip()
+    cut = text[-AROUND:]
+    return "… " + (cut.split(None, 1)[-1] if " " in cut else cut)

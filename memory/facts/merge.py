@@ -1,0 +1,105 @@
+"""How do several proposals and facts become one? One stays, in a wording chosen or typed, and supersedes the others.
+
+What the one that stays takes over, so that nothing is lost by merging:
+
+- the key, with kind and value, where only another one of them has it: what stood in every prompt still does;
+- the highest importance, and all the tags;
+- certainty where the wording was typed: those are the person's own words. Otherwise the highest confidence of them.
+
+Two different keys are two different things, and are not merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from memory.embeddings.port import embedder
+from memory.facts.contradiction import against
+from memory.facts.links import give_way, take_place
+from memory.facts.review import BY_EDITING, BY_SUPERSEDING, check_open, reword, whom
+from memory.facts.undo import RefusedError, locked_facts, one_change, record, snapshot
+from memory.models import Fact, ReviewAction
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+MOST: Final = 50
+"""Facts merged at once: as many as a page shows."""
+
+BY_MERGING: Final = (*BY_EDITING, "kind", "key", "importance", "tags")
+"""Columns of the one that stays."""
+
+TOO_FEW: Final = "Merging takes at least two. Select them first."
+TOO_MANY: Final = f"At most {MOST} are merged at once."
+TWO_PEOPLE: Final = "These belong to different people, and are never merged."
+TWO_KEYS: Final = "These are about different things, each with a place of its own in the profile. They cannot be one."
+
+
+def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -> ReviewAction:
+    """Make one fact of several; `statement` words it anew, else the wording of `into` stays.
+
+    Raises:
+        RefusedError: they are fewer than two, hold different keys, or one of them is no longer open to it.
+    """
+    wanted = {fact.pk for fact in facts} | {into.pk}
+    if not 2 <= len(wanted) <= MOST:
+        raise RefusedError(TOO_FEW if len(wanted) < 2 else TOO_MANY)
+    if {fact.user_id for fact in facts} - {into.user_id}:
+        raise RefusedError(TWO_PEOPLE)
+    typed = bool(statement) and statement != into.statement
+    vector = embedder().embed([statement])[0].tolist() if typed else None  # before any lock is taken
+    with one_change():
+        rows = locked_facts(Q(pk__in=wanted, user=into.user_id) | _against_any(facts, into))
+        merged = [rows.get(pk) for pk in sorted(wanted)]
+        for fact in merged:
+            check_open(fact, ReviewAction.Verb.MERGE)
+        stays, *rest = sorted(filter(None, merged), key=lambda fact: fact.pk != into.pk)
+        _check_one_key([stays, *rest])
+        others = [*rest, *(fact for pk, fact in rows.items() if pk not in wanted)]
+        before = snapshot([stays], BY_MERGING) | snapshot(others, (*BY_SUPERSEDING, "accepted_at"))
+        _retire(rest, others, by)
+        _take_over(stays, rest)
+        if vector is not None:
+            reword(stays, statement, vector)
+        stays.status, stays.reason = Fact.Status.ACTIVE, f"merged from {len(wanted)} by {whom(stays, by)}"
+        stays.accepted_at = stays.accepted_at or timezone.now()
+        stays.save(update_fields=BY_MERGING)
+        take_place(stays, [fact.pk for fact in others])
+        return record(stays, ReviewAction.Verb.MERGE, by, before)
+
+
+def _against_any(facts: Iterable[Fact], into: Fact) -> Q:
+    which = against(into)
+    for fact in facts:
+        if fact.key:
+            which |= against(fact)
+    return which
+
+
+def _check_one_key(facts: Iterable[Fact]) -> None:
+    if len({(fact.kind, fact.key) for fact in facts if fact.key}) > 1:
+        raise RefusedError(TWO_KEYS)
+
+
+def _retire(rest: Sequence[Fact], others: Sequence[Fact], by: User) -> None:
+    """Those that go: a proposal among them was never known, so it is known from the moment it goes."""
+    now = timezone.now()
+    give_way([fact.pk for fact in others], at=now)
+    Fact.objects.filter(pk__in=[fact.pk for fact in rest]).update(reason=f"merged into another by {whom(rest[0], by)}")
+    never_known = [fact.pk for fact in others if fact.status == Fact.Status.PROPOSED]
+    Fact.objects.filter(pk__in=never_known).update(accepted_at=Coalesce(F("accepted_at"), now))
+
+
+def _take_over(stays: Fact, rest: Sequence[Fact]) -> None:
+    """What the one that stays has from the others, in memory."""
+    keyed = next((fact for fact in rest if fact.key), None)
+    if not stays.key and keyed is not None:
+        stays.kind, stays.key, stays.value = keyed.kind, keyed.key, keyed.value
+    stays.importance = max(fact.importance for fact in (stays, *rest))
+    stays.confidence = max(fact.confidence for fact in (stays, *rest))
+    stays.tags = list(dict.fromkeys(tag for fact in (stays, *rest) for tag in fact.tags))

@@ -1,0 +1,259 @@
+"""What does a human decide about a proposal? Accept, edit and accept, keep beside the other, reject: each one
+transaction, and each can be taken back (`memory/facts/undo.py`).
+
+A human decision is final for the librarian: a rejected fact stays as a row, so that it is not proposed again.
+Several at once: `memory/facts/bulk_review.py`; several into one: `memory/facts/merge.py`; contradictions:
+`memory/facts/contradiction.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.documents.fact_line_edits import TAKEN_BACK
+from memory.embeddings.port import embedder
+from memory.facts.contradiction import NOTHING_AGAINST, against, no_longer_opposed
+from memory.facts.links import give_way, take_place
+from memory.facts.undo import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
+from memory.facts.validity import BACKWARDS, OVER, Validity, validity_of
+from memory.models import Fact, ReviewAction
+from memory.text.secrets_filter import sensitive
+from recall.llm.tokens import count
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+__all__ = ["RefusedError", "accept", "correct", "edit", "keep_both", "not_a_contradiction", "reject", "undo"]
+
+DECIDABLE: Final[Mapping[str, frozenset[str]]] = {
+    ReviewAction.Verb.ACCEPT: frozenset({Fact.Status.PROPOSED}),
+    ReviewAction.Verb.EDIT: frozenset({Fact.Status.PROPOSED}),
+    ReviewAction.Verb.KEEP_BOTH: frozenset({Fact.Status.PROPOSED}),
+    ReviewAction.Verb.UNRELATED: frozenset({Fact.Status.PROPOSED}),
+    ReviewAction.Verb.REJECT: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),  # what was learned unasked, too
+    ReviewAction.Verb.MERGE: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),
+}
+"""In which states of a fact each decision may be taken."""
+
+CORRECTABLE: Final = frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED})
+"""What a person may put right: what holds, and what ended, which may have been said by mistake."""
+
+GONE: Final = "This fact is no longer there."
+NEVER_KEPT: Final = "That looks like a password, a key or a number of that kind. Such things are never remembered."
+CERTAIN: Final = 1.0
+"""Confidence of a statement the user worded themselves."""
+
+BY_ACCEPTING: Final = ("status", "reason", "accepted_at")
+BY_EDITING: Final = (*BY_ACCEPTING, "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by")
+BY_REJECTING: Final = ("status", "reason", "withdrawn_at")
+BY_SUPERSEDING: Final = ("status", "reason", "superseded_at", "superseded_by_id")
+BY_DATING: Final = ("status", "reason", "valid_from", "valid_until")
+"""The columns each decision changes."""
+
+
+def accept(fact: Fact, *, by: User) -> ReviewAction:
+    """Make a proposal an active fact; the active fact it contradicts, if there is one, is superseded by it.
+
+    Raises:
+        RefusedError: it no longer waits for a decision.
+    """
+    with _decision(fact, ReviewAction.Verb.ACCEPT) as (locked, others):
+        older = [other.pk for other in others]
+        before = snapshot([locked], BY_ACCEPTING) | snapshot(others, BY_SUPERSEDING)
+        give_way(older, at=timezone.now())
+        _activate(locked, f"accepted by {whom(locked, by)}")
+        locked.save(update_fields=BY_ACCEPTING)
+        take_place(locked, older)
+        return record(locked, ReviewAction.Verb.ACCEPT, by, before)
+
+
+def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> ReviewAction:
+    """Accept a proposal in the user's own wording; `value` None keeps a keyed fact's value.
+
+    Raises:
+        RefusedError: it no longer waits for a decision.
+    """
+    vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
+    with _decision(fact, ReviewAction.Verb.EDIT) as (locked, others):
+        older = [other.pk for other in others]
+        before = snapshot([locked], BY_EDITING) | snapshot(others, BY_SUPERSEDING)
+        give_way(older, at=timezone.now())
+        _activate(locked, f"edited by {whom(locked, by)}")
+        reword(locked, statement, vector)
+        locked.value = locked.value if value is None else value
+        locked.save(update_fields=BY_EDITING)
+        take_place(locked, older)
+        return record(locked, ReviewAction.Verb.EDIT, by, before)
+
+
+def correct(
+    fact: Fact, statement: str, value: str | None = None, validity: Validity | None = None, *, by: User
+) -> ReviewAction:
+    """Put a fact that is in use right: in other words, or true at other times.
+
+    Of other words a new fact is made, the person's own, which takes its place; the old one becomes history. Where only
+    the days change, it is the same fact, with the words it rests on. Undoing either puts back what was. `value`,
+    `validity` None: as it is.
+
+    Raises:
+        RefusedError: it is not in use any more, says that already, holds a secret, or ends before it begins.
+    """
+    if sensitive(statement) or sensitive(value or ""):
+        raise RefusedError(NEVER_KEPT)
+    vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
+    with one_change():
+        old = locked_facts(Q(pk=fact.pk)).get(fact.pk)
+        validity = validity or validity_of(old or fact)
+        _check_correctable(old, statement, value, validity)
+        assert old is not None
+        if statement == old.statement and value in (None, old.value):
+            return _dated(old, validity, by)
+        before = snapshot([old], BY_SUPERSEDING)
+        give_way([old.pk], at=timezone.now())
+        new = _successor(old, statement, old.value if value is None else value, vector, validity, by)
+        take_place(new, [old.pk])
+        return record(new, ReviewAction.Verb.EDIT, by, before | _not_remembered(new))
+
+
+def keep_both(fact: Fact, *, by: User) -> ReviewAction:
+    """Accept a proposal beside the fact it contradicts: both hold.
+
+    Raises:
+        RefusedError: it no longer waits for a decision, or contradicts nothing.
+    """
+    return _keep_beside(fact, ReviewAction.Verb.KEEP_BOTH, by)
+
+
+def not_a_contradiction(fact: Fact, *, by: User) -> ReviewAction:
+    """Accept a proposal: what it seemed to contradict is about something else.
+
+    Raises:
+        RefusedError: it no longer waits for a decision, or contradicts nothing.
+    """
+    return _keep_beside(fact, ReviewAction.Verb.UNRELATED, by)
+
+
+def reject(fact: Fact, *, by: User) -> ReviewAction:
+    """Say that a proposal, or a fact that was learned, is not to be remembered.
+
+    Raises:
+        RefusedError: it is neither proposed nor active any more.
+    """
+    with _decision(fact, ReviewAction.Verb.REJECT) as (locked, _):
+        before = snapshot([locked], BY_REJECTING)
+        if locked.status == Fact.Status.ACTIVE:
+            locked.withdrawn_at = timezone.now()
+        locked.status, locked.reason = Fact.Status.REJECTED, f"rejected by {whom(locked, by)}"
+        locked.save(update_fields=BY_REJECTING)
+        return record(locked, ReviewAction.Verb.REJECT, by, before)
+
+
+def _keep_beside(fact: Fact, verb: ReviewAction.Verb, by: User) -> ReviewAction:
+    with _decision(fact, verb) as (locked, others):
+        if not others:
+            raise RefusedError(NOTHING_AGAINST)
+        before = snapshot([locked], (*BY_ACCEPTING, "key"))
+        _activate(locked, f"kept beside the other by {whom(locked, by)}")
+        locked.key = ""
+        locked.save(update_fields=(*BY_ACCEPTING, "key"))
+        related = verb == ReviewAction.Verb.KEEP_BOTH
+        links = no_longer_opposed(locked, [other.pk for other in others], related=related)
+        return record(locked, verb, by, before, links)
+
+
+def _check_correctable(fact: Fact | None, statement: str, value: str | None, validity: Validity) -> None:
+    if fact is None:
+        raise RefusedError(GONE)
+    if fact.status not in CORRECTABLE:
+        raise RefusedError(f"This fact has changed meanwhile: it is {fact.get_status_display().lower()} now.")
+    if validity.is_backwards:
+        raise RefusedError(BACKWARDS)
+    if statement == fact.statement and value in (None, fact.value) and validity == validity_of(fact):
+        raise RefusedError("It says that already: nothing was changed.")
+
+
+def _dated(fact: Fact, validity: Validity, by: User) -> ReviewAction:
+    """Give the fact other times; what has ended is expired at once, and what has not holds."""
+    before = snapshot([fact], BY_DATING)
+    _give_validity(fact, validity, f"edited by {whom(fact, by)}")
+    fact.save(update_fields=BY_DATING)
+    return record(fact, ReviewAction.Verb.EDIT, by, before)
+
+
+def _give_validity(fact: Fact, validity: Validity, reason: str) -> None:
+    fact.valid_from, fact.valid_until = validity.since, validity.until
+    if validity.is_over(timezone.now()):
+        fact.status, fact.reason = Fact.Status.EXPIRED, OVER
+    else:
+        fact.status, fact.reason = Fact.Status.ACTIVE, reason
+
+
+def _successor(old: Fact, statement: str, value: str, vector: list[float], validity: Validity, by: User) -> Fact:
+    """A new fact in the person's own words, with all that is not a matter of words as the old one has it."""
+    new = Fact(
+        user_id=old.user_id,
+        kind=old.kind,
+        key=old.key,
+        value=value,
+        tags=[tag for tag in old.tags if tag.casefold() in statement.casefold()],
+        importance=old.importance,
+        message_id=old.message_id,
+        quote=statement,
+    )
+    _activate(new, f"edited by {whom(new, by)}")
+    _give_validity(new, validity, new.reason)
+    reword(new, statement, vector)
+    new.save()
+    return new
+
+
+def _not_remembered(new: Fact) -> Before:
+    """What undoing makes of a fact that was not there before."""
+    return {str(new.pk): {"status": Fact.Status.REJECTED, "reason": TAKEN_BACK}}
+
+
+# One decision ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _decision(fact: Fact, verb: ReviewAction.Verb) -> Iterator[tuple[Fact, list[Fact]]]:
+    """The fact, locked and still open to `verb`, and the active facts it contradicts."""
+    with one_change():
+        rows = locked_facts(Q(pk=fact.pk) | against(fact))
+        locked = rows.pop(fact.pk, None)
+        check_open(locked, verb)
+        assert locked is not None
+        yield locked, list(rows.values())
+
+
+def check_open(fact: Fact | None, verb: ReviewAction.Verb) -> None:
+    """Whether a locked fact is still open to `verb`.
+
+    Raises:
+        RefusedError: it is gone, or somebody decided meanwhile.
+    """
+    if fact is None:
+        raise RefusedError(GONE)
+    if fact.status not in DECIDABLE[verb]:
+        raise RefusedError(f"This fact has changed meanwhile: it is {fact.get_status_display().lower()} now.")
+
+
+def reword(fact: Fact, statement: str, vector: list[float]) -> None:
+    """Give a fact the user's own wording, in memory; `vector` is that of `statement`."""
+    fact.statement, fact.source, fact.confidence = statement, Fact.Source.EDITED, CERTAIN
+    fact.vector, fact.embedded_by = vector, embedder().name
+    fact.tokens = count(statement)
+
+
+def whom(fact: Fact, by: User) -> str:
+    """Who decided, as the fact's owner reads it."""
+    return "you" if fact.user_id == by.pk else "staff"
+
+
+def _activate(fact: Fact, reason: str) -> None:
+    fact.status, fact.reason, fact.accepted_at = Fact.Status.ACTIVE, reason, timezone.now()

@@ -1,0 +1,168 @@
+"""How is a decision recorded, so that it can be taken back exactly, and until when may it be?
+
+Each decision keeps the changed columns of each changed fact as they stood before, and the links it took away. Undo
+puts them back, unless a fact has changed since: then it says so and changes nothing.
+
+Two decisions at once wait for one another in the row locks; the later one finds the state changed and is refused with
+a sentence. Locks are taken in one order (the action, then facts by id), so that none waits for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.documents.profile_updates import refresh
+from memory.facts.links import Relation, give_back, link
+from memory.models import Fact, FactLink, ReviewAction
+from recall.db.notify import nudge
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+UNDO_FOR: Final = timedelta(days=30)
+"""How long a decision can be taken back: long enough to notice a mistake in the answers, short enough that what was
+built on it since is not pulled away."""
+
+LEAVES: Final[Mapping[str, frozenset[str]]] = {
+    ReviewAction.Verb.ACCEPT: frozenset({Fact.Status.ACTIVE}),
+    ReviewAction.Verb.EDIT: frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED}),  # who edits it may say that it ended
+    ReviewAction.Verb.REJECT: frozenset({Fact.Status.REJECTED}),
+    ReviewAction.Verb.KEEP_BOTH: frozenset({Fact.Status.ACTIVE}),
+    ReviewAction.Verb.UNRELATED: frozenset({Fact.Status.ACTIVE}),
+    ReviewAction.Verb.MERGE: frozenset({Fact.Status.ACTIVE}),
+}
+"""The states each decision may leave the fact in; undo asks for one of them."""
+
+TOO_LATE: Final = (
+    f"This was decided more than {UNDO_FOR.days} days ago, so it can no longer be undone. "
+    "You can still reject the fact on your profile page."
+)
+UNDONE_BEFORE: Final = "This was already undone."
+CHANGED_SINCE: Final = "This fact has changed since, so that decision can no longer be undone."
+
+KEPT: Final = frozenset({
+    "status", "reason", "accepted_at", "withdrawn_at", "superseded_at", "superseded_by_id",
+    "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by",
+    "kind", "key", "importance", "tags", "valid_from", "valid_until",
+})  # fmt: skip
+"""Columns of a fact that a decision may change, and undo put back: none that says whose it is or where it was said. The
+rows of an imported archive are another's word, so this is asked at both ends."""
+
+MOMENTS: Final = frozenset({"accepted_at", "withdrawn_at", "superseded_at", "valid_from", "valid_until"})
+"""Those of them that are kept as text."""
+
+type Before = dict[str, dict[str, Any]]
+
+
+class RefusedError(Exception):
+    """This decision cannot be taken; the message is a sentence for the user."""
+
+
+def undo(action: ReviewAction) -> Fact:
+    """Put every row the action changed back as it was.
+
+    Raises:
+        RefusedError: it was undone before or too long ago, or a fact it touched has changed since.
+    """
+    with one_change():
+        action = ReviewAction.objects.select_for_update(no_key=True).get(pk=action.pk)
+        if action.undone_at is not None:
+            raise RefusedError(UNDONE_BEFORE)
+        if action.created_at < timezone.now() - UNDO_FOR:
+            raise RefusedError(TOO_LATE)
+        rows = locked_facts(Q(pk__in=[int(pk) for pk in action.before], user=action.user_id))
+        _check_untouched(action, rows)
+        # The decided fact first: it leaves its key before the superseded one takes it again.
+        for fact in sorted(rows.values(), key=lambda row: row.pk != action.fact_id):
+            _restore(fact, action.before[str(fact.pk)])
+        give_back(rows[action.fact_id], [pk for pk in rows if pk != action.fact_id])
+        _give_links_back(action)
+        action.undone_at = timezone.now()
+        action.save(update_fields=["undone_at"])
+        refresh(action.user)
+        nudge(f"user-{action.user_id}", "memory")
+        return rows[action.fact_id]
+
+
+def can_be_undone(user: User) -> Any:
+    """The user's decisions that stand and are young enough, the latest first."""
+    young = ReviewAction.objects.for_user(user).filter(undone_at=None, created_at__gte=timezone.now() - UNDO_FOR)
+    return young.select_related("fact", "by").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
+
+
+# One change ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def one_change() -> Iterator[None]:
+    """One transaction; a fact with the same key that became active in the same moment wins."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        if "one_active_fact_a_key" not in str(error):
+            raise
+        raise RefusedError("Another fact took this one’s place a moment ago. Look again, then decide.") from None
+
+
+def locked_facts(which: Q) -> dict[int, Fact]:
+    """Facts by id, locked in the order of their ids."""
+    return {fact.pk: fact for fact in Fact.objects.filter(which).order_by("pk").select_for_update(no_key=True)}
+
+
+def record(fact: Fact, verb: ReviewAction.Verb, by: User, before: Before, links: Iterable[Any] = ()) -> ReviewAction:
+    """Write down what was decided, within the caller's transaction, and tell the owner's pages."""
+    nudge(f"user-{fact.user_id}", "memory")
+    action: ReviewAction = ReviewAction.objects.create(
+        user_id=fact.user_id, fact=fact, verb=verb, by=by, before=before, links=list(links)
+    )
+    refresh(fact.user)
+    return action
+
+
+# Before and after ------------------------------------------------------------------------------------------------
+
+
+def snapshot(facts: Iterable[Fact], columns: Iterable[str]) -> Before:
+    """These columns of these facts as they stand."""
+    kept = list(columns)
+    assert KEPT.issuperset(kept), f"undo could not put back {kept}"
+    return {str(fact.pk): {column: _as_json(getattr(fact, column)) for column in kept} for fact in facts}
+
+
+def _as_json(value: Any) -> Any:
+    # A vector is a list of floats already: each number of half precision keeps its value as a double.
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _restore(fact: Fact, columns: Mapping[str, Any]) -> None:
+    kept = {column: value for column, value in columns.items() if column in KEPT}
+    for column, value in kept.items():
+        is_moment = column in MOMENTS and value is not None
+        setattr(fact, column, datetime.fromisoformat(value) if is_moment else value)
+    fact.save(update_fields=list(kept))
+
+
+def _give_links_back(action: ReviewAction) -> None:
+    """What the decision took away stands again, and what it said instead is unsaid."""
+    for from_id, to_id, relation, strength in action.links:
+        FactLink.objects.filter(from_fact=from_id, to_fact=to_id, relation=Relation.RELATED_TO).delete()
+        if strength is not None:
+            link(action.user_id, from_id, Relation(relation), to_id, strength)
+
+
+def _check_untouched(action: ReviewAction, rows: Mapping[int, Fact]) -> None:
+    """Refuse where a fact is gone, is not as the action left it, or was decided on again."""
+    decided = rows.get(action.fact_id)
+    as_left = decided is not None and decided.status in LEAVES[action.verb] and len(rows) == len(action.before)
+    others_as_left = all(row.superseded_by_id == action.fact_id for pk, row in rows.items() if pk != action.fact_id)
+    later = ReviewAction.objects.filter(fact__in=rows, undone_at=None, pk__gt=action.pk)
+    if not as_left or not others_as_left or later.exists():
+        raise RefusedError(CHANGED_SINCE)

@@ -1,0 +1,177 @@
+"""What of memory goes, and what comes back? Facts, episodes, documents and their lines; facts they had superseded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db.models import Q
+
+from memory.documents.profile_updates import refresh
+from memory.documents.revisions import write
+from memory.forgetting.find import kept_lines
+from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction, Revision, Upload
+from recall.redaction import Erasure, Going
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+BACK: Final = "came back: what had taken its place was forgotten"
+"""Reason of a restored fact."""
+WENT: Final = "Something was forgotten here"
+"""Note of the version without it: whoever has an earlier one open in an editor cannot save it over this one."""
+TOOK_PLACE: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
+"""States of a forgotten fact whose predecessor comes back: of one that was rejected or has run out, nothing does."""
+
+
+# Looking ---------------------------------------------------------------------------------------------------------
+
+
+def preview(user: User, erasure: Erasure) -> Iterator[Going]:
+    """What of memory would go."""
+    facts = Fact.objects.for_user(user).filter(pk__in=erasure.facts).defer("search").order_by("pk")
+    for fact in facts:
+        yield Going("fact", fact.ref, fact.statement)
+    for other in _quoting(user, erasure):
+        yield Going("evidence", f"evidence:{other.pk}", other.statement)
+    for action in ReviewAction.objects.for_user(user).filter(fact__in=erasure.facts):
+        yield Going("decision", f"decision:{action.pk}", action.get_verb_display())
+    for link in FactLink.objects.for_user(user).filter(Q(from_fact__in=erasure.facts) | Q(to_fact__in=erasure.facts)):
+        yield Going("link", f"link:{link.pk}", link.get_relation_display())
+    for episode in Episode.objects.for_user(user).filter(pk__in=erasure.episodes).defer("vector", "search"):
+        yield Going("episode", episode.ref, episode.title)
+    yield from _documents(user, erasure)
+    yield from _index(user, erasure)
+
+
+def _documents(user: User, erasure: Erasure) -> Iterator[Going]:
+    documents = Document.objects.for_user(user)
+    for document in documents.filter(pk__in=erasure.documents).defer("text"):
+        yield Going("document", f"document:{document.pk}", document.path)
+    for document in documents.filter(pk__in=erasure.lines).defer("text"):
+        for number in range(erasure.lines[document.pk]):
+            yield Going("line", f"line:{document.pk}:{number}", document.path)
+    for revision in Revision.objects.for_user(user).filter(document__in=erasure.documents).defer("text"):
+        yield Going("version", f"version:{revision.pk}")
+    for upload in Upload.objects.for_user(user).filter(document__in=erasure.documents).defer("content"):
+        yield Going("upload", f"upload:{upload.pk}", upload.name)
+
+
+def _index(user: User, erasure: Erasure) -> Iterator[Going]:
+    chunks = Chunk.objects.for_user(user).filter(
+        Q(document__in=erasure.documents)
+        | Q(message__in={*erasure.messages, *erasure.quotes})
+        | Q(segment__in=erasure.segments)
+        | Q(conversation__in=erasure.conversations)
+    )
+    vectors = 0
+    for pk, has_vector in chunks.values_list("pk", "embedded_by"):
+        vectors += bool(has_vector)
+        yield Going("passage", f"chunk:{pk}")
+    for model, ids in ((Fact, erasure.facts), (Episode, erasure.episodes)):
+        vectors += model._default_manager.filter(user=user.pk, pk__in=ids).exclude(embedded_by="").count()
+    for number in range(vectors):
+        yield Going("vector", f"vector:{number}")
+
+
+def coming_back(user: User, erasure: Erasure) -> list[Fact]:
+    """Facts whose place a forgotten one had taken, and takes no longer; of a key the latest one."""
+    older = Fact.objects.for_user(user).filter(status=Fact.Status.SUPERSEDED).exclude(pk__in=erasure.facts)
+    gone: dict[int, Fact] = Fact.objects.for_user(user).defer("vector", "search").in_bulk(list(erasure.facts))
+    free = [one for one in older.defer("vector", "search").order_by("-superseded_at", "-pk") if _is_free(one, gone)]
+    taken = set(
+        Fact.objects.for_user(user)
+        .filter(status=Fact.Status.ACTIVE)
+        .exclude(pk__in=erasure.facts)
+        .keyed()
+        .values_list("kind", "key")
+    )
+    found: list[Fact] = []
+    for one in free:
+        place = (one.kind, one.key)
+        if one.key and place in taken:
+            continue
+        taken.add(place)
+        found.append(one)
+    return found
+
+
+def _is_free(older: Fact, gone: dict[int, Fact]) -> bool:
+    """Whether the last of those that took its place one after the other is forgotten, and stood until now."""
+    newer = gone.get(older.superseded_by_id or 0)
+    while newer is not None and newer.superseded_by_id is not None:
+        newer = gone.get(newer.superseded_by_id)
+    return newer is not None and newer.status in TOOK_PLACE
+
+
+def _quoting(user: User, erasure: Erasure) -> list[Fact]:
+    """Other facts that rest on the same words: they stay, and their evidence says less."""
+    sources = {*erasure.messages, *erasure.quotes}
+    others = Fact.objects.for_user(user).filter(message__in=sources).exclude(pk__in=erasure.facts).exclude(quote="")
+    return [one for one in others.defer("vector", "search") if erasure.without_sentences(one.quote) != one.quote]
+
+
+# Erasing ---------------------------------------------------------------------------------------------------------
+
+
+def told_anew(user: User, erasure: Erasure) -> list[dict[str, Any]]:
+    """Which summaries and episodes are to be written anew: ids and numbers of turns."""
+    again: list[dict[str, Any]] = [{"what": "segment", "id": pk} for pk in sorted(erasure.segments)]
+    episodes = Episode.objects.for_user(user).filter(pk__in=erasure.retold).exclude(status=Episode.Status.MERGED)
+    for conversation_id, first, last in episodes.values_list("conversation_id", "first_turn", "last_turn"):
+        again.append({"what": "episode", "id": str(conversation_id), "first": first, "last": last})
+    return again
+
+
+def erase(user: User, erasure: Erasure) -> int:
+    """Do it; how many facts came back."""
+    for other in _quoting(user, erasure):
+        Fact.objects.filter(pk=other.pk).update(quote=erasure.without_sentences(other.quote))
+    back = coming_back(user, erasure)
+    _take_over(user, erasure)
+    _forget_decisions(user, erasure)
+    Episode.objects.for_user(user).filter(pk__in=erasure.episodes).delete()
+    Fact.objects.for_user(user).filter(pk__in=erasure.facts).delete()
+    for fact in back:
+        Fact.objects.filter(pk=fact.pk).update(
+            status=Fact.Status.ACTIVE, reason=BACK, superseded_at=None, superseded_by=None
+        )
+    Upload.objects.for_user(user).filter(document__in=erasure.documents).delete()
+    Document.objects.for_user(user).filter(pk__in=erasure.documents).delete()
+    _erase_lines(user, erasure)
+    refresh(user)  # what came back is told again
+    return len(back)
+
+
+def _take_over(user: User, erasure: Erasure) -> None:
+    """Where the forgotten fact had itself given way, the one that took its place takes its predecessors' place."""
+    gone: dict[int, Fact] = Fact.objects.for_user(user).only("pk", "superseded_by").in_bulk(list(erasure.facts))
+    for older in Fact.objects.for_user(user).filter(superseded_by__in=gone).exclude(pk__in=gone).only("superseded_by"):
+        newer = gone.get(older.superseded_by_id or 0)
+        while newer is not None and newer.superseded_by_id in gone:
+            newer = gone[newer.superseded_by_id or 0]
+        Fact.objects.filter(pk=older.pk).update(superseded_by=newer.superseded_by_id if newer else None)
+
+
+def _forget_decisions(user: User, erasure: Erasure) -> None:
+    """Decisions about other facts remember how it stood before: undoing one must not bring it back."""
+    for action in ReviewAction.objects.for_user(user).filter(before__has_any_keys=[str(pk) for pk in erasure.facts]):
+        kept = {pk: columns for pk, columns in action.before.items() if int(pk) not in erasure.facts}
+        ReviewAction.objects.filter(pk=action.pk).update(before=kept)
+
+
+def _erase_lines(user: User, erasure: Erasure) -> None:
+    for revision in Revision.objects.for_user(user).filter(document__in=erasure.lines):
+        text = _rest(erasure, revision.author, revision.text)
+        Revision.objects.filter(pk=revision.pk).update(text=text, note=erasure.cleaned(revision.note))
+    for document in Document.objects.for_user(user).filter(pk__in=erasure.lines):
+        rest = _rest(erasure, document.source, document.text)
+        if document.source == Document.Source.LIBRARIAN and not rest.strip():
+            document.delete()  # it told nothing else; a person's own stays, empty
+            continue
+        write(document, rest, Revision.Author.USER, WENT)
+
+
+def _rest(erasure: Erasure, author: str, text: str) -> str:
+    kept = kept_lines(erasure, author, text)
+    return "\n".join(kept)

@@ -1,0 +1,160 @@
+"""What rests on what is to be forgotten? Memory's own part; `memory/ports/forgettable.py` asks the others.
+
+An answer is known by its receipt to have *carried* a memory, and by its words to *repeat* it (`Erasure.repeats`). What
+an answer said because the memory was recalled for it goes as a whole: a paraphrase leaves no word to look for. Where
+the memory stood in the prompt anyway (the profile, the history), the answer goes only if it repeats it: else to forget
+somebody's name would erase every answer they ever had. A text of the person's own goes only where it says the forgotten
+text itself: their other words are theirs to forget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from django.db.models import F, Q
+
+from memory.forgetting.vocabulary import said_elsewhere
+from memory.librarian.document_updates import resting_on
+from memory.models import Chunk, Document, Episode, Fact, Revision
+from memory.ports.forgettable import forgettables
+from memory.text.fact_lines import Line, MarkKind, line_of
+from recall.redaction import Erasure, Saying, words_of
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from memory.forgetting.targets import Target
+
+ROUNDS: Final = 6
+"""How often what was found is followed further: an answer that repeats it was itself recalled somewhere, and so on."""
+
+
+def find(user: User, target: Target) -> Erasure:
+    """Everything that goes with the target.
+
+    Raises:
+        NothingThereError: the target names nothing of this person's.
+    """
+    erasure = target.seed(user)
+    asked_for = set(erasure.episodes)
+    for _ in range(ROUNDS):
+        before = erasure.extent
+        _facts(user, erasure)
+        _documents(user, erasure)
+        erasure.telling = _telling(user, erasure)
+        for keeper in forgettables():
+            keeper.reach(user, erasure)
+        _episodes(user, erasure, asked_for)
+        if erasure.extent == before:
+            break
+    _lines(user, erasure)
+    return erasure
+
+
+# Facts -----------------------------------------------------------------------------------------------------------
+
+
+def _facts(user: User, erasure: Erasure) -> None:
+    """Facts that rest on what goes, or that say the same in the same words; and how all of them are known again."""
+    facts = Fact.objects.for_user(user)
+    resting = Q(message__in=erasure.messages)
+    if erasure.learned_too and erasure.conversations:
+        resting |= Q(message__conversation__in=erasure.conversations) | Q(run__conversation__in=erasure.conversations)
+    erasure.facts |= set(facts.filter(resting).values_list("pk", flat=True))
+    going = list(facts.filter(pk__in=erasure.facts).defer("vector", "search"))
+    same = {_bare(fact.statement) for fact in going}
+    others = facts.exclude(pk__in=erasure.facts).only("pk", "statement")
+    erasure.facts |= {fact.pk for fact in others if _bare(fact.statement) in same}
+    going = list(facts.filter(pk__in=erasure.facts).defer("vector", "search"))
+    for fact in going:
+        erasure.refs.add(fact.ref)
+        erasure.add_text(fact.statement, fact.quote)
+        if fact.message_id is not None:
+            erasure.quotes.setdefault(fact.message_id, set()).add(fact.quote)
+    erasure.sayings = [saying(fact) for fact in going]
+
+
+def saying(fact: Fact) -> Saying:
+    """The words by which a fact is known again."""
+    return Saying(frozenset(words_of(f"{fact.statement} {fact.value}")), frozenset(words_of(fact.value)))
+
+
+def _bare(text: str) -> str:
+    return " ".join(sorted(words_of(text)))
+
+
+def _telling(user: User, erasure: Erasure) -> set[str]:
+    """Words of it that the person says nowhere else."""
+    words: set[str] = set().union(*(one.words | one.value for one in erasure.sayings))
+    quotes = Fact.objects.for_user(user).filter(pk__in=erasure.facts).values_list("quote", flat=True)
+    for quote in quotes:
+        words |= words_of(quote)
+    return words - said_elsewhere(user, words, erasure)
+
+
+# Documents -------------------------------------------------------------------------------------------------------
+
+
+def _documents(user: User, erasure: Erasure) -> None:
+    """The documents that tell of what goes, and how receipts name those that go, and their passages."""
+    erasure.documents |= resting_on(user, erasure.conversations, erasure.messages)
+    for document in Document.objects.for_user(user).filter(pk__in=erasure.documents).only("path", "title"):
+        erasure.refs.add(document.ref)
+        erasure.add_text(document.path)
+    passages = Chunk.objects.for_user(user).filter(document__in=erasure.documents).values_list("pk", flat=True)
+    erasure.refs |= {f"chunk:{pk}" for pk in passages}
+
+
+def _lines(user: User, erasure: Erasure) -> None:
+    """In documents that stay, and in what they said before: lines that say it."""
+    erasure.lines = {}
+    staying = Document.objects.for_user(user).exclude(pk__in=erasure.documents)
+    versions = Revision.objects.for_user(user).exclude(document__in=erasure.documents)
+    for pk, source, text in staying.exclude(text="").values_list("pk", "source", "text").iterator():
+        _count_lines(erasure, pk, source, text)
+    for pk, author, text in versions.values_list("document_id", "author", "text").iterator():
+        _count_lines(erasure, pk, author, text)
+
+
+def _count_lines(erasure: Erasure, document: int, author: str, text: str) -> None:
+    going = len(text.split("\n")) - len(kept_lines(erasure, author, text))
+    if going:
+        erasure.lines[document] = max(going, erasure.lines.get(document, 0))
+
+
+def kept_lines(erasure: Erasure, author: str, text: str) -> list[str]:
+    """The lines of a document that stay. Of the librarian's own, also those go that tell it in other words."""
+    is_librarians = author == Document.Source.LIBRARIAN
+    return [line for line in text.split("\n") if not _goes(erasure, line_of(line), is_librarians)]
+
+
+def _goes(erasure: Erasure, line: Line, is_librarians: bool) -> bool:
+    marked = erasure.facts if line.mark == MarkKind.FACT else erasure.messages
+    if line.mark is not None and line.number in marked:
+        return True
+    return erasure.says(line.words) or ((is_librarians or line.mark is not None) and erasure.repeats(line.words))
+
+
+# Episodes --------------------------------------------------------------------------------------------------------
+
+
+def _episodes(user: User, erasure: Erasure, asked_for: Iterable[int]) -> None:
+    """Stories of turns in which something goes, and those that tell it. What is left of the turns is told anew."""
+    told = Episode.objects.for_user(user)
+    touched = {*erasure.messages, *erasure.quotes}
+    resting = Q(facts__in=erasure.facts) | Q(merged_into__in=erasure.episodes) | Q(merged__in=erasure.episodes)
+    spanning = Q(
+        conversation__messages__in=touched,
+        conversation__messages__turn__gte=F("first_turn"),
+        conversation__messages__turn__lte=F("last_turn"),
+    )
+    found = set(told.filter(resting).values_list("pk", flat=True)) if erasure.facts or erasure.episodes else set()
+    found |= set(told.filter(spanning).values_list("pk", flat=True)) if touched else set()
+    found |= set(told.filter(conversation__in=erasure.conversations).values_list("pk", flat=True))
+    texts = told.exclude(pk__in=found).values_list("pk", "title", "summary", "context")
+    found |= {pk for pk, *said in texts if erasure.says("\n".join(said)) or erasure.telling & words_of(" ".join(said))}
+    staying = told.filter(pk__in=found, conversation__isnull=False).exclude(conversation__in=erasure.conversations)
+    erasure.retold |= set(staying.values_list("pk", flat=True)) - set(asked_for)
+    erasure.episodes |= found
+    erasure.refs |= {f"episode:{pk}" for pk in erasure.episodes}
+    erasure.add_text(*told.filter(pk__in=erasure.episodes).values_list("summary", flat=True))

@@ -1,0 +1,104 @@
+"""How are summaries written anew from what is left? In the background; `Forgetting.to_rewrite` says which, by id.
+
+A summary of folded turns stands as a placeholder meanwhile, an episode is not there. The row is the truth: a task only
+says “look”, and the clock comes again for what failed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import transaction
+
+from accounts.models import User
+from memory.forget_epoch import epoch, locked_epoch
+from memory.librarian import episodes
+from memory.librarian.engine import ProposedEpisode, Reading, ReadingFailed
+from memory.models import Forgetting, LibrarianRun
+from memory.ports.forgettable import forgettables
+from memory.ports.source import Utterance, source
+from recall.celery import queue
+from recall.db.connections import let_go
+
+log = logging.getLogger(__name__)
+
+TASK: Final = "memory.tasks.rewrite_summaries"
+AT_ONCE: Final = 100
+
+
+def rewrite(receipt_id: int) -> int:
+    """Write anew what one forgetting left to be written; how much is left after it."""
+    receipt: Forgetting | None = Forgetting.objects.select_related("user").filter(pk=receipt_id).first()
+    if receipt is None:
+        return 0
+    for wanted in list(receipt.to_rewrite):
+        if _rewritten(receipt.user, wanted):
+            _strike_off(receipt_id, wanted)
+    return len(Forgetting.objects.filter(pk=receipt_id).values_list("to_rewrite", flat=True).first() or [])
+
+
+def requeue() -> int:
+    """Queue what was not written yet; how many receipts."""
+    left = list(Forgetting.objects.exclude(to_rewrite=[]).order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
+    for pk in left:
+        queue(TASK, pk)
+    return len(left)
+
+
+@transaction.atomic
+def _strike_off(receipt_id: int, wanted: Mapping[str, Any]) -> None:
+    receipt = Forgetting.objects.select_for_update().get(pk=receipt_id)
+    receipt.to_rewrite = [one for one in receipt.to_rewrite if one != wanted]
+    receipt.save(update_fields=["to_rewrite"])
+
+
+def _rewritten(user: User, wanted: Mapping[str, Any]) -> bool:
+    """Whether there is nothing left to do about it."""
+    try:
+        if wanted["what"] == "episode":
+            return _tell_anew(user, wanted)
+        return all(keeper.rewrite(user, wanted) for keeper in forgettables())
+    except ReadingFailed as failure:
+        log.warning("A summary could not be written anew: %s", type(failure).__name__)
+        return failure.final
+    except ObjectDoesNotExist:  # its conversation has gone meanwhile
+        return True
+
+
+def _tell_anew(user: User, wanted: Mapping[str, Any]) -> bool:
+    from memory.librarian.run import engine  # late: it imports a module of this package
+
+    began = epoch(user.pk)
+    first, last = wanted["first"], wanted["last"]
+    owner, whole = source().whole(UUID(wanted["id"]))
+    said = [one for one in whole if first <= one.turn <= last]
+    run = _run(user, UUID(wanted["id"]), said)
+    if owner != user.pk or run is None:
+        return True
+    let_go()
+    told = engine().extract(Reading(said, user.preferred_name, user.zone)).episode
+    return _record(run, told, said, began)
+
+
+def _run(user: User, conversation_id: UUID, said: list[Utterance]) -> LibrarianRun | None:
+    """The reading that the episode belongs to; None: nothing is left to be told."""
+    runs = LibrarianRun.objects.for_user(user).filter(conversation=conversation_id)
+    numbers = [one.number for one in said]
+    found: LibrarianRun | None = (
+        runs.filter(first_seq__lte=min(numbers), last_seq__gte=min(numbers)).order_by("pk").first() if said else None
+    )
+    return found
+
+
+@transaction.atomic
+def _record(run: LibrarianRun, told: ProposedEpisode | None, said: list[Utterance], began: int) -> bool:
+    if locked_epoch(run.user_id) != began:
+        return False
+    if told is not None and episodes.refusal(told, said) is None:
+        episodes.record(run, told, said)
+        queue("memory.tasks.embed")
+    return True

@@ -1,0 +1,1 @@
+"""TODO: what memory/index owns, where to enter it, what it may import."""

@@ -1,0 +1,311 @@
+"""How does a text come to be found? As passages: their words at once, their vectors some seconds later.
+
+What was said is indexed with the words of its neighbours (`Chunk.search`), so that an answer is found by the words of
+its question; the vector is of the passage alone. The row is the truth here too: a row whose `embedded_by` is not the
+current model's name waits for a vector, whoever made it and whatever became of the task that said so. So a change of
+the model needs nothing but time: rows are embedded anew in the background, and serve with their old vectors meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import batched
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from django.contrib.postgres.search import SearchConfig, SearchVector
+from django.db import connection, transaction
+from django.db.models import OuterRef, Q, Subquery, TextField
+from django.db.models.functions import Cast
+from django.db.models.lookups import Exact
+
+from accounts.models import User
+from memory.embeddings.port import MODELS, embedder
+from memory.index import chunking
+from memory.models import Chunk, Document, Episode, Fact, Indexed
+from memory.ports.source import Utterance, source
+
+if TYPE_CHECKING:
+    from memory.embeddings.port import Embedder, Vectors
+
+NEIGHBOURS: Final = 3
+"""Places on either side whose words are indexed with a passage, with weights B, C and D. Without them the words leg
+finds 59 % of the evidence among its first ten, with them 70 % (`manage.py evaluate`, docs/memory.md)."""
+
+EMBED_AT_ONCE: Final = 32
+"""Rows between two commits: a killed worker loses less than a second's work."""
+
+EMBED_SECONDS: Final = 60.0
+"""Longest stretch of one task, so that other tasks have their turn: the clock comes again for what is left."""
+
+LOOK_AGAIN_SECONDS: Final = 30
+"""How long a process takes for granted which models serve: a few statements, and not for every question."""
+
+RESTORED_AT_ONCE: Final = 500
+"""Passages whose words are made in one statement."""
+
+INDEX_TASK: Final = "memory.tasks.index_conversation"
+
+EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
+    Chunk: ("heading", "text"),  # not who speaks: a small model sets all of one person's lines close together
+    Fact: ("statement",),
+    Episode: ("title", "summary"),
+}
+"""Everything that has a vector, and the columns whose text it is of, in order."""
+
+
+def embedded_text(row: Indexed) -> str:
+    """What is embedded of a row: its words, behind the headings or the title they stand below."""
+    return ": ".join(text for column in EMBEDDED_COLUMNS[type(row)] if (text := getattr(row, column)))
+
+
+# What was said ---------------------------------------------------------------------------------------------------
+
+
+def index_utterances(user_id: int, conversation_id: UUID, utterances: Sequence[Utterance]) -> None:
+    """Make these findable by their words within the caller's transaction; the clock brings their vectors."""
+    fresh = [chunk for said in utterances for chunk in _chunks_of(user_id, conversation_id, said)]
+    Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
+    _set_words(conversation_id, [chunk.place for chunk in fresh])
+
+
+def index_conversation(conversation_id: UUID) -> int:
+    """Bring the index in line with the conversation's active branch; how many passages came or went."""
+    with transaction.atomic():
+        _one_at_a_time(conversation_id)
+        owner, said = source().whole(conversation_id)
+        known = Chunk.objects.filter(conversation_id=conversation_id, kind=Chunk.Kind.MESSAGE)
+        gone, _ = known.exclude(message_id__in=[one.message_id for one in said]).delete()
+        indexed = set(known.values_list("message_id", flat=True))
+        missing = [one for one in said if one.message_id not in indexed]
+        fresh = [chunk for one in missing for chunk in _chunks_of(owner, conversation_id, one)]
+        Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
+        if gone or fresh:
+            _set_words(conversation_id, None if gone else [chunk.place for chunk in fresh])
+    return gone + len(fresh)
+
+
+def reindex(conversation_id: UUID, changed: Collection[int]) -> None:
+    """Read these of its messages anew, within the caller's transaction: their own passages, and all their words as
+    they stand with passages near them, go with what they no longer say."""
+    Chunk.objects.filter(conversation_id=conversation_id, message_id__in=changed).delete()
+    index_conversation(conversation_id)
+    _set_words(conversation_id, None)
+
+
+def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: str, *, place: int) -> None:
+    """Make a summary of earlier turns findable; `place` is the seq of the last message it tells of."""
+    Chunk.objects.filter(segment_id=segment_id).delete()
+    Chunk.objects.bulk_create(
+        Chunk(
+            user_id=user_id,
+            kind=Chunk.Kind.SEGMENT,
+            segment_id=segment_id,
+            conversation_id=conversation_id,
+            number=number,
+            place=place,
+            text=passage.text,
+            tokens=passage.tokens,
+        )
+        for number, passage in enumerate(chunking.passages(text, is_markdown=False))
+    )
+    _set_plain_words(Q(segment_id=segment_id))
+
+
+def _chunks_of(user_id: int, conversation_id: UUID, said: Utterance) -> Iterator[Chunk]:
+    own = said.speaker == "user" or bool(said.author)
+    for number, passage in enumerate(chunking.passages(said.text, is_markdown=not own)):
+        yield Chunk(
+            user_id=user_id,
+            kind=Chunk.Kind.MESSAGE,
+            message_id=said.message_id,
+            conversation_id=conversation_id,
+            number=number,
+            place=said.number,
+            text=passage.text,
+            author=said.author,
+            own_words=own,
+            said_at=said.said_at,
+            tokens=passage.tokens,
+        )
+
+
+def _one_at_a_time(conversation_id: UUID) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"recall.index {conversation_id}"])
+
+
+# Documents -------------------------------------------------------------------------------------------------------
+
+
+def index_document(document: Document) -> None:
+    """Cut the document's text into passages within the caller's transaction; an unchanged passage keeps its vector."""
+    earlier = {chunk.text: chunk for chunk in Chunk.objects.filter(document=document)}
+    is_story = document.path.startswith("/stories/")
+    text = document.findable
+    cut = chunking.passages(text, is_markdown=True, story=is_story) if text.strip() else []
+    Chunk.objects.filter(document=document).delete()
+    Chunk.objects.bulk_create(
+        Chunk(
+            user_id=document.user_id,
+            kind=Chunk.Kind.DOCUMENT,
+            document=document,
+            number=number,
+            text=passage.text,
+            heading=passage.heading[:400],
+            own_words=is_story or document.source == Document.Source.USER,
+            said_at=document.changed_at,
+            tokens=passage.tokens,
+            vector=earlier[passage.text].vector if passage.text in earlier else None,
+            embedded_by=earlier[passage.text].embedded_by if passage.text in earlier else "",
+        )
+        for number, passage in enumerate(cut)
+    )
+    _set_plain_words(Q(document=document))
+
+
+# Words -----------------------------------------------------------------------------------------------------------
+
+_LANGUAGE: Final = """(SELECT language::regconfig FROM accounts_user WHERE id = (
+        SELECT user_id FROM memory_chunk WHERE conversation_id = %(conversation)s LIMIT 1))"""
+"""Whose conversation it is decides by which stemmer its words are read."""
+_OWN_WORDS: Final = f"to_tsvector({_LANGUAGE}, concat_ws(': ', nullif(author, ''), text))"
+
+# The window is numbered by position first, so that only rows near the changed ones are parsed again.
+_NEIGHBOURS_SQL: Final = f"""
+WITH positions AS (
+    SELECT id, place, row_number() OVER (ORDER BY place, number) AS position
+    FROM memory_chunk WHERE conversation_id = %(conversation)s AND kind = 'message'
+), changed AS (
+    SELECT min(position) - %(reach)s AS first, max(position) + %(reach)s AS last
+    FROM positions WHERE %(places)s::bigint[] IS NULL OR place = ANY(%(places)s::bigint[])
+), own AS (
+    SELECT positions.id, position, {_OWN_WORDS} AS words
+    FROM positions JOIN memory_chunk USING (id), changed
+    WHERE position BETWEEN changed.first - %(reach)s AND changed.last + %(reach)s
+), around AS (
+    SELECT id, position, setweight(words, 'A')
+        || setweight(coalesce(lag(words) OVER nearby, '') || coalesce(lead(words) OVER nearby, ''), 'B')
+        || setweight(coalesce(lag(words, 2) OVER nearby, '') || coalesce(lead(words, 2) OVER nearby, ''), 'C')
+        || setweight(coalesce(lag(words, 3) OVER nearby, '') || coalesce(lead(words, 3) OVER nearby, ''), 'D')
+        AS words
+    FROM own WINDOW nearby AS (ORDER BY position)
+)
+UPDATE memory_chunk SET search = around.words
+FROM around, changed
+WHERE memory_chunk.id = around.id AND position BETWEEN changed.first AND changed.last
+    AND search IS DISTINCT FROM around.words
+"""  # noqa: S608 - a constant
+
+
+def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
+    """Give the passages at `places` (None: all) and their neighbours their words."""
+    parameters: dict[str, Any] = {
+        "conversation": conversation_id,
+        "places": None if places is None else sorted(set(places)),
+        "reach": NEIGHBOURS,
+    }
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        # Where a large conversation comes into a table that the planner still takes for empty, it would compare each
+        # row with every other (20,000 passages: minutes). One message to the server: this is part of every turn.
+        cursor.execute(
+            f"SET LOCAL enable_nestloop = off; {_NEIGHBOURS_SQL}; SET LOCAL enable_nestloop = on",
+            parameters,
+        )
+
+
+def _set_plain_words(which: Q) -> None:
+    """The passage's own words with weight A, its headings' with B."""
+    language = SearchConfig(Subquery(User.objects.filter(pk=OuterRef("user_id")).values("language")))
+    words = SearchVector("text", weight="A", config=language) + SearchVector("heading", weight="B", config=language)
+    # Compared as texts: between two of them “=” is “matches”.
+    there, wanted = Cast("search", TextField()), Cast(words, TextField())
+    Chunk.objects.filter(which).exclude(Exact(there, wanted), search__isnull=False).update(search=words)
+
+
+# Vectors ---------------------------------------------------------------------------------------------------------
+
+
+def embed_waiting(seconds: float = EMBED_SECONDS) -> bool:
+    """Give vectors to the rows that wait for one, for at most so long; whether some still wait."""
+    until = time.monotonic() + seconds
+    for model in EMBEDDED_COLUMNS:
+        while _embed_some(model):
+            if time.monotonic() > until:
+                return True
+    return False
+
+
+def models_in_use() -> set[str]:
+    """Names of the embedding models whose vectors serve now: more than one while a change of the model lasts."""
+    return {name for model in EMBEDDED_COLUMNS for name in _models_of(model) if name}
+
+
+def serving() -> list[Embedder]:
+    """The models that questions are put to: the current one, then those whose vectors are not all replaced yet."""
+    current = embedder()
+    older = _in_use(int(time.monotonic() / LOOK_AGAIN_SECONDS)) - {current.name}
+    return [current, *(embedder(name) for name in sorted(older & MODELS.keys()))]
+
+
+@lru_cache(maxsize=1)
+def _in_use(_moment: int) -> frozenset[str]:
+    return frozenset(models_in_use())
+
+
+def _embed_some(model: type[Indexed]) -> int:
+    """One batch: rows without a vector first, then those of another model."""
+    name = embedder().name
+    for stale in ["", *(other for other in _models_of(model) if other not in ("", name))]:
+        rows = list(_rows(model, stale))
+        if rows:
+            _keep_vectors(model, rows, embedder().embed([embedded_text(row) for row in rows]), stale)
+            return len(rows)
+    return 0
+
+
+def _rows(model: type[Indexed], embedded_by: str) -> Iterable[Indexed]:
+    waiting = model._default_manager.filter(embedded_by=embedded_by)
+    return waiting.defer("vector").order_by("id")[:EMBED_AT_ONCE]
+
+
+@transaction.atomic
+def _keep_vectors(model: type[Indexed], rows: Sequence[Indexed], vectors: Vectors, stale: str) -> None:
+    """Write the vectors; a row that was given another text or vector meanwhile is left as it is."""
+    for row, vector in zip(rows, vectors, strict=True):
+        as_read = {column: getattr(row, column) for column in EMBEDDED_COLUMNS[model]}
+        unchanged = model._default_manager.filter(pk=row.pk, embedded_by=stale, **as_read)
+        unchanged.update(vector=vector.tolist(), embedded_by=embedder().name)
+
+
+def _models_of(model: type[Indexed]) -> Iterator[str]:
+    """The distinct names in the column, by a step along its index for each."""
+    name: str | None = None
+    while True:
+        rest = model._default_manager.all() if name is None else model._default_manager.filter(embedded_by__gt=name)
+        name = rest.order_by("embedded_by").values_list("embedded_by", flat=True).first()
+        if name is None:
+            return
+        yield name
+
+
+# Bringing in -----------------------------------------------------------------------------------------------------
+
+
+def restore_words(user_id: int) -> None:
+    """Give all of a person's passages their words, where the rows came in without; the clock brings the vectors."""
+    for restore in word_restorers(user_id):
+        restore()
+
+
+def word_restorers(user_id: int) -> Iterator[Callable[[], None]]:
+    """The same in parts, each of which leaves alone what has its words already."""
+    passages = Chunk.objects.filter(user_id=user_id)
+    said = passages.filter(kind=Chunk.Kind.MESSAGE).order_by().values_list("conversation_id", flat=True).distinct()
+    for conversation_id in list(said):
+        yield partial(_set_words, conversation_id, None)
+    others = list(passages.exclude(kind=Chunk.Kind.MESSAGE).order_by("pk").values_list("pk", flat=True))
+    for ids in batched(others, RESTORED_AT_ONCE, strict=False):
+        yield partial(_set_plain_words, Q(pk__in=ids))

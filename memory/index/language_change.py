@@ -1,0 +1,83 @@
+"""What if a person writes in another language than before? Their memories' words are read anew, in the background.
+
+`User.language` says which language it is to be, and `User.words_in` names all that rows' words may be read in: the
+database adds the one that is chosen, whoever chooses it. A question is put in each of them, so that nothing is lost
+meanwhile; what is written is read in the chosen one at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import batched
+from typing import Final
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, transaction
+from django.db.models import F, Func
+from django.db.models.fields import CharField
+
+from accounts.models import User
+from memory.forget_epoch import held
+from memory.index.indexer import RESTORED_AT_ONCE, word_restorers
+from memory.models import Episode, Fact, PersonalIndex
+from recall.celery import queue
+from recall.db.advisory_locks import alone
+
+TASK: Final = "memory.tasks.reword"
+REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"
+
+# A trigger makes their words (memory/migrations/0011); what has the right ones is not written.
+_STATEMENTS: Final = {
+    Fact: "UPDATE memory_fact SET statement = statement WHERE id = ANY(%s) AND search IS DISTINCT FROM"
+    " to_tsvector((SELECT language::regconfig FROM accounts_user WHERE id = user_id), statement)",
+    Episode: "UPDATE memory_episode SET summary = summary WHERE id = ANY(%s) AND search IS DISTINCT FROM"
+    " to_tsvector((SELECT language::regconfig FROM accounts_user WHERE id = user_id), concat_ws(' ', title, summary))",
+}
+
+
+def look(user_id: int) -> None:
+    """Have the worker read the person's words anew."""
+    queue(TASK, user_id)
+
+
+def due() -> list[int]:
+    """Ids of those who have words in another language than they write in."""
+    only = Func(F("language"), template="ARRAY[%(expressions)s]", output_field=ArrayField(CharField()))
+    return list(User.objects.exclude(words_in=only).values_list("pk", flat=True))
+
+
+def reword(user_id: int) -> bool:
+    """Read all the person's words anew, where they are not in their language; False: another process is at it.
+
+    Each part holds the person's row, so that nothing is forgotten, said or chosen meanwhile; between two parts a turn
+    has its chance. A worker that is lost costs the part it was at: the next one leaves the others as they are.
+    """
+    with alone(TASK, user_id) as mine:
+        if not mine:
+            return False
+        chosen = User.objects.filter(pk=user_id).values_list("language", flat=True).first()
+        for part in _parts(user_id):
+            with transaction.atomic():
+                if not held(user_id):
+                    return True
+                part()
+        with transaction.atomic():
+            # Whoever changed their mind meanwhile is due again.
+            done = User.objects.filter(pk=user_id, language=chosen).update(words_in=[chosen])
+            if done and PersonalIndex.objects.filter(user_id=user_id).update(built_at=None):
+                queue(REFRESH_TASK)  # its common words are those of the other language
+    return True
+
+
+def _parts(user_id: int) -> Iterator[Callable[[], None]]:
+    for model, statement in _STATEMENTS.items():
+        ids = model._default_manager.filter(user_id=user_id).order_by("pk").values_list("pk", flat=True)
+        for some in batched(list(ids), RESTORED_AT_ONCE, strict=False):
+            yield partial(_execute, statement, list(some))
+    yield from word_restorers(user_id)
+
+
+def _execute(statement: str, ids: list[int]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [ids])

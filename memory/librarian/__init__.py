@@ -1,0 +1,1 @@
+"""TODO: what memory/librarian owns, where to enter it, what it may import."""

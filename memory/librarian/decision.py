@@ -1,0 +1,349 @@
+"""What becomes of a proposed fact: kept at once, put to the user, counted as known, or dropped? And why?
+
+One pure function, `decide`. The steps are asked in the order of `decide`; the first one that has an answer rules.
+Every outcome carries its reason, which is what the user is shown.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING, same
+from memory.librarian.engine import KnownFact, ProposedFact, Relation
+from memory.librarian.quote_support import Doubt, doubt
+from memory.models.kinds import Kind
+from memory.ports.source import Utterance
+from memory.text.secrets_filter import sensitive
+from memory.text.user_text import blanked, own_words
+from recall.environment import setting
+
+MIN_CONFIDENCE = setting("librarian_min_confidence", 0.4)
+"""Below it a proposal is dropped (seed 002)."""
+MIN_IMPORTANCE = setting("librarian_min_importance", 0.2)
+"""Below it a proposal is dropped (seed 002)."""
+SURE = setting("librarian_sure_confidence", 0.8)
+"""From this confidence on a fact may be kept unasked (DESIGN §6)."""
+CORRECTED = 1.0
+"""An explicit correction by the user counts as this confidence against what was known (DESIGN §6)."""
+OWN_SHARE = 0.5
+"""At least this share of a quote's letters must be the user's own words, and not a quotation inside them."""
+
+
+class Outcome(StrEnum):
+    """What is done with a proposal."""
+
+    KEEP = "keep"  # an active fact
+    PROPOSE = "propose"  # waits for the user
+    QUARANTINE = "quarantine"  # waits for the user, and does not even rest on their words
+    REINFORCE = "reinforce"  # known already; that it was said again makes it surer
+    DROP = "drop"  # counted, not stored
+
+
+class Reason(StrEnum):
+    """Why, in words for the user."""
+
+    STATED = "you said so"
+    SECRET = "a password, key, card or identity number: never stored"  # noqa: S105 - a sentence, not a password
+    NEVER = "you asked never to remember this kind"
+    UNSURE_DROPPED = "too uncertain"
+    UNIMPORTANT = "too unimportant"
+    REJECTED = "you rejected this before"
+    KNOWN = "already known"
+    WAITING = "already waits for your review"
+    NOT_QUOTED = "does not rest on your own words"
+    ECHO = "repeats what was said to you"
+    NOT_SAID = "your words there do not say this"
+    NEGATED = "you denied it there"
+    ASKED = "asked, not claimed"
+    HYPOTHETICAL = "said as a supposition, not as a fact"
+    REPORTED = "somebody else's claim"
+    TO_ASSISTANT = "an instruction for the assistant"
+    OUTDATED = "said before what is known now"
+    LESS_SURE = "contradicts what is known with more confidence"
+    CONTRADICTS = "contradicts what is known"
+    HEALTH = "about health"
+    THIRD_PARTY = "about another person"
+    ASK_KIND = "of a kind you want to be asked about"
+    UNSURE = "not certain enough to be kept unasked"
+
+
+class Rule(StrEnum):
+    """What a user lets the librarian do with a kind of fact."""
+
+    AUTOMATIC = "automatic"
+    ASK = "ask"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A user's rules; where several apply, the strictest one holds."""
+
+    by_kind: Mapping[Kind, Rule] = field(default_factory=dict)
+    """Kinds not named are automatic."""
+    health: Rule = Rule.ASK
+    third_parties: Rule = Rule.ASK
+
+
+DEFAULT_POLICY = Policy(
+    by_kind={
+        Kind.CONSTRAINT: Rule.ASK,  # what must never be got wrong: allergies, diets
+        Kind.INSTRUCTION: Rule.ASK,  # what would steer every later answer
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An outcome with its reason, and the rows it concerns."""
+
+    outcome: Outcome
+    reason: str
+    supersedes: int | None = None
+    """Fact that gives way: at once when the outcome is KEEP, after the user's yes when it is a proposal."""
+    reinforces: int | None = None
+    evidence: Utterance | None = None
+    """The user's message in which the quote stands verbatim."""
+
+
+def decide(
+    proposal: ProposedFact,
+    utterances: Sequence[Utterance],
+    known: Sequence[KnownFact],
+    policy: Policy = DEFAULT_POLICY,
+    similarity: Mapping[int, float] | None = None,
+) -> Decision:
+    """What becomes of `proposal`.
+
+    `known` are the user's facts, but for expired ones; `similarity` gives the cosine of the proposal's statement to
+    known ones, by fact id.
+    """
+    never = _never_stored(proposal, policy)
+    if never is not None:
+        return never
+    similarity = similarity or {}
+    evidence = evidence_of(proposal, utterances)
+    unfounded = _unfounded(proposal, evidence, utterances, known)
+    return (
+        _rejected_before(proposal, known, similarity)
+        or _read_before(proposal, known, evidence)
+        or _known_already(proposal, known, None if unfounded else evidence, similarity)
+        or unfounded
+        or _not_claimed(proposal, evidence)
+        or _contradiction(proposal, known, evidence, policy)
+        or _by_policy(proposal, evidence, policy)
+    )
+
+
+def evidence_of(proposal: ProposedFact, utterances: Iterable[Utterance]) -> Utterance | None:
+    """The user's message in which the quote stands verbatim, in their own words: the numbered one, else any."""
+    mine = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != proposal.number)
+    return next((u for u in mine if _stands_in(proposal.quote, u)), None)
+
+
+def normal(text: str) -> str:
+    """For comparing statements: case, spacing and punctuation do not count."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+# The steps -------------------------------------------------------------------------------------------------------
+
+
+def _never_stored(proposal: ProposedFact, policy: Policy) -> Decision | None:
+    texts = (proposal.statement, proposal.key, proposal.value, proposal.quote, *proposal.tags)
+    if any(sensitive(text) for text in texts):
+        return Decision(Outcome.DROP, Reason.SECRET)
+    if _rule(proposal, policy)[0] == Rule.NEVER:
+        return Decision(Outcome.DROP, Reason.NEVER)
+    if proposal.confidence < MIN_CONFIDENCE:
+        return Decision(Outcome.DROP, Reason.UNSURE_DROPPED)
+    if proposal.importance < MIN_IMPORTANCE:
+        return Decision(Outcome.DROP, Reason.UNIMPORTANT)
+    return None
+
+
+def _rejected_before(
+    proposal: ProposedFact, known: Iterable[KnownFact], similarity: Mapping[int, float]
+) -> Decision | None:
+    """A human's no is final: the same in other words, or another reading of the same words, is not proposed again."""
+    for fact in known:
+        if fact.status != "rejected":
+            continue
+        same_words = fact.kind == proposal.kind and normal(fact.quote) == normal(proposal.quote)
+        if same_words or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, REJECTED_TOO):
+            return Decision(Outcome.DROP, Reason.REJECTED)
+    return None
+
+
+def _read_before(proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None) -> Decision | None:
+    """The very words a fact rests on that a person worded anew, or that gave way: read again, they make no other."""
+    for fact in known:
+        settled = fact.status == "superseded" or fact.edited
+        if not settled or evidence is None or fact.message_id != evidence.message_id or fact.kind != proposal.kind:
+            continue
+        mine, theirs = normal(proposal.quote), normal(fact.quote)
+        if normal(proposal.statement) == normal(fact.statement) or mine in theirs or theirs in mine:
+            return Decision(Outcome.DROP, Reason.KNOWN)
+    return None
+
+
+def _known_already(
+    proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
+) -> Decision | None:
+    same = next((fact for fact in known if _is_known_as(proposal, fact, similarity)), None)
+    if same is None:
+        return None
+    if evidence is None or not _is_claim(proposal):
+        return Decision(Outcome.DROP, Reason.KNOWN)  # an echo makes nothing surer
+    reason = Reason.WAITING if same.status == "proposed" else Reason.KNOWN
+    return Decision(Outcome.REINFORCE, reason, reinforces=same.fact_id, evidence=evidence)
+
+
+_UNFOUNDED: Final = {
+    Doubt.NOT_SAID: (Outcome.QUARANTINE, Reason.NOT_SAID),
+    Doubt.NEGATED: (Outcome.QUARANTINE, Reason.NEGATED),
+    Doubt.ASKED: (Outcome.QUARANTINE, Reason.ASKED),
+    Doubt.SUPPOSED: (Outcome.PROPOSE, Reason.HYPOTHETICAL),
+    Doubt.REPORTED: (Outcome.PROPOSE, Reason.REPORTED),
+}
+"""What becomes of a proposal whose quote stands in a message and does not carry it (`memory/librarian/quote_support.py`)."""
+
+
+def _unfounded(
+    proposal: ProposedFact, evidence: Utterance | None, utterances: Sequence[Utterance], known: Sequence[KnownFact]
+) -> Decision | None:
+    """Words that are not the user's own, or that do not say it."""
+    if evidence is None:
+        echoed = any(u.speaker == "user" and _is_echo(proposal.quote, u) for u in utterances)
+        return Decision(Outcome.QUARANTINE, Reason.ECHO if echoed else Reason.NOT_QUOTED)
+    why = doubt(proposal, evidence, utterances, known)
+    if why is None:
+        return None
+    outcome, reason = _UNFOUNDED[why]
+    return Decision(outcome, reason, evidence=evidence if outcome == Outcome.PROPOSE else None)
+
+
+def _is_echo(quote: str, said: Utterance) -> bool:
+    return quote in said.text and quote not in blanked(said.text, said.echoes)
+
+
+def _not_claimed(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
+    """Words that do not claim anything, as the engine itself says."""
+    for flag, reason in (
+        (proposal.hypothetical, Reason.HYPOTHETICAL),
+        (proposal.reported, Reason.REPORTED),
+        (proposal.addressed_to_assistant, Reason.TO_ASSISTANT),
+    ):
+        if flag:
+            return Decision(Outcome.PROPOSE, reason, evidence=evidence)
+    return None
+
+
+def _contradiction(
+    proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, policy: Policy
+) -> Decision | None:
+    """Keyed facts follow confidence; free facts stand side by side until the user decides."""
+    if evidence is None:
+        return None
+    holder = next((f for f in known if f.status == "active" and proposal.key and _same_key(proposal, f)), None)
+    if holder is not None:
+        return _challenge(proposal, holder, evidence, policy)
+    other = next((f for f in known if f.status == "active" and f.number == proposal.related_to is not None), None)
+    if other is None or proposal.relation not in {Relation.UPDATES, Relation.CONTRADICTS}:
+        return None
+    return Decision(Outcome.PROPOSE, _against(Reason.CONTRADICTS, other), other.fact_id, evidence=evidence)
+
+
+def _challenge(proposal: ProposedFact, holder: KnownFact, evidence: Utterance, policy: Policy) -> Decision:
+    """A new value for a key that has one."""
+    if evidence.said_at < holder.said_at:
+        # A late or repeated reading of old words must not undo what was said, or decided, since.
+        return Decision(Outcome.PROPOSE, _against(Reason.OUTDATED, holder), holder.fact_id, evidence=evidence)
+    weight = CORRECTED if proposal.correction else proposal.confidence
+    if weight < holder.confidence:
+        return Decision(Outcome.PROPOSE, _against(Reason.LESS_SURE, holder), holder.fact_id, evidence=evidence)
+    verdict = _by_policy(proposal, evidence, policy)
+    return Decision(verdict.outcome, verdict.reason, holder.fact_id, evidence=evidence)
+
+
+def _by_policy(proposal: ProposedFact, evidence: Utterance | None, policy: Policy) -> Decision:
+    rule, reason = _rule(proposal, policy)
+    if rule != Rule.AUTOMATIC:
+        return Decision(Outcome.PROPOSE, reason, evidence=evidence)
+    if proposal.confidence < SURE:
+        return Decision(Outcome.PROPOSE, Reason.UNSURE, evidence=evidence)
+    return Decision(Outcome.KEEP, Reason.STATED, evidence=evidence)
+
+
+# What the steps ask ----------------------------------------------------------------------------------------------
+
+_STRICTNESS = {Rule.AUTOMATIC: 0, Rule.ASK: 1, Rule.NEVER: 2}
+
+
+def _rule(proposal: ProposedFact, policy: Policy) -> tuple[Rule, Reason]:
+    """The strictest rule that applies, and what it is about."""
+    rules = [(policy.by_kind.get(proposal.kind, Rule.AUTOMATIC), Reason.ASK_KIND)]
+    if proposal.health:
+        rules.insert(0, (policy.health, Reason.HEALTH))
+    if proposal.about_third_party:
+        rules.insert(0, (policy.third_parties, Reason.THIRD_PARTY))
+    return max(rules, key=lambda rule: _STRICTNESS[rule[0]])
+
+
+def _is_claim(proposal: ProposedFact) -> bool:
+    return not (proposal.hypothetical or proposal.reported or proposal.addressed_to_assistant)
+
+
+def _same_key(proposal: ProposedFact, fact: KnownFact) -> bool:
+    return bool(proposal.key) and (proposal.kind, proposal.key) == (fact.kind, fact.key)
+
+
+def _says_the_same(proposal: ProposedFact, fact: KnownFact) -> bool:
+    same_value = bool(proposal.value) and normal(proposal.value) == normal(fact.value)
+    return normal(proposal.statement) == normal(fact.statement) or (_same_key(proposal, fact) and same_value)
+
+
+def _is_known_as(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float]) -> bool:
+    if fact.status in ("rejected", "superseded"):
+        return False
+    named = proposal.relation == Relation.SAME and fact.number == proposal.related_to is not None
+    return (
+        named or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, SAME_MEANING)
+    ) and not _another_value(proposal, fact)
+
+
+def _means_the_same(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float], least: float) -> bool:
+    near = similarity.get(fact.fact_id, 0.0)
+    return not _another_value(proposal, fact) and same(proposal.statement, fact.statement, near, least)
+
+
+def _another_value(proposal: ProposedFact, fact: KnownFact) -> bool:
+    """Both name the value of the same key, and not the same one."""
+    both = bool(proposal.value) and bool(fact.value) and _same_key(proposal, fact)
+    return both and normal(proposal.value) != normal(fact.value)
+
+
+def _against(reason: Reason, fact: KnownFact) -> str:
+    """The reason with what it contradicts, within the column's 200 characters."""
+    room = 200 - len(reason) - len(": “”")
+    statement = fact.statement if len(fact.statement) <= room else f"{fact.statement[: room - 1]}…"
+    return f"{reason}: “{statement}”"
+
+
+def _stands_in(quote: str, said: Utterance) -> bool:
+    """Whether `quote` stands in a message character by character, mostly in its writer's own words."""
+    start = said.text.find(quote)
+    if start < 0 or not re.search(r"\w", quote):
+        return False
+    own = own_words(said.text, said.echoes)
+    while start >= 0:
+        kept = sum(char.isalnum() for char in own[start : start + len(quote)])
+        if kept >= OWN_SHARE * sum(char.isalnum() for char in quote):
+            return True
+        start = said.text.find(quote, start + 1)
+    return False

@@ -1,0 +1,351 @@
+"""What is an engine given to read, and what may it propose? The one interface of the librarian's engines.
+
+An engine proposes; it decides nothing. `memory/librarian/decision.py` decides, by the same rules for every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Protocol, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from memory.facts.keys import MAX_KEY, kind_of, spell
+from memory.models.kinds import EpisodeKind, EpisodeOutcome, Kind
+from memory.ports.source import Utterance
+
+MAX_STATEMENT = 500
+"""Longest statement, in characters. One sentence is meant; a longer text is no fact but a document."""
+MAX_TAG = 60
+"""Longest tag, in characters: the column's width."""
+MAX_TITLE, MAX_SUMMARY, MAX_TONE, MAX_NAME = 200, 2_000, 40, 80
+"""Longest texts of an episode, in characters. A summary is a paragraph; the others have their columns' width."""
+MAX_LINES = 60
+"""Lines of a proposed document: two pages. What is longer is no note but a copy."""
+
+
+class Relation(StrEnum):
+    """What a proposal is to one of the numbered known facts."""
+
+    NONE = "none"
+    SAME = "same"
+    UPDATES = "updates"
+    CONTRADICTS = "contradicts"
+    # These decide nothing: both stand, and the link says how they hang together.
+    PART_OF = "part_of"
+    DEPENDS_ON = "depends_on"
+    CAUSED_BY = "caused_by"
+    RELATED_TO = "related_to"
+
+
+class ProposedFact(BaseModel):
+    """One statement, with the words it rests on."""
+
+    # The schema a model is given is made from this class; it cannot hold ranges or lengths, so these are checked below.
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    statement: str = Field(description="About “the user”, in the third person, understandable on its own")
+    kind: Kind = Field(description="What the fact is about")
+    key: str = Field("", description="From the list of keys, or empty")
+    value: str = Field("", description="The bare value of a fact with a key, such as Lisbon")
+    quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
+    number: int = Field(description="Number of the message the quote stands in")
+    confidence: float = Field(description="0 to 1: how sure it is that the user means this to be true")
+    importance: float = Field(description="0 to 1: how much it matters in later conversations")
+    valid_from: AwareDatetime | None = Field(None, description="When it began to be true, if the user says so")
+    valid_until: AwareDatetime | None = Field(None, description="When it stops being true, if the user says so")
+    tags: tuple[str, ...] = Field((), description="Names and topics, lower case except for names")
+    relation: Relation = Field(Relation.NONE, description="What it is to a known fact")
+    related_to: int | None = Field(None, description="Number of that known fact")
+    hypothetical: bool = Field(False, description="Supposed, wished, imagined or played, not claimed")
+    reported: bool = Field(False, description="Somebody else's claim, which the user only reports")
+    about_third_party: bool = Field(False, description="About another person")
+    addressed_to_assistant: bool = Field(False, description="An instruction for the assistant")
+    health: bool = Field(False, description="About anybody's health")
+    correction: bool = Field(False, description="The user expressly corrects what was said or known before")
+
+    @field_validator("statement", "quote")
+    @classmethod
+    def _says_something(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("must not be empty")
+        return text
+
+    @field_validator("statement")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        """No line break of any script: in a prompt a fact is one line, and must not look like another heading."""
+        return " ".join(text.split())
+
+    @field_validator("confidence", "importance")
+    @classmethod
+    def _is_a_share(cls, share: float) -> float:
+        if not 0.0 <= share <= 1.0:
+            raise ValueError("must lie between 0 and 1")
+        return share
+
+    @model_validator(mode="after")
+    def _fits_its_columns(self) -> Self:
+        if len(self.statement) > MAX_STATEMENT:
+            raise ValueError(f"statement: at most {MAX_STATEMENT} characters")
+        if len(self.key) > MAX_KEY or any(len(tag) > MAX_TAG for tag in self.tags):
+            raise ValueError(f"key: at most {MAX_KEY} characters, tags: at most {MAX_TAG} each")
+        if any("\x00" in text for text in (self.statement, self.key, self.value, self.quote, *self.tags)):
+            raise ValueError("must not hold NUL characters")
+        return self
+
+    def by_scheme(self) -> ProposedFact:
+        """The same proposal with its key spelt by the scheme and the kind that the key belongs to.
+
+        A key outside the scheme, and any key on a fact about somebody else, is taken off: the sister's home must
+        never take the place of the user's.
+        """
+        key = "" if self.about_third_party else spell(self.key)
+        kind = kind_of(key)
+        return self.model_copy(update={"key": key if kind else "", "kind": kind or self.kind})
+
+
+class ProposedEpisode(BaseModel):
+    """A stretch of the conversation that is worth telling later, told."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    kind: EpisodeKind = Field(description="What makes it significant; plain if nothing of the list does")
+    title: str = Field(description="A few words, such as “Chose PostgreSQL for the shop”")
+    summary: str = Field(description="What happened, and why, in two to four sentences about “the user”")
+    first: int = Field(description="Number of the first message that belongs to it")
+    last: int = Field(description="Number of the last message that belongs to it")
+    significance: float = Field(description="0 to 1: how much it will matter later; .7 and above for key moments")
+    context: str = Field("", description="What led to it, in one sentence")
+    participants: tuple[str, ...] = Field((), description="Names of the people it is about, besides the user")
+    outcome: EpisodeOutcome = Field(EpisodeOutcome.NONE, description="How it ended, if that is told")
+    tone: str = Field("", description="The user's mood, in a word")
+    valence: float = Field(0.0, description="-1 (bad for the user) to 1 (good)")
+    topics: tuple[str, ...] = Field((), description="Topics, lower case")
+
+    @field_validator("title", "summary", "context", "tone")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        """No line break of any script: in a prompt an episode must not look like another heading."""
+        return " ".join(text.split())
+
+    @model_validator(mode="after")
+    def _is_told_within_its_columns(self) -> Self:
+        if not self.title or not self.summary:
+            raise ValueError("title and summary: must not be empty")
+        if self.last < self.first:
+            raise ValueError("last: must not come before first")
+        if not 0.0 <= self.significance <= 1.0 or not -1.0 <= self.valence <= 1.0:
+            raise ValueError("significance must lie between 0 and 1, valence between -1 and 1")
+        sized = [(self.title, MAX_TITLE), (self.summary, MAX_SUMMARY), (self.context, MAX_SUMMARY)]
+        sized += [(self.tone, MAX_TONE), *((name, MAX_NAME) for name in self.participants)]
+        sized += [(topic, MAX_TAG) for topic in self.topics]
+        if any(len(text) > limit or "\x00" in text for text, limit in sized):
+            raise ValueError(
+                f"title: at most {MAX_TITLE} characters, summary and context {MAX_SUMMARY}, tone {MAX_TONE},"
+                f" participants {MAX_NAME} each, topics {MAX_TAG} each; no NUL characters"
+            )
+        return self
+
+
+def _all_asked_for(schema: dict[str, Any]) -> None:
+    """A model is to give every field: structured output allows 24 that may be left out, and facts take most of them."""
+    schema["required"] = list(schema["properties"])
+
+
+class Folder(StrEnum):
+    """Where a document about something belongs (seed 001). The profile, conversations and stories are filed apart."""
+
+    PROJECTS = "projects"
+    REFERENCE = "reference"
+    INSIGHTS = "insights"
+
+
+class ProposedLine(BaseModel):
+    """One line of a document, with the words it rests on."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+
+    text: str = Field(description="One sentence, in Markdown, understandable below the document's title")
+    quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
+    number: int = Field(description="Number of the message the quote stands in")
+    hypothetical: bool = Field(False, description="Supposed, wished or imagined, not claimed")
+    reported: bool = Field(False, description="Somebody else's claim, which the user only reports")
+    about_third_party: bool = Field(False, description="About another person")
+    health: bool = Field(False, description="About anybody's health")
+
+    @field_validator("text")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        return " ".join(text.split())
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.text or not self.quote.strip():
+            raise ValueError("text and quote: must not be empty")
+        if len(self.text) > MAX_STATEMENT or "\x00" in self.text + self.quote:
+            raise ValueError(f"text: at most {MAX_STATEMENT} characters, no NUL characters")
+        return self
+
+
+class ProposedDocument(BaseModel):
+    """Lines for a document on one subject; where it stands is decided in `memory/documents/placement.py`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+
+    folder: Folder = Field(description="projects: what the user works on; reference: how things are; insights: lessons")
+    title: str = Field(
+        description="The subject in a few words, such as “Kitchen garden”; of a known document, its title"
+    )
+    topic: str = Field("", description="A wider subject it belongs to, such as “House”, or empty")
+    lines: tuple[ProposedLine, ...] = Field(description="What is new")
+
+    @field_validator("title", "topic")
+    @classmethod
+    def _is_a_name(cls, text: str) -> str:
+        """One line without slashes: a title is one name of a path."""
+        return " ".join(text.replace("/", " ").replace("\x00", "").split())
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.title or not self.lines:
+            raise ValueError("title and lines: must not be empty")
+        if len(self.title) > MAX_NAME or len(self.topic) > MAX_NAME or len(self.lines) > MAX_LINES:
+            raise ValueError(f"title and topic: at most {MAX_NAME} characters, lines: at most {MAX_LINES}")
+        return self
+
+
+class ProposedStory(BaseModel):
+    """Something the user told of their life. The words are not repeated: they are taken from the message itself."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+
+    title: str = Field(description="A few words, such as “Lost in Lisbon with Mary”")
+    number: int = Field(description="Number of the user's message that tells it")
+    begins: str = Field(description="Its first words, copied character by character from that message")
+    ends: str = Field(description="Its last words, copied likewise")
+    people: tuple[str, ...] = Field((), description="Names of the people in it, besides the user")
+    when: str = Field("", description="When it happened, as far as it is told, such as “summer 2019”")
+
+    @field_validator("title", "when")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        return " ".join(text.replace("/", " ").replace("\x00", "").split())
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.title or not self.begins.strip() or not self.ends.strip():
+            raise ValueError("title, begins and ends: must not be empty")
+        if any(len(name) > MAX_NAME for name in (self.title, self.when, *self.people)):
+            raise ValueError(f"title, when and people: at most {MAX_NAME} characters each")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A fact that is already stored, as engines and decisions see it."""
+
+    fact_id: int
+    statement: str
+    kind: Kind
+    key: str
+    value: str
+    confidence: float
+    status: str
+    """Active, proposed, archived, rejected or superseded: a value of `Fact.Status`."""
+    quote: str
+    said_at: datetime
+    """When the words it rests on were said, or when a person decided about it, whichever is later."""
+    number: int | None = None
+    """By which a proposal names it; None: the engine was not shown it."""
+    message_id: int | None = None
+    """Of the message its quote stands in."""
+    edited: bool = False
+    """A person worded it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an engine is given: a stretch of conversation, and what is known already."""
+
+    utterances: Sequence[Utterance]
+    preferred_name: str
+    zone: ZoneInfo
+    """In which “tomorrow” is meant."""
+    known: Sequence[KnownFact] = ()
+    """Numbered candidates for a relation."""
+    documents: Sequence[str] = ()
+    """Paths of documents that may be added to, the latest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens an extraction cost; the rule engine costs none."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    """Requests, repairs included."""
+    model: str = ""
+    """Whose prices hold."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.calls + other.calls,
+            self.model or other.model,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an engine found, in the order it was said, and what that cost."""
+
+    facts: Sequence[ProposedFact] = field(default_factory=tuple)
+    usage: Usage = Usage()
+    episode: ProposedEpisode | None = None
+    """What was significant in this stretch; most stretches hold nothing of the kind."""
+    documents: Sequence[ProposedDocument] = ()
+    """Lines for documents, by subject."""
+    stories: Sequence[ProposedStory] = ()
+    """What the user told of their life; mostly nothing."""
+
+
+class ReadingFailed(Exception):
+    """A reading that came to nothing, with a sentence for the user. Never an empty list in its stead."""
+
+    def __init__(self, sentence: str, *, final: bool = False, usage: Usage = Usage()) -> None:
+        super().__init__(sentence)
+        self.usage = usage
+        """What it cost all the same: tokens spent are spent."""
+        self.final = final
+        """True: another attempt would fail the same way, so that a person must decide."""
+
+
+class Engine(Protocol):
+    """Something that reads a stretch of conversation and proposes facts, one episode or none, documents and stories."""
+
+    @property
+    def version(self) -> str:
+        """Name and version as stored on each fact, such as rules/1; at most 60 characters."""
+
+    @property
+    def longest(self) -> timedelta:
+        """Longest time an extraction may take: after it, its worker counts as dead."""
+
+    @property
+    def spends(self) -> bool:
+        """Whether it takes tokens: a person's limits then put it off."""
+
+    def extract(self, reading: Reading) -> Extraction:
+        """The facts the user's own words hold.
+
+        Raises:
+            ReadingFailed: with a sentence for the user.
+        """

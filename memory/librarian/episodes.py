@@ -1,0 +1,205 @@
+"""What becomes an episode, which of them tell the same, and how does a conversation's story go?
+
+An episode is recorded once for a conversation and a range of turns: a second reading of the same turns finds it there,
+whatever became of it since, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from django.db.models import Max
+
+from memory.librarian.decision import MIN_IMPORTANCE, Reason
+from memory.models import Episode
+from memory.models.kinds import EpisodeOutcome
+from memory.text.secrets_filter import sensitive
+from recall.environment import setting
+from recall.llm.tokens import count
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from memory.librarian.engine import ProposedEpisode
+    from memory.models import LibrarianRun
+    from memory.ports.source import Utterance
+
+MIN_SIGNIFICANCE: Final = MIN_IMPORTANCE
+"""Below it nothing is told: what holds for facts (seed 002)."""
+KEY_MOMENT: Final = setting("key_moment_significance", 0.7)
+"""From this significance on an episode is a key moment of its conversation (seed 004)."""
+SHARED_TURNS: Final = 0.5
+"""Two episodes tell the same when they share at least this part of the shorter one's turns. Sharing the turn at which
+one ends and the next begins is no overlap, or a long conversation would melt into one episode."""
+
+NO_TURNS: Final = "an episode of messages that are not there"
+NOT_THE_USERS: Final = "an episode without a word of yours"
+INSIGNIFICANT: Final = "an episode of too little significance"
+
+
+# Recording -------------------------------------------------------------------------------------------------------
+
+
+def refusal(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> str | None:
+    """Why this is not recorded, in words for the user; None: it is."""
+    texts = (proposal.title, proposal.summary, proposal.context, proposal.tone)
+    if any(sensitive(text) for text in (*texts, *proposal.participants, *proposal.topics)):
+        return Reason.SECRET
+    if proposal.significance < MIN_SIGNIFICANCE:
+        return INSIGNIFICANT
+    said = spanned(proposal, utterances)
+    if not said:
+        return NO_TURNS
+    return None if any(one.speaker == "user" for one in said) else NOT_THE_USERS
+
+
+def spanned(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> list[Utterance]:
+    """The messages an episode is told of."""
+    return [one for one in utterances if proposal.first <= one.number <= proposal.last]
+
+
+def record(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> Episode:
+    """The episode of these turns: a new one, or the one that was recorded before.
+
+    Within the caller's transaction, which holds the person's row; `refusal` was asked before.
+    """
+    said = spanned(proposal, utterances)
+    turns = [one.turn for one in said]
+    where = {"conversation_id": run.conversation_id, "first_turn": min(turns), "last_turn": max(turns)}
+    known: Episode | None = Episode.objects.filter(user=run.user_id, **where).order_by("pk").first()
+    if known is not None:
+        return known
+    made: Episode = Episode.objects.create(
+        user_id=run.user_id,
+        run=run,
+        **where,
+        kind=proposal.kind,
+        title=proposal.title,
+        summary=proposal.summary,
+        context=proposal.context,
+        participants=list(dict.fromkeys(proposal.participants)),
+        outcome=proposal.outcome,
+        tone=proposal.tone,
+        valence=proposal.valence,
+        significance=proposal.significance,
+        topics=list(dict.fromkeys(proposal.topics)),
+        happened_at=said[-1].said_at,
+        tokens=tokens(proposal.title, proposal.summary),
+        extracted_by=run.engine,
+    )
+    return made
+
+
+def tokens(title: str, summary: str) -> int:
+    """Base count of what a prompt shows of an episode."""
+    return count(f"{title}: {summary}")
+
+
+# Overlap ---------------------------------------------------------------------------------------------------------
+
+type Turns = tuple[int, int]
+"""First and last, both inclusive."""
+
+
+def overlap(one: Turns, other: Turns) -> float:
+    """The share of the shorter range's turns that the ranges have in common, 0–1."""
+    shared = min(one[1], other[1]) - max(one[0], other[0]) + 1
+    return max(0, shared) / min(one[1] - one[0] + 1, other[1] - other[0] + 1)
+
+
+def overlapping(ranges: Sequence[Turns]) -> list[list[int]]:
+    """Places of ranges that tell the same, grouped; those that stand alone are left out.
+
+    A group counts as the range from its first turn to its last, until no two groups overlap: so that merging the
+    groups, and asking again, finds nothing.
+    """
+    groups = [([place], span) for place, span in sorted(enumerate(ranges), key=lambda item: item[1])]
+    merged = True
+    while merged:
+        merged = False
+        kept: list[tuple[list[int], Turns]] = []
+        for places, span in groups:
+            near = next((k for k, (_, other) in enumerate(kept) if overlap(span, other) >= SHARED_TURNS), None)
+            if near is None:
+                kept.append((places, span))
+                continue
+            others, other = kept[near]
+            kept[near] = (others + places, (min(span[0], other[0]), max(span[1], other[1])))
+            merged = True
+        groups = kept
+    return [sorted(places) for places, _ in groups if len(places) > 1]
+
+
+def told_as_one(group: Sequence[Episode]) -> Episode:
+    """An unsaved episode that spans all of these, which are in the order of their turns.
+
+    The most significant one lends its title, kind and tone; nothing that was told is left out.
+    """
+    first, weightiest = group[0], max(group, key=lambda one: one.significance)
+    weight = sum(one.significance for one in group) or 1.0
+    summary = _in_order([one.summary for one in group])
+    return Episode(
+        user_id=first.user_id,
+        conversation_id=first.conversation_id,
+        first_turn=min(one.first_turn for one in group),
+        last_turn=max(one.last_turn for one in group),
+        kind=weightiest.kind,
+        title=weightiest.title,
+        summary=summary,
+        context=_in_order([one.context for one in group]),
+        participants=list(dict.fromkeys(name for one in group for name in one.participants)),
+        outcome=next((one.outcome for one in reversed(group) if one.outcome), EpisodeOutcome.NONE),
+        tone=weightiest.tone,
+        valence=sum(one.valence * one.significance for one in group) / weight,
+        significance=weightiest.significance,
+        topics=list(dict.fromkeys(topic for one in group for topic in one.topics)),
+        happened_at=max(one.happened_at for one in group),
+        recorded_at=max(one.recorded_at for one in group),
+        tokens=tokens(weightiest.title, summary),
+        extracted_by=weightiest.extracted_by,
+        times_used=max(one.times_used for one in group),
+        last_used_at=max((one.last_used_at for one in group if one.last_used_at), default=None),
+    )
+
+
+def _in_order(texts: Sequence[str]) -> str:
+    """Texts told one after the other (as merged summaries are), each once."""
+    told: list[str] = []
+    for text in texts:
+        if not any(text in earlier for earlier in told):
+            told = [*(earlier for earlier in told if earlier not in text), text]
+    return f"Earlier: {' Then: '.join(told)}" if len(told) > 1 else "".join(told)
+
+
+# The story -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NarrativeArc:
+    """A conversation's episodes by the thirds of its turns, in the order they happened."""
+
+    beginning: tuple[Episode, ...] = ()
+    middle: tuple[Episode, ...] = ()
+    end: tuple[Episode, ...] = ()
+    key_moments: tuple[Episode, ...] = ()
+    """Those of great significance, whichever part they stand in."""
+
+
+def narrative_arc(conversation_id: UUID, user: User) -> NarrativeArc:
+    """How the conversation went. Archived episodes belong to the story; merged ones are told by what they became."""
+    told = Episode.objects.for_user(user).standing().told().filter(conversation=conversation_id)
+    turns = told.aggregate(turns=Max("conversation__messages__turn"))["turns"]
+    return arc(list(told.in_turn_order().defer("vector", "search")), turns or 0)
+
+
+def arc(told: Sequence[Episode], turns: int) -> NarrativeArc:
+    """Episodes in the order given, by thirds of `turns`; each stands in the third that its middle lies in."""
+    parts: tuple[list[Episode], ...] = ([], [], [])
+    for one in told:
+        centre = (one.first_turn - 1 + one.last_turn) / 2
+        parts[min(2, int(3 * centre / max(turns, one.last_turn, 1)))].append(one)
+    key_moments = tuple(one for one in told if one.significance >= KEY_MOMENT)
+    beginning, middle, end = (tuple(part) for part in parts)
+    return NarrativeArc(beginning, middle, end, key_moments)

@@ -1,0 +1,128 @@
+"""Which known facts is a proposal compared with? All of a person's for a reading; for one statement the near ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db import connection
+from django.db.models import F, Max, OuterRef, Q, Subquery
+from pgvector import Vector
+
+from memory.embeddings.port import embedder
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING
+from memory.librarian.engine import KnownFact
+from memory.models import Fact, ReviewAction
+from memory.models.kinds import Kind
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from memory.embeddings.port import Vectors
+    from memory.librarian.engine import ProposedFact
+    from memory.models.facts import FactQuerySet
+
+COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
+"""Facts a proposal is compared with. Superseded and expired ones may become true again, by new words, and are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What one statement is compared with."""
+
+    facts: list[KnownFact]
+    similarity: dict[int, float]
+    """Cosine of the statement and a fact's, by fact id; of those that may say the same."""
+
+
+def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
+    """All of the user's facts that count, and those that gave way: their words are not read into a fact once more.
+
+    `lock`: in the order of their ids, as reviewing does.
+    """
+    read_before = Q(status=Fact.Status.SUPERSEDED, message__isnull=False)
+    facts = _with_times(Fact.objects.for_user(user).filter(Q(status__in=COMPARED) | read_before))
+    return _known(facts.select_for_update(of=("self",), no_key=True) if lock else facts)
+
+
+def near(user: User, proposal: ProposedFact, vector: Any, message_id: int) -> Near:
+    """The facts that may say the same as `proposal`, contradict its key, or be a no to the same words.
+
+    The caller holds the user's row, so that what is not there yet stays so. Two statements.
+    """
+    (similarity,) = similar(user, [vector])
+    rejected = Q(status=Fact.Status.REJECTED) & (Q(message=message_id) | Q(quote=proposal.quote))
+    which = Q(pk__in=similarity) | rejected | ~Q(embedded_by=embedder().name)
+    if proposal.key:
+        which |= Q(kind=proposal.kind, key=proposal.key)
+    compared = Fact.objects.for_user(user).filter(status__in=COMPARED)
+    return Near(_known(_with_times(compared.filter(which))), similarity)
+
+
+def similar(user: User, vectors: Vectors | list[Any]) -> list[dict[int, float]]:
+    """Of each vector: the cosine to the user's facts that may say the same, by fact id. One statement for all."""
+    if not len(vectors):
+        return []
+    found: list[dict[int, float]] = [{} for _ in vectors]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SIMILAR,
+            {
+                "vectors": [Vector(vector).to_text() for vector in vectors if vector is not None],
+                "user": user.pk,
+                "model": embedder().name,
+                "statuses": [str(status) for status in COMPARED],
+                "far": 1.0 - min(SAME_MEANING, REJECTED_TOO),
+            },
+        )
+        for place, fact_id, cosine in cursor.fetchall():
+            found[place - 1][fact_id] = cosine
+    return found
+
+
+# A vector is read from its text once, not for each fact it is compared with: for a thousand facts 2 ms instead of 30.
+_SIMILAR: Final = """
+    WITH proposal AS MATERIALIZED (
+        SELECT put.place, put.vector::halfvec AS vector
+        FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS put (vector, place)
+    )
+    SELECT proposal.place, fact.id, 1 - (fact.vector <=> proposal.vector)
+    FROM proposal JOIN memory_fact AS fact ON fact.vector <=> proposal.vector <= %(far)s
+    WHERE fact.user_id = %(user)s AND fact.embedded_by = %(model)s AND fact.status = ANY(%(statuses)s)
+"""
+
+
+def as_known(fact: Fact, said_at: datetime) -> KnownFact:
+    """A stored fact as engines and decisions see it."""
+    return KnownFact(
+        fact_id=fact.pk,
+        statement=fact.statement,
+        kind=Kind(fact.kind),
+        key=fact.key,
+        value=fact.value,
+        confidence=fact.confidence,
+        status=fact.status,
+        quote=fact.quote,
+        said_at=said_at,
+        message_id=fact.message_id,
+        edited=fact.source == Fact.Source.EDITED,
+    )
+
+
+def _with_times(facts: FactQuerySet) -> FactQuerySet:
+    """With the moments its words were said, and a person decided about it."""
+    decided = (
+        ReviewAction.objects.filter(fact=OuterRef("pk"), undone_at=None)
+        .order_by()
+        .values("fact")
+        .values(at=Max("created_at"))
+    )
+    timed: FactQuerySet = facts.annotate(said_at=F("message__created_at"), decided_at=Subquery(decided))
+    return timed.defer("vector", "search").order_by("pk")
+
+
+def _known(facts: Iterable[Any]) -> list[KnownFact]:
+    return [
+        as_known(fact, max(filter(None, (fact.said_at, fact.decided_at)), default=fact.recorded_at)) for fact in facts
+    ]

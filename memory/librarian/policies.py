@@ -1,0 +1,116 @@
+"""What may the librarian do with a kind of fact? The person's own rules, over the defaults of
+`memory/librarian/decision.py`.
+
+A rule is about a subject: a kind of fact, or what cuts across the kinds (health, other people). Where several apply to
+one fact, the strictest one holds (`memory/librarian/decision.py: _rule`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from django.db import transaction
+
+from memory.librarian.decision import DEFAULT_POLICY, SURE, Policy, Reason, Rule
+from memory.models import Fact, KindPolicy
+from memory.models.kinds import Kind
+from recall.db.prepared import Prepared
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from memory.models.facts import FactQuerySet
+
+HEALTH: Final = "health"
+THIRD_PARTIES: Final = "third_parties"
+SUBJECTS: Final = (*Kind.values, HEALTH, THIRD_PARTIES)
+"""What a rule may be about: each kind, and what cuts across them."""
+
+BY_REASON: Final[Mapping[str, str]] = {Reason.HEALTH: HEALTH, Reason.THIRD_PARTY: THIRD_PARTIES}
+"""What a proposal that waits for this reason is about; one that waits for another reason is about its kind."""
+
+MEANS: Final[Mapping[Rule, str]] = {
+    Rule.AUTOMATIC: f"Remembered at once where you said it yourself, with at least {100 * SURE:.0f} % certainty and "
+    "nothing known against it. The rest still waits for you.",
+    Rule.ASK: "Every one waits for your review, and stands in no prompt until you accept it.",
+    Rule.NEVER: "Not stored at all, not even as a proposal. What is known already stays until you reject or forget it.",
+}
+"""What each rule does, in a sentence for the user."""
+
+NAMES: Final[Mapping[str, str]] = {**dict(Kind.choices), HEALTH: "Health", THIRD_PARTIES: "Other people"}
+SUCH_AS: Final[Mapping[str, str]] = {
+    Kind.IDENTITY: "your name, what to call you",
+    Kind.BIOGRAPHY: "home, origin, job, birthday",
+    Kind.PERSON: "family, friends, colleagues",
+    Kind.PLACE: "places that matter to you",
+    Kind.EVENT: "plans with a date, what happened",
+    Kind.PREFERENCE: "likes and dislikes",
+    Kind.CONSTRAINT: "allergies, diets, what must not be",
+    Kind.INSTRUCTION: "how the assistant is to behave",
+    Kind.GOAL: "what you want to reach",
+    Kind.DECISION: "what you decided",
+    Kind.PROCEDURE: "how you do something",
+    Kind.ENTITY: "pets, things, projects",
+    Kind.FACT: "everything else",
+    HEALTH: "whatever its kind",
+    THIRD_PARTIES: "whatever its kind",
+}
+
+
+def policy_for(user: User) -> Policy:
+    """The person's policy: where they set no rule, the default holds. One statement."""
+    rules = rules_of(user)
+    return Policy(
+        by_kind={Kind(subject): rule for subject, rule in rules.items() if subject in Kind.values},
+        health=rules[HEALTH],
+        third_parties=rules[THIRD_PARTIES],
+    )
+
+
+def rules_of(user: User) -> dict[str, Rule]:
+    """The rule for every subject. One statement."""
+    own = dict(_OWN(user=user.pk))
+    return {subject: Rule(own[subject]) if subject in own else default_rule(subject) for subject in SUBJECTS}
+
+
+_OWN: Final = Prepared(
+    lambda user: KindPolicy.objects.filter(user=user, subject__in=SUBJECTS).values_list("subject", "rule"), user=int
+)
+
+
+def default_rule(subject: str) -> Rule:
+    """What holds where a person set nothing.
+
+    Raises:
+        ValueError: there is no such subject.
+    """
+    across = {HEALTH: DEFAULT_POLICY.health, THIRD_PARTIES: DEFAULT_POLICY.third_parties}
+    return across[subject] if subject in across else DEFAULT_POLICY.by_kind.get(Kind(subject), Rule.AUTOMATIC)
+
+
+@transaction.atomic
+def set_rules(user: User, rules: Mapping[str, Rule]) -> None:
+    """Set these rules and leave the others; one that is the default again is no row.
+
+    Raises:
+        ValueError: there is no such subject.
+    """
+    for subject, rule in sorted(rules.items()):
+        if rule == default_rule(subject):
+            KindPolicy.objects.for_user(user).filter(subject=subject).delete()
+        else:
+            KindPolicy.objects.update_or_create(user=user, subject=subject, defaults={"rule": rule})
+
+
+def subject_of(fact: Fact) -> str:
+    """What a rule would have to be about for this proposal to be treated otherwise."""
+    return BY_REASON.get(fact.reason, fact.kind)
+
+
+def waiting_about(user: User, subject: str) -> FactQuerySet:
+    """The proposals that a rule about `subject` would have decided on."""
+    waiting: FactQuerySet = Fact.objects.for_user(user).proposed()
+    reasons = [reason for reason, about in BY_REASON.items() if about == subject]
+    if reasons:
+        return waiting.filter(reason__in=reasons)
+    return waiting.filter(kind=subject).exclude(reason__in=BY_REASON)

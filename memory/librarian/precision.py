@@ -1,0 +1,92 @@
+"""How often were past proposals right, by kind? What a person decided about them, the latest decision for each fact.
+
+Precision is accepted / (accepted + rejected). What was accepted in other words counts as accepted and is told apart as
+well: the librarian heard something, and did not word it right. What nobody decided on is in no figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from django.db.models import Count, F, Func, TextField, Value
+from django.db.models.functions import Cast
+
+from memory.librarian.policies import BY_REASON, SUBJECTS
+from memory.models import ReviewAction
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+FEWEST: Final = 5
+"""Decisions below which a percentage says nothing, and only the counts are shown."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Decisions about one subject."""
+
+    accepted: int = 0
+    """As proposed, beside another, or merged."""
+    edited: int = 0
+    """Accepted in other words."""
+    rejected: int = 0
+
+    @property
+    def decided(self) -> int:
+        """All of them."""
+        return self.accepted + self.edited + self.rejected
+
+    @property
+    def precision(self) -> float | None:
+        """0–1; None: too few to say."""
+        return (self.accepted + self.edited) / self.decided if self.decided >= FEWEST else None
+
+    @property
+    def percent(self) -> int | None:
+        """The same in whole per cent."""
+        return None if self.precision is None else round(100 * self.precision)
+
+    def add(self, verb: str, times: int) -> None:
+        """Count decisions of one sort."""
+        match verb:
+            case ReviewAction.Verb.REJECT:
+                self.rejected += times
+            case ReviewAction.Verb.EDIT:
+                self.edited += times
+            case _:
+                self.accepted += times
+
+
+def precision_of(user: User) -> dict[str, Tally]:
+    """The tally of every subject. One statement."""
+    return tallied(_counts(user))
+
+
+def tallied(counts: Iterable[tuple[str, str, str | None, int]]) -> dict[str, Tally]:
+    """By subject, from (kind, verb, why it waited, how many).
+
+    A proposal that waited because it is about health or another person counts for that, and for its kind.
+    """
+    tallies = {subject: Tally() for subject in SUBJECTS}
+    for kind, verb, reason, times in counts:
+        for subject in {kind, BY_REASON.get(reason or "", kind)}:
+            tallies[subject].add(verb, times)
+    return tallies
+
+
+def _counts(user: User) -> Iterable[tuple[str, str, str | None, int]]:
+    latest = (
+        ReviewAction.objects.for_user(user).filter(undone_at=None).order_by("fact", "-pk").distinct("fact").values("pk")
+    )
+    # Why it waited stands in the decision, which has written over it in the fact.
+    waited = Func(
+        F("before"),
+        Cast("fact_id", TextField()),
+        Value("reason"),
+        function="jsonb_extract_path_text",
+        output_field=TextField(),
+    )
+    decided = ReviewAction.objects.filter(pk__in=latest).annotate(waited=waited)
+    return decided.values_list("fact__kind", "verb", "waited").annotate(times=Count("pk")).order_by()

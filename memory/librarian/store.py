@@ -1,0 +1,52 @@
+"""How does a proposal become a row? The one place where a proposed fact is written, whoever proposed it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory.embeddings.port import embedder
+from memory.models import Fact
+from recall.llm.tokens import count
+
+if TYPE_CHECKING:
+    from memory.librarian.engine import ProposedFact
+    from memory.models import LibrarianRun
+    from memory.ports.source import Utterance
+
+
+def store(
+    user_id: int,
+    proposal: ProposedFact,
+    *,
+    status: Fact.Status,
+    reason: str,
+    source: Fact.Source,
+    said: Utterance | None,
+    vector: object,
+    extracted_by: str,
+    run: LibrarianRun | None = None,
+) -> Fact:
+    """The fact as stored; `said` is the message it rests on, `vector` the statement's by the current model."""
+    fact: Fact = Fact.objects.create(
+        user_id=user_id,
+        statement=proposal.statement,
+        tokens=count(proposal.statement),
+        kind=proposal.kind,
+        key=proposal.key,
+        value=proposal.value,
+        tags=list(proposal.tags),
+        confidence=proposal.confidence,
+        importance=proposal.importance,
+        status=status,
+        reason=reason,
+        valid_from=proposal.valid_from,
+        valid_until=proposal.valid_until,
+        source=source,
+        message_id=said.message_id if said else None,
+        quote=proposal.quote,
+        run=run,
+        extracted_by=extracted_by,
+        vector=vector,
+        embedded_by=embedder().name,
+    )
+    return fact

@@ -1,0 +1,45 @@
+"""What does the page say of tidying up? The latest reports, and whether one is under way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from accounts.models import User
+from memory.consolidation import jobs
+from memory.models import Consolidation
+
+SHOWN: Final = 5
+"""Reports on the page: the last few nights. The API lists all that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One report."""
+
+    how: str
+    at: datetime
+    is_done: bool
+    sentences: list[str]
+    weighed: int
+    """Facts whose decay was worked out."""
+
+
+def tidied(user: User) -> dict[str, Any]:
+    """The latest reports, newest first. One statement."""
+    rows = list(Consolidation.objects.for_user(user).order_by("-pk")[:SHOWN])
+    return {
+        "reports": [_told(row) for row in rows],
+        "is_waiting": any(row.state == Consolidation.State.WAITING for row in rows),
+    }
+
+
+def _told(row: Consolidation) -> Told:
+    return Told(
+        how=row.get_how_display(),
+        at=row.finished_at or row.created_at,
+        is_done=row.state == Consolidation.State.DONE,
+        sentences=jobs.sentences(row),
+        weighed=jobs.report_of(row).weighed,
+    )

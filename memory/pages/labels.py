@@ -1,0 +1,55 @@
+"""How is a figure said in words? Certainty, importance and fading, as people speak of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from memory.models import Fact
+from memory.retrieval.decay import decay
+
+SURENESS: Final = (
+    (0.95, "certain"),
+    (0.8, "quite sure"),  # from here on the librarian keeps a fact unasked (memory/librarian/decision.py)
+    (0.6, "fairly sure"),
+    (0.0, "not sure"),
+)
+"""From which confidence on each word holds."""
+FRESHNESS: Final = (
+    (0.75, "fresh"),
+    (0.4, "fading"),
+    (0.0, "faint"),
+)
+"""From which decay on each word holds: at .5 half of a memory's worth is gone (memory/retrieval/decay.py)."""
+NEVER_FADES: Final = "does not fade"
+SOURCES: Final = {
+    Fact.Source.STATED: "You said so",
+    Fact.Source.EDITED: "In your own wording",
+    Fact.Source.IMPORTED: "Imported",
+    Fact.Source.INFERRED: "Concluded from what you said",
+}
+
+
+def sureness(confidence: float) -> str:
+    """A confidence 0–1 in words."""
+    return _word(SURENESS, confidence)
+
+
+def freshness(fact: Fact, now: datetime) -> str:
+    """How well a fact is kept in mind, in words: by the rule that archives it, and by nothing else."""
+    if fact.status == Fact.Status.ARCHIVED:
+        return "faded"
+    vouched_for = fact.source in (Fact.Source.STATED, Fact.Source.EDITED) or fact.accepted_at is not None
+    if fact.key or vouched_for:
+        return NEVER_FADES
+    return _word(FRESHNESS, decay(now - (fact.last_used_at or fact.recorded_at), fact.times_used))
+
+
+def reason(fact: Fact) -> str:
+    """Why it was kept or waits; empty where its source says so already, in the same words."""
+    return "" if fact.reason.casefold() == SOURCES[Fact.Source(fact.source)].casefold() else fact.reason
+
+
+def _word(scale: Sequence[tuple[float, str]], value: float) -> str:
+    return next((word for least, word in scale if value >= least), scale[-1][1])

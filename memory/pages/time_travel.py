@@ -1,0 +1,230 @@
+"""What was known then? The profile of a past day by both times, and what has come and gone between then and now.
+
+Two times (DESIGN §3): when something was *true in the world*, and when Recall *knew* it. A day counts to its end, in
+the person's own time zone; today counts up to this moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from itertools import groupby
+from typing import Final
+
+from django import forms
+from django.db.models import Max, Min
+
+from accounts.models import User
+from memory.documents.profile import FOLDER
+from memory.documents.revisions import Change, changes
+from memory.models import Document, Fact, Revision
+from memory.models.facts import FactQuerySet
+from memory.models.kinds import Kind
+from memory.pages.profile import FACTS_IN_ORDER
+from memory.ports import source
+from memory.text.fact_lines import without_marks
+
+MOST_FACTS: Final = 300
+"""Facts shown at once; a day with more says so."""
+NOT_A_DAY: Final = "That is not a date. Write it as year-month-day, such as 2026-03-31."
+
+
+class DaysForm(forms.Form):
+    """The two days; an empty one is the other one, and today where both are."""
+
+    at = forms.DateField(required=False, error_messages={"invalid": NOT_A_DAY})
+    true = forms.DateField(required=False, error_messages={"invalid": NOT_A_DAY})
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """One of the two inputs: a day between two days."""
+
+    name: str
+    label: str
+    hint: str
+    first: date
+    last: date
+    day: date
+
+    @property
+    def length(self) -> int:
+        """Days from the first to the last."""
+        return (self.last - self.first).days
+
+    @property
+    def place(self) -> int:
+        """Days from the first to the one that is chosen."""
+        return (self.day - self.first).days
+
+
+@dataclass(frozen=True, slots=True)
+class FactThen:
+    """A fact as it stood that day, or as it came later."""
+
+    fact: Fact
+    since: str
+    """What has become of it, or when it came; empty: it is known now as it was then."""
+    link: str
+    """Address of the message it rests on; empty: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentThen:
+    """A document of the profile as it read at the end of that day."""
+
+    document: Document
+    number: int
+    """Of the version."""
+    text: str
+    diff: Sequence[Change]
+    """What was changed in it since; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """The profile of a past day."""
+
+    known: Slider
+    true: Slider
+    errors: list[str]
+    is_past: bool
+    groups: list[tuple[str, list[FactThen]]]
+    """By kind, what was known."""
+    shown: int
+    """How many these are."""
+    more: bool
+    """There are others beyond MOST_FACTS."""
+    gone: int
+    """Of those known then, how many are not known now."""
+    came: list[FactThen]
+    """Known now, and not then."""
+    documents: list[DocumentThen]
+
+
+def sliders(user: User, now: datetime) -> tuple[Slider, Slider]:
+    """The two inputs before a day was chosen. Two statements."""
+    return _sliders(user, {}, now)
+
+
+def then(user: User, given: dict[str, str], now: datetime) -> Then:
+    """What Recall knew at the end of one day to be true on another. `given`: the fields of `DaysForm`.
+
+    Eight statements at most.
+    """
+    form = DaysForm(given)
+    days = form.cleaned_data if form.is_valid() else {}
+    known, true = _sliders(user, days, now)
+    moment, world = _end_of(known.day, user, now), _end_of(true.day, user, now)
+    own = Fact.objects.for_user(user)
+    facts = list(_loaded(own.known_at(moment, true_at=world))[: MOST_FACTS + 1])
+    known_now = set(own.known_at(now).values_list("pk", flat=True))
+    later = own.known_at(now).exclude(pk__in=own.known_at(moment, true_at=world).values("pk"))
+    came = list(_loaded(later).order_by("-recorded_at", "-pk")[:MOST_FACTS])
+    shown, links = facts[:MOST_FACTS], source.links(fact.message_id for fact in [*facts, *came])
+    told = [_told(fact, "" if fact.pk in known_now else _why_gone(fact, user), links) for fact in shown]
+    return Then(
+        known=known,
+        true=true,
+        errors=[str(error) for errors in form.errors.values() for error in errors],
+        is_past=(known.day, true.day) != (known.last, true.last),
+        groups=[(Kind(kind).label, list(group)) for kind, group in groupby(told, lambda one: one.fact.kind)],
+        shown=len(shown),
+        more=len(facts) > len(shown),
+        gone=sum(bool(one.since) for one in told),
+        came=[_told(fact, _why_new(fact, user, moment), links) for fact in came],
+        documents=list(_documents(user, moment)),
+    )
+
+
+def document_then(document: Document, moment: datetime) -> Revision | None:
+    """The version of a document that stood at `moment`; None: it was not written yet."""
+    revision: Revision | None = document.revisions.filter(created_at__lte=moment).order_by("-number").first()
+    return revision
+
+
+def _loaded(facts: FactQuerySet) -> FactQuerySet:
+    return facts.select_related("superseded_by").defer("vector", "search").order_by(*FACTS_IN_ORDER)
+
+
+# The days ------------------------------------------------------------------------------------------------------------
+
+
+def _sliders(user: User, days: dict[str, date | None], now: datetime) -> tuple[Slider, Slider]:
+    today = now.astimezone(user.zone).date()
+    learned, began = _first_days(user, today)
+    at, true = days.get("at"), days.get("true")
+    known_on = _between(learned, at or true or today, today)
+    true_on = _between(began, true or at or today, today)
+    return (
+        Slider("at", "Known to Recall on", "What it had learned by the end of that day.", learned, today, known_on),
+        Slider("true", "True in the world on", "What held on that day, as told.", began, today, true_on),
+    )
+
+
+def _first_days(user: User, today: date) -> tuple[date, date]:
+    """The days on which there is a first thing to show: learned, and true."""
+    facts = Fact.objects.for_user(user).aggregate(learned=Min("recorded_at"), began=Min("valid_from"))
+    written = Revision.objects.filter(user=user).aggregate(first=Min("created_at"))["first"]
+    learned = [moment.astimezone(user.zone).date() for moment in (facts["learned"], written) if moment]
+    first = min([*learned, today])
+    began = facts["began"].astimezone(user.zone).date() if facts["began"] else first
+    return first, min(first, began)
+
+
+def _between(first: date, day: date, last: date) -> date:
+    return max(first, min(day, last))
+
+
+def _end_of(day: date, user: User, now: datetime) -> datetime:
+    """The last moment of that day where the person is, or now, if it is today."""
+    next_day = datetime.combine(day + timedelta(days=1), time.min, user.zone)
+    return min(next_day - timedelta(microseconds=1), now)
+
+
+# What has become of it -----------------------------------------------------------------------------------------------
+
+
+def _told(fact: Fact, since: str, links: dict[int, str]) -> FactThen:
+    return FactThen(fact, since, links.get(fact.message_id or 0, ""))
+
+
+def _why_gone(fact: Fact, user: User) -> str:
+    """Why what was known then is not known now: the latest of what is written down of it."""
+    if fact.superseded_at is not None:
+        instead = f": {fact.superseded_by.statement}" if fact.superseded_by else ""
+        return f"Superseded on {_day(fact.superseded_at, user)}{instead}"
+    if fact.withdrawn_at is not None:
+        return f"Rejected on {_day(fact.withdrawn_at, user)}"
+    if fact.valid_until is not None:
+        return f"Not true any more since {_day(fact.valid_until, user)}"
+    return "Not known any more"
+
+
+def _why_new(fact: Fact, user: User, moment: datetime) -> str:
+    """Since when what was not known then is known now."""
+    learned = fact.accepted_at or fact.recorded_at
+    if learned > moment:
+        return f"Learned on {_day(learned, user)}"
+    if fact.valid_from is not None:
+        return f"True since {_day(fact.valid_from, user)}"
+    return "Known again since"
+
+
+def _day(moment: datetime, user: User) -> str:
+    local = moment.astimezone(user.zone)
+    return f"{local.day} {local:%B %Y}"
+
+
+def _documents(user: User, moment: datetime) -> Iterator[DocumentThen]:
+    """The profile's documents that had been written by then. Two statements."""
+    documents = Document.objects.for_user(user).under(FOLDER).order_by("path")
+    by_id = {document.pk: document for document in documents}
+    latest = Revision.objects.filter(document__in=by_id, created_at__lte=moment)
+    numbers = dict(latest.order_by().values_list("document").annotate(Max("number")))
+    found = {one.document_id: one for one in latest if numbers.get(one.document_id) == one.number}
+    for pk, document in by_id.items():
+        if pk in found and found[pk].text:
+            now, before = document.shown, without_marks(found[pk].text)
+            yield DocumentThen(document, found[pk].number, before, changes(before, now) if now != before else ())

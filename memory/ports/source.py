@@ -1,0 +1,106 @@
+"""What memory needs from the apps above it, stated as protocols. They register theirs in `AppConfig.ready`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, Protocol
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+Speaker = Literal["user", "assistant"]
+type Span = tuple[int, int]
+"""From a character of a text up to and without another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One message as the librarian reads it. Only what the *user* wrote is evidence; the rest gives context."""
+
+    message_id: int
+    number: int
+    """Place in the conversation (`Message.seq`), by which a proposal names its evidence."""
+    speaker: Speaker
+    text: str
+    said_at: datetime
+    author: str = ""
+    """Who speaks, where it is neither the user nor the model: a person of an imported conversation."""
+    turn: int = 0
+    """Number of the exchange it belongs to, from 1; 0: its source counts none."""
+    echoes: Sequence[Span] = ()
+    """Parts of a user's text that somebody else said before: no evidence (`memory/librarian/echo.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Something that stood in a conversation before a message, or beside it, and is not read for facts."""
+
+    number: int
+    """Of the message it came before, or with; 0: it was there from the beginning."""
+    text: str
+    is_users: bool = False
+    """Said by the user, earlier; else by the assistant, a tool, a recalled memory, a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a conversation comes to, for a document about it."""
+
+    title: str
+    began_at: datetime
+    turns: int
+    text: str
+    """Markdown; empty: nothing in it is worth telling."""
+
+
+class Source(Protocol):
+    """Where the librarian's utterances, and the passages of the index, come from."""
+
+    def stretch(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[Heard]]:
+        """The active branch's messages numbered `first` to `last`, oldest first; and what else stood in the
+        conversation up to message `last`: all that was said before message `first`, and of the whole stretch what
+        tools brought up and what Recall recalled."""
+        ...
+
+    def whole(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
+        """The id of the conversation's owner, and all that was said on its active branch, oldest first."""
+        ...
+
+    def told(self, conversation_id: UUID) -> Told | None:
+        """What the active branch comes to, by the rules that summarise; None: the conversation is gone."""
+        ...
+
+    def store(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
+        """Keep a conversation that was held elsewhere, ended; the ids of its messages, in the order given."""
+        ...
+
+    def link(self, message_id: int) -> str:
+        """Address of the page that shows this message in its conversation."""
+        ...
+
+
+_registered: list[Source] = []
+
+
+def register(source: Source) -> None:
+    """Make `source` the place conversations are read from (called once, at start)."""
+    _registered[:] = [source]
+
+
+def source() -> Source:
+    """The registered source.
+
+    Raises:
+        LookupError: no app has registered one.
+    """
+    if not _registered:
+        raise LookupError("No source of conversations is registered with memory.")
+    return _registered[0]
+
+
+def links(message_ids: Iterable[int | None]) -> dict[int, str]:
+    """Address of each message that is still there to point to."""
+    return {message_id: source().link(message_id) for message_id in message_ids if message_id is not None}

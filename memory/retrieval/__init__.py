@@ -1,0 +1,1 @@
+"""TODO: what memory/retrieval owns, where to enter it, what it may import."""

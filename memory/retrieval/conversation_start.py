@@ -1,0 +1,115 @@
+"""What is recalled when a conversation begins, whatever is asked? What was going on when the last one ended.
+
+The latest significant episode, or where there is none the most important open goal (DESIGN §5): one memory, within the
+same budget as the others, so that a person who comes back is met where they left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db.models import Q, QuerySet
+
+from memory.librarian.episodes import KEY_MOMENT
+from memory.models import GUARANTEED_IMPORTANCE, Episode, Fact
+from memory.models.kinds import Kind
+from memory.retrieval.decay import decay
+from memory.retrieval.recall import MemoryItem
+from recall.db.prepared import Prepared
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+STILL_GOING_ON: Final = timedelta(days=30)
+"""An older episode is over: it comes back when it is asked for."""
+
+
+def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
+    """Significant ones of that time."""
+    recent = Episode.objects.filter(user=user, happened_at__gte=since, happened_at__lte=now).standing().live()
+    return recent.filter(significance__gte=KEY_MOMENT).defer("vector", "search").latest_first()
+
+
+def _goals(user: Any, now: Any) -> QuerySet[Fact]:
+    """Open ones, but not those that stand in every prompt."""
+    goals = Fact.objects.filter(user=user, kind=Kind.GOAL).active(now).defer("vector", "search")
+    return goals.filter(Q(key="") | Q(importance__lt=GUARANTEED_IMPORTANCE)).order_by(
+        "-importance", "-recorded_at", "-id"
+    )
+
+
+_EPISODE: Final = Prepared(lambda **at: _episodes(**at)[:1], user=int, since=datetime, now=datetime)
+_EPISODE_OF_PROJECT: Final = Prepared(
+    lambda project, **at: _episodes(**at).filter(conversation__scope=project)[:1],
+    project=str,
+    user=int,
+    since=datetime,
+    now=datetime,
+)
+_GOAL: Final = Prepared(lambda **at: _goals(**at)[:1], user=int, now=datetime)
+_GOAL_OF_PROJECT: Final = Prepared(
+    lambda project, **at: _goals(**at).filter(message__conversation__scope=project)[:1],
+    project=str,
+    user=int,
+    now=datetime,
+)
+
+
+def where_we_left(
+    user: User, now: datetime, known: Collection[str] = (), *, project: str = "", only_project: bool = False
+) -> MemoryItem | None:
+    """The memory to begin with, if there is one that is not among the refs `known` (recalled anyway).
+
+    `project`: path of the conversation's project, in which is looked first, and with `only_project` nowhere else.
+    """
+    places = [project, ""] if project and not only_project else [project]
+    for place in places:
+        begun = _latest_episode(user, now, known, place) or _open_goal(user, now, known, place)
+        if begun is not None:
+            return begun
+    return None
+
+
+def _latest_episode(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
+    times = {"since": now - STILL_GOING_ON, "now": now}
+    if project:
+        episode = _EPISODE_OF_PROJECT.first(user=user.pk, project=project, **times)
+    else:
+        episode = _EPISODE.first(user=user.pk, **times)
+    if episode is None or episode.ref in known:
+        return None
+    return MemoryItem(
+        ref=episode.ref,
+        source="episode",
+        text=episode.summary,
+        when=episode.happened_at,
+        message_id=None,
+        parts={"importance": episode.significance, "decay": decay(now - episode.happened_at, episode.times_used)},
+        score=episode.significance,
+        title=episode.title,
+        conversation_id=str(episode.conversation_id or ""),
+        tokens=episode.tokens,
+    )
+
+
+def _open_goal(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
+    """A goal that stands in every prompt anyway (it has a key and weight) is not told twice."""
+    if project:
+        goal = _GOAL_OF_PROJECT.first(user=user.pk, now=now, project=project)
+    else:
+        goal = _GOAL.first(user=user.pk, now=now)
+    if goal is None or goal.ref in known:
+        return None
+    last_use = goal.last_used_at or goal.recorded_at
+    return MemoryItem(
+        ref=goal.ref,
+        source="fact",
+        text=goal.statement,
+        when=goal.recorded_at,
+        message_id=goal.message_id,
+        parts={"importance": goal.importance, "decay": decay(now - last_use, goal.times_used)},
+        score=goal.importance,
+        tokens=goal.tokens,
+    )

@@ -1,0 +1,509 @@
+"""In what order do memories come back, and which are left out? Pure: no database, no clock, no model.
+
+`rank` scores candidates by named parts and says of each one left out by which rule. Two profiles of weights: `MEASURED`
+(the default) and `SEED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Final, Literal
+
+from memory.retrieval.decay import decay
+from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
+from recall.environment import setting
+
+Part = Literal[
+    "semantic",
+    "keyword",
+    "name_match",
+    "date_match",
+    "time_match",
+    "session",
+    "answer",
+    "own_words",
+    "question",
+    "recency",
+    "importance",
+    "access",
+    "decay",
+    "project",
+]
+Rule = Literal[
+    "below the floor",
+    "the same question",
+    "archived",
+    "already in the window",
+    "near-duplicate",
+    "beyond top-K",
+    "over the token budget",
+]
+Source = Literal["fact", "episode", "document", "message", "segment"]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One way to weigh the parts. The total is Σ weight × part over the sum of the weights above 0, boosted, 0–1."""
+
+    name: str
+    weights: Mapping[Part, float]
+    """A part that is not named does not count. A weight below 0 is a penalty."""
+    recent_boost: float
+    """Factor for a memory younger than RECENT_DAYS."""
+    boosts_recent: Literal["always", "asked"]
+    """`asked`: only where the question is for the latest state."""
+    importance_boost: float
+    """Gain of a memory of importance 1 over one of importance 0, as a share of the total."""
+
+    @cached_property
+    def whole(self) -> float:
+        """What a memory would have that is best in every part."""
+        return sum(weight for weight in self.weights.values() if weight > 0)
+
+
+MEASURED: Final = Profile(
+    name="measured",
+    weights={
+        # Points that the first five / ten hold less of the evidence without the part, in 383 questions to long
+        # dialogues of two people · 108 to long chats with an assistant. Half or twice its weight costs less than that.
+        "keyword": 0.70,  # 4.4 / 2.2 · 0.0 / 2.4: its own words, and its neighbours' for less (`Chunk.search`)
+        "semantic": 0.40,  # 2.8 / 3.5 · 5.7 / 7.9
+        "name_match": 0.20,  # 4.2 / 3.5 · 0: said by the person named; the vector blurs who
+        "own_words": 0.20,  # 0 · 10.8 / 7.7: people ask for what they said themselves; answers are ten times as long
+        "answer": 0.20,  # 2.3 / 0.5 · -1.9 / -1.0: what follows a question that fits
+        "date_match": 0.15,  # 3.1 / 2.1 · 0
+        "session": 0.15,  # 1.2 / 0.6 · 0.2 / -0.5: the sitting it belongs to is about this
+        "time_match": 0.10,  # 0.0 / 0.1 · 0: names a time where the question asks when
+        "question": -0.05,  # 0.3 / 0.8 · 0: a short question tells nothing
+        # Not in it: recency (as a standing term it costs 6 points: it breaks ties and serves questions for the latest
+        # state), importance, access and decay (they say how much a memory matters, not whether it answers this).
+    },
+    recent_boost=setting("rag_recent_boost", 1.2),
+    boosts_recent="asked",
+    importance_boost=setting("rag_importance_boost", 0.0),
+)
+"""The default: 78 / 86 % of the evidence in the first five / ten of the dialogues, 53 / 63 % of the chats. By words
+alone 67 / 76 and 38 / 47, by meaning alone 52 / 64 and 35 / 45, with the weights of `SEED` 53 / 64 and 32 / 42. Weights
+drawn at random from half to one and a half of these find 77 / 85 and 52 / 60 on average; chosen on all dialogues but
+one they find 78.5 / 85.8 in that one, and on all chats but one 54 / 60. Tried and worth nothing: MaxSim over token
+vectors (0.7 points for 1 KB a passage), phrases, beginnings of words, the number of words found, evidence from many
+sittings, “how many” against passages with a number, the length of a passage, z-scores."""
+
+SEED: Final = Profile(
+    name="seed",
+    weights={  # seed 004, “Multi-Strategy Scoring”
+        "semantic": setting("rag_weight_semantic", 0.4),
+        "keyword": setting("rag_weight_keyword", 0.3),
+        "recency": setting("rag_weight_recency", 0.2),
+        "importance": setting("rag_weight_importance", 0.1),
+        "access": setting("rag_weight_access", 0.0),
+    },
+    recent_boost=setting("rag_recent_boost", 1.2),  # seed 000
+    boosts_recent="always",
+    importance_boost=setting("rag_importance_boost", 0.1),  # seed 000, “by importance score”
+)
+"""The seeds' own formula, for comparison and for those who prefer it."""
+
+PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (MEASURED, SEED)}
+DEFAULT_PROFILE: Final = PROFILES[setting("rag_ranking", "measured")]
+"""What prompts and searches are ranked by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a cosine means under one embedding model."""
+
+    unrelated: float
+    """Typical cosine of a question and a text that have nothing to do with each other: `semantic` is 0."""
+    close: float
+    """Cosine at which a text says just what is asked: `semantic` is 1."""
+    floor: float
+    """Least cosine at which meaning alone recalls a statement."""
+
+
+CALIBRATIONS: Final[Mapping[str, Calibration]] = {
+    # 55 questions on 20 statements, told in the third person (memory/retrieval/query.py): the right statement has a
+    # cosine of .55 (median), .29 (lowest twentieth) to .75 (highest); a wrong one .16, small talk .06 (19 of 20 times
+    # below .20). The floor keeps 95 of 100 right statements, and lets small talk recall nothing nearly always. The
+    # seeds' 0.7 belongs to another model: here it would lose nine of ten.
+    "all-MiniLM-L6-v2-int8": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.28)),
+    "all-MiniLM-L6-v2": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.28)),
+}
+UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=setting("rag_similarity_threshold", 0.4))
+"""For a model nobody has measured: the plain cosine, and a floor that rather leaves out than adds noise."""
+
+WORDS_FLOOR: Final = 0.3
+"""Least `keyword` at which words alone recall a statement."""
+
+STRONG: Final = setting("rag_relevance_threshold", 0.2)
+WEAK: Final = 0.05
+"""Passages are recalled where at least one of them is STRONG (`relevance`), and then those that are not below WEAK: an
+answer may hold no word of its question, but then what stands around it does.
+Values of STRONG: evidence is in the first 5 / 10 · something is recalled for questions about what was never said · for
+60 messages about something else:
+none 85 / 92 % · 100 % · 100 %;  .20: 84 / 90 % · 99 % · 52 %;  .25: 81 / 87 % · 97 % · 42 %;
+.30: 78 / 85 % · 91 % · 33 %;  .40: 68 / 74 % · 80 % · 28 %;  .50: 57 / 62 % · 65 % · 18 %.
+What was never said resembles what was, so no floor tells them apart: .20 costs a point of what can be found, and half
+of what is about something else recalls nothing. A floor on each passage alone costs two to four points more.
+A search that was asked for (a tool's, of the model or by MCP) needs no STRONG one: whoever asks sees what each says and
+can tell, and “nothing” would be untrue where the best is a right answer in quite other words."""
+
+ARCHIVED_FLOOR: Final = 0.5
+"""Least `semantic` or `keyword` at which an archived memory is recalled after all: as close as the right statement
+usually is (see CALIBRATIONS), or most of the question's words."""
+
+PROJECT_BOOST: Final = 0.75
+"""In a conversation of a project, the words and the meaning of what belongs to it count so much more (part `project`):
+of two memories that fit alike, or nearly, the project's comes first, since “the plan” means the project's plan. What
+fits not at all gains nothing by belonging, so that a question about something else still finds its answer: with 1.0 a
+statement at a cosine of .40 comes before one at .65, with 0.75 just behind it; to multiply the whole score would lift
+each of the person's own words that stands there. No floor is lowered. Reasoned, and not measured: the public data has
+no projects."""
+
+FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
+"""Parts that say how far a memory has to do with the question."""
+
+TOP_K: Final = setting("rag_final_top_k", 5)
+"""At most so many memories in one prompt (seeds 000 and 003)."""
+
+SAME_WORDS: Final = 0.8
+"""Two statements that share this much of their words say the same, unless a name, a number or a “not” differs."""
+
+RECENCY_HALF_LIFE_DAYS: Final = setting("decay_half_life_days", 30.0)
+"""`recency` halves in this time (seed 004)."""
+RECENT_DAYS: Final = setting("rag_recent_days", 7.0)
+"""Younger than this counts as recent for a profile's boost (seed 000)."""
+USES_THAT_COUNT: Final = 10
+"""`access` is full at so many uses; further ones prove nothing more."""
+_RECENT: Final = timedelta(days=RECENT_DAYS)
+_RECENCY_HALF_LIFE: Final = timedelta(days=RECENCY_HALF_LIFE_DAYS)
+_NOTHING: Final = timedelta()
+SHORT_QUESTION_WORDS: Final = 20
+"""A passage that ends with a question mark and has at most so many words is a question; a longer one tells, too."""
+
+_OPENERS: Final = frozenset(
+    {"the", "a", "an", "i", "in", "on", "at", "every", "when", "if", "his", "her", "their", "my"}
+)
+"""Words that are capitalised only because a statement begins with them."""
+_DIFFERENCE_MAKERS: Final = frozenset({"not", "no", "never", "cannot", "t", "without", "longer", "former", "formerly"})
+"""A word that turns a statement round (“t” ends “doesn’t”): statements that differ in it never say the same."""
+
+
+@dataclass
+class Candidate:
+    """One memory that a leg of the search brought up. Not frozen: of 150 a query each would take twice the time."""
+
+    ref: str
+    """Several passages of one message or summary share it; the best stands for them."""
+    text: str
+    when: datetime
+    """When it was said or happened; of a fact, when Recall came to know it."""
+    distance: float | None
+    """Cosine distance to the question, 0–2; None: it has no vector of this model."""
+    words: float
+    """Share of the question's words it holds, weighted by rarity and by where they stand: 0–1."""
+    importance: float
+    times_used: int
+    source: Source = "fact"
+    last_used_at: datetime | None = None
+    author: str = ""
+    """Who speaks, where it is neither the user nor the model."""
+    own_words: bool = True
+    """In the person's words, or made from them."""
+    thread: Hashable = None
+    """What it was said in; None: it stands alone."""
+    place: int = 0
+    """Of its message in the thread, 1 apart."""
+    number: int = 0
+    """Of the passage in its message."""
+    tokens: int = 0
+    is_archived: bool = False
+    in_project: bool = False
+    """It belongs to the project of the conversation that asks."""
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """Its words in lower case."""
+        return frozenset(words_of(self.text))
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """What it names: its capitalised words, in lower case."""
+        return _names_among(words_as_written(self.text))
+
+    @cached_property
+    def asks(self) -> bool:
+        """Whether it ends with a question."""
+        text = self.text
+        return "?" in text and text.split(" [shared image", 1)[0].rstrip().endswith("?")
+
+    @cached_property
+    def sitting(self) -> Hashable:
+        """What was said in one go: a thread's passages of one day. One that stands alone is its own."""
+        return self.ref if self.thread is None else (self.thread, self.when.toordinal())
+
+    @property
+    def is_passage(self) -> bool:
+        """Whether it is a piece of a longer text, and not a statement of its own."""
+        return self.source in ("document", "message", "segment")
+
+
+@dataclass(slots=True)
+class Ranked:
+    """One candidate with its score, and the rule that left it out (None: it is kept)."""
+
+    candidate: Candidate
+    parts: Mapping[Part, float]
+    total: float
+    relevance: float
+    """How much it has to do with the question, whoever said it and when: 0–1.1."""
+    rule: Rule | None = None
+
+    def order(self) -> tuple[float, float, str, int]:
+        """The best first; of the same score the newest."""
+        candidate = self.candidate
+        return -round(self.total, 3), -self.parts["recency"], candidate.ref, candidate.number
+
+
+def rank(
+    question: Question,
+    candidates: Iterable[Candidate],
+    profile: Profile,
+    now: datetime,
+    *,
+    calibration: Calibration,
+    top_k: int = TOP_K,
+    token_budget: int | None = None,
+    strong: float = STRONG,
+    told: Collection[str] = (),
+) -> list[Ranked]:
+    """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs.
+
+    `told`: refs of what the prompt says anyway; they take no place, nor does what says the same.
+    """
+    known = list(candidates)
+    around = _Surroundings(question, known, calibration)
+    weights = list(profile.weights.items())
+    scored = []
+    for candidate in known:
+        parts = _parts(candidate, question, around, now)
+        boosted = profile.boosts_recent == "always" or question.wants_latest
+        is_recent = boosted and now - candidate.when < _RECENT
+        scored.append(Ranked(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
+    scored.sort(key=Ranked.order)
+    best = _best_of_each(scored)
+    _cut(best, _Limits(question, calibration, top_k, token_budget, strong, told))
+    return sorted(best, key=lambda row: row.rule is not None)
+
+
+def explain(ranked: Ranked, profile: Profile) -> dict[Part, float]:
+    """What each part adds to the score (or takes from it), before boosts: for pages, the API and receipts."""
+    return {part: weight * ranked.parts[part] / profile.whole for part, weight in profile.weights.items()}
+
+
+# Parts -----------------------------------------------------------------------------------------------------------
+
+
+class _Surroundings:
+    """What the score of one candidate takes from the others: its sitting's, and that of the question before it."""
+
+    def __init__(self, question: Question, candidates: Sequence[Candidate], calibration: Calibration) -> None:
+        self.calibration = calibration
+        self.asked_names = _asked_names(question, candidates)
+        self._meaning: dict[Hashable, float] = {}
+        self._words: dict[Hashable, float] = {}
+        self._questions: dict[tuple[Hashable, int], float] = {}
+        for one in candidates:
+            meaning, words, sitting = semantic(one.distance, calibration), min(1.0, one.words), one.sitting
+            if meaning > self._meaning.get(sitting, -1.0):
+                self._meaning[sitting] = meaning
+            if words > self._words.get(sitting, -1.0):
+                self._words[sitting] = words
+            if one.asks and one.thread is not None:
+                at, fits = (sitting, one.place), (meaning + words) / 2
+                self._questions[at] = max(self._questions.get(at, 0.0), fits)
+
+    def session(self, one: Candidate) -> float:
+        """How well the best of its sitting fits, by meaning and by words."""
+        sitting = one.sitting
+        return (self._meaning[sitting] + self._words[sitting]) / 2
+
+    def answer(self, one: Candidate) -> float:
+        """How well the question fits that was asked just before it; 0 if there was none."""
+        if one.thread is None or one.number or not self._questions:
+            return 0.0
+        return self._questions.get((one.sitting, one.place - 1), 0.0)
+
+
+def _parts(candidate: Candidate, question: Question, around: _Surroundings, now: datetime) -> dict[Part, float]:
+    """Each part of the score, 0–1, whatever its weight; `project` only where it holds."""
+    when, last_used_at, periods = candidate.when, candidate.last_used_at, question.periods
+    age = max(now - when, _NOTHING)
+    says_when = question.wants_time and names_a_time(candidate.text)
+    asks = candidate.asks and len(candidate.text.split()) <= SHORT_QUESTION_WORDS
+    of_project: dict[Part, float] = {"project": 1.0} if candidate.in_project else {}
+    return {
+        "semantic": semantic(candidate.distance, around.calibration),
+        "keyword": min(1.0, candidate.words),
+        "name_match": _name_match(candidate, question, around),
+        "date_match": max([period.match(when.date()) for period in periods]) if periods else 0.0,
+        "time_match": 1.0 if says_when else 0.0,
+        "session": around.session(candidate),
+        "answer": around.answer(candidate),
+        "own_words": 1.0 if candidate.own_words else 0.0,
+        "question": 1.0 if asks else 0.0,
+        "recency": 0.5 ** (age / _RECENCY_HALF_LIFE),
+        "importance": min(1.0, candidate.importance),
+        "access": min(1.0, candidate.times_used / USES_THAT_COUNT),
+        "decay": decay(now - last_used_at if last_used_at else age, candidate.times_used),
+        **of_project,  # not told of the others: most conversations have no project
+    }
+
+
+def on_scale_of(distance: float, own: Calibration, other: Calibration) -> float:
+    """The distance at which the model of `other` would find the same closeness: while a change of the model lasts."""
+    closeness = (1.0 - distance - own.unrelated) / (own.close - own.unrelated)
+    return 1.0 - other.unrelated - closeness * (other.close - other.unrelated)
+
+
+def semantic(distance: float | None, calibration: Calibration) -> float:
+    """Closeness in meaning, 0 (unrelated) to 1 (just what is asked)."""
+    if distance is None:
+        return 0.0
+    closeness = (1.0 - distance - calibration.unrelated) / (calibration.close - calibration.unrelated)
+    return 0.0 if closeness < 0.0 else min(1.0, closeness)
+
+
+def _name_match(candidate: Candidate, question: Question, around: _Surroundings) -> float:
+    """Of what somebody said: 1 by the only person named, 0 by another, ½ where none or several are named.
+
+    Of a statement: the share of the names asked for that it names. Of any other passage 0: names weigh in its words
+    already, and headings have a capital at every word (with it, 1.8 points less of long chats' evidence is found).
+    """
+    if candidate.author:
+        if len(question.speakers) != 1:
+            return 0.5
+        return 1.0 if candidate.author in question.speakers else 0.0
+    if candidate.is_passage or not around.asked_names:
+        return 0.0
+    return len(around.asked_names & candidate.named) / len(around.asked_names)
+
+
+def _asked_names(question: Question, candidates: Iterable[Candidate]) -> frozenset[str]:
+    """The words of the question, however written, that some statement uses as a name."""
+    told = set[str]().union(*[words_as_written(one.text) for one in candidates if not one.is_passage])
+    return _names_among(told) & question.named
+
+
+def _total(
+    parts: Mapping[Part, float], weights: Iterable[tuple[Part, float]], profile: Profile, *, is_recent: bool
+) -> float:
+    """The weighted mean of the parts with the profile's boosts, 0–1."""
+    score = 0.0
+    for part, weight in weights:
+        score += weight * parts[part]
+    if "project" in parts:
+        score += PROJECT_BOOST * parts["project"] * _fit(parts, profile)
+    score /= profile.whole
+    if is_recent:
+        score *= profile.recent_boost
+    return _clamp(score * (1.0 + profile.importance_boost * parts["importance"]))
+
+
+def _fit(parts: Mapping[Part, float], profile: Profile) -> float:
+    """What its words and its meaning bring it, before all is divided by the sum of the weights."""
+    return sum(profile.weights.get(part, 0.0) * parts[part] for part in FITTING)
+
+
+def relevance(parts: Mapping[Part, float]) -> float:
+    """How much it has to do with the question, whoever said it and when: 0–1.1."""
+    return MEASURED.weights["keyword"] * parts["keyword"] + MEASURED.weights["semantic"] * parts["semantic"]
+
+
+def _names_among(words: Iterable[str]) -> frozenset[str]:
+    """The capitalised ones, in lower case."""
+    return frozenset({word.lower() for word in words if word[0].isupper()} - _OPENERS)
+
+
+# Rules -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    question: Question
+    calibration: Calibration
+    top_k: int
+    token_budget: int | None
+    strong: float
+    told: Collection[str]
+
+
+def _best_of_each(scored: Iterable[Ranked]) -> list[Ranked]:
+    """The best passage of each ref, in order."""
+    best: dict[str, Ranked] = {}
+    for row in scored:
+        best.setdefault(row.candidate.ref, row)
+    return list(best.values())
+
+
+def _cut(ranked: Sequence[Ranked], limits: _Limits) -> None:
+    """Name the rule of each that is left out."""
+    kept: list[Candidate] = []
+    told: list[Candidate] = []
+    any_strong = any(row.relevance >= limits.strong for row in ranked)
+    for row in ranked:
+        row.rule = _rule(row, kept, told, limits, any_strong=any_strong)
+        if row.rule is None:
+            kept.append(row.candidate)
+        elif row.rule == "already in the window":
+            told.append(row.candidate)
+
+
+def _rule(
+    row: Ranked, kept: Sequence[Candidate], told: Sequence[Candidate], limits: _Limits, *, any_strong: bool
+) -> Rule | None:
+    if not _reaches_floor(row, limits.calibration, any_strong=any_strong):
+        return "below the floor"
+    if row.candidate.asks and row.candidate.said == limits.question.named:  # asked before: it tells nothing
+        return "the same question"
+    if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
+        return "archived"
+    if row.candidate.ref in limits.told:
+        return "already in the window"
+    if len(kept) >= limits.top_k:
+        return "beyond top-K"
+    if any(says_the_same(row.candidate, other) for other in (*kept, *told)):
+        return "near-duplicate"
+    if limits.token_budget is not None:
+        used = sum(other.tokens for other in kept)
+        if used + row.candidate.tokens > limits.token_budget:
+            return "over the token budget"
+    return None
+
+
+def _reaches_floor(row: Ranked, calibration: Calibration, *, any_strong: bool) -> bool:
+    if row.candidate.is_passage:
+        return any_strong and row.relevance >= WEAK
+    by_meaning = row.candidate.distance is not None and 1.0 - row.candidate.distance >= calibration.floor
+    return by_meaning or row.candidate.words >= WORDS_FLOOR
+
+
+def says_the_same(one: Candidate, other: Candidate) -> bool:
+    """True for two texts with nearly the same words, unless a name, a number or a “not” makes the difference."""
+    if max(len(one.text), len(other.text)) > 2 * min(len(one.text), len(other.text)) + 20:
+        return False  # not even looked at: their words cannot be the same
+    different = one.said ^ other.said
+    either = (len(one.said) + len(other.said) + len(different)) / 2
+    if not either:
+        return one.text == other.text
+    if len(different) > (1 - SAME_WORDS) * either:
+        return False
+    telling = one.named | other.named | _DIFFERENCE_MAKERS
+    return not any(word in telling or any(char.isdigit() for char in word) for word in different)
+
+
+def _clamp(share: float) -> float:
+    return min(1.0, max(0.0, share))

@@ -18,7 +18,7 @@ from bench.cost_replay import WINDOW, Conversation, Sent, replay
 from bench.cost_talk import SCENES, talk
 from budget.planning.history_cut import FIRST_TURNS, LAST_TURNS
 from budget.planning.plan import PRESETS, Section, resolve
-from chat.request import SUMMARY_NOTE
+from chat.prompt.request import SUMMARY_NOTE
 from offline import tokenizer
 
 LENGTHS: Final = (10, 40, 200, 1_000)

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from bench.cost_meter import MODEL, Billed, Meter
 from bench.cost_replay import Sent
-from chat.history import Turn, render_turn
-from chat.request import Contents, build, memory_json
+from chat.messages.history import Turn, render_turn
+from chat.prompt.request import Contents, build, memory_json
 from offline.models import MODELS
 from offline.prompt import MESSAGE_TOKENS, measure, read_prompt
 

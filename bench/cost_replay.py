@@ -2,9 +2,9 @@
 
 `compile_known` weighs, fits and renders; `surely_fitting` and `Loop` are the pre-flight check and the tool loop;
 `needs_renewal`, `reason`, `stretch`, `too_many` and `merge` decide as they do for real. What is replaced: the database
-(`chat/gathering.py`, `chat/closing.py`, `chat/segments.py` read and write what is handed on here), retrieval (a fixed
-set of memories a turn), the meaning of messages (the talk knows where its topic shifts) and the model that summarises
-(the rules do). A folding is done before the next turn.
+(`chat/prompt/inputs.py`, `chat/turns/finish.py`, `chat/compaction/segments.py` read and write what is handed on here),
+retrieval (a fixed set of memories a turn), the meaning of messages (the talk knows where its topic shifts) and the
+model that summarises (the rules do). A folding is done before the next turn.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from budget.models import ProfileSnapshot
 from budget.planning.history_cut import TurnRange
 from budget.planning.plan import ResolvedPlan, Section
 from budget.receipts import profile_snapshots
-from chat.answering import Answered, RoundUsage, ToolUse
-from chat.assembling import Reply
-from chat.context import Compiled, compile_known
-from chat.fitting import Loop, surely_fitting
-from chat.folding import stretch, too_many
-from chat.gathering import CACHE_LIFETIMES, Known
-from chat.history import Past, Turn, tool_lines
+from chat.compaction.segments import ELSEWHERE_TURNS, sized
+from chat.compaction.summaries import DEFAULT_VERBOSITY, RuleEngine, Summary, merge, render, summarise
+from chat.compaction.summaries import Exchange as Told
+from chat.compaction.triggers import Moment, reason
+from chat.compaction.window import stretch, too_many
+from chat.messages.history import Past, Turn, tool_lines
 from chat.models import Message, Segment
-from chat.person import Acquaintance
-from chat.segments import ELSEWHERE_TURNS, sized
-from chat.summary import DEFAULT_VERBOSITY, RuleEngine, Summary, merge, render, summarise
-from chat.summary import Exchange as Told
+from chat.prompt.assemble import Compiled, compile_known
+from chat.prompt.inputs import CACHE_LIFETIMES, Known
+from chat.prompt.preflight import Loop, surely_fitting
+from chat.prompt.user_context import Acquaintance
 from chat.tools import history_line
-from chat.triggers import Moment, reason
+from chat.turns.agent_loop import Answered, RoundUsage, ToolUse
+from chat.turns.stream import Reply
 from memory.retrieval.recall import MemoryItem, Recollection
 from recall.llm.client import Capabilities
 from recall.llm.tokens import count
@@ -232,7 +232,7 @@ def _message(pk: int, turn: int, text: str, at: float, lines: Sequence[str] = ()
 
 
 def _close(conversation: Conversation, exchange: Exchange) -> None:
-    """What `chat/closing.py` and the worker do."""
+    """What `chat/turns/finish.py` and the worker do."""
     if exchange.learned:
         conversation.lines.append(_line(1_000 + exchange.number, exchange.learned))
     conversation.past = Past((*conversation.past.turns, conversation.said[-1]), conversation.past.segments)
@@ -261,7 +261,7 @@ def _moment(conversation: Conversation, exchange: Exchange) -> Moment:
 
 
 def _fold(conversation: Conversation) -> bool:
-    """One segment, as `chat.segments.fold_in` makes it; False: there is nothing to fold."""
+    """One segment, as `chat.compaction.segments.fold_in` makes it; False: there is nothing to fold."""
     past = conversation.past
     ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
     found = stretch(sized(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])

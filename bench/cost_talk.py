@@ -32,7 +32,7 @@ LONGEST: Final = 4.0
 MEMORIES: Final = 5
 """Recalled for each question, as many as retrieval returns at most (`memory/retrieval/ranking.py: TOP_K`): about 800 tokens."""
 TOPIC_TURNS: Final = 40
-"""Turns of a topic in the mean; that it has shifted is seen in its second turn (`chat/topic.py`)."""
+"""Turns of a topic in the mean; that it has shifted is seen in its second turn (`chat/compaction/topic_shift.py`)."""
 FACT_EVERY: Final = 12
 """Turns after which the librarian has added a line to the profile, on average."""
 PROFILE: Final = 30

@@ -36,8 +36,8 @@ def main() -> None:
 def measure(path: Path, megabytes: int, limit: int) -> None:
     """Make the export, and print what each step takes."""
     from accounts.models import User
-    from chat.archive.bringing_in import bring_in
-    from chat.archive.writing import archive
+    from chat.archive.export import archive
+    from chat.archive.restore import bring_in
     from chat.importing import jobs
     from chat.importing.entries import raw_entries, understood
     from chat.models import Conversation, Message

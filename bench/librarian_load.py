@@ -72,8 +72,8 @@ def process(*arguments: str) -> Iterator[None]:
 
 def measure(rate: int, seconds: int) -> None:
     """Let the conversations end while the worker reads, and print what came of it."""
+    from chat.ingest.librarian_triggers import end
     from chat.models import Conversation
-    from chat.reading import end
     from memory.models import LibrarianRun
 
     end(Conversation.objects.get(pk=_talk(0)))  # the worker starts, and loads what it needs

@@ -74,7 +74,7 @@ def timed(user: Any, searches: list[str]) -> tuple[list[float], float]:
     """Milliseconds of each search, and the mean number of conversations found."""
     from django.utils import timezone
 
-    from chat.conversation_search import Filter, search
+    from chat.conversations.search import Filter, search
 
     search(user, "warm up", Filter(), timezone.now())
     taken: list[float] = []

@@ -252,8 +252,8 @@ def compile_times(turns: int) -> list[float]:
     """Milliseconds that each prompt of a conversation of so many turns takes to compile."""
     from accounts.models import User
     from bench.reals import corpus
-    from chat.context import compile_context
-    from chat.opening import send
+    from chat.prompt.assemble import compile_context
+    from chat.turns.intake import send
 
     user = User.objects.get(email="bench0@example.org")
     said = [item.text for _, items in corpus().sessions for item in items if item.text.strip()]
@@ -272,10 +272,10 @@ def compile_times(turns: int) -> list[float]:
 
 def keep(opened: Any, compiled: Any, answer: str) -> None:
     """Close the turn, embed what was said and fold what is due: what the worker does, at once and untimed."""
-    from chat.answering import Answered
-    from chat.closing import close_turn
-    from chat.compaction import carry_out
+    from chat.compaction.jobs import carry_out
     from chat.models import Compaction
+    from chat.turns.agent_loop import Answered
+    from chat.turns.finish import close_turn
     from memory.index.indexer import embed_waiting
 
     close_turn(opened, answer, compiled, Answered(stop_reason="end_turn"), time.monotonic())

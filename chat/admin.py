@@ -14,7 +14,7 @@ from django.db.models.expressions import Combinable
 from django.http import HttpRequest
 
 from accounts.staff.logged_admin import RecordAdmin
-from chat import compaction
+from chat.compaction import jobs as compaction
 from chat.importing import jobs
 from chat.models import Attachment, Compaction, Conversation, ImportJob, ImportPart, Message, Project, Role, Segment
 

@@ -7,10 +7,10 @@ class ChatConfig(AppConfig):
     def ready(self) -> None:
         """Give memory its source of conversations, and those that take part in forgetting."""
         from budget.receipts.forgetting import Receipts
-        from chat import parting, projects  # noqa: F401 (connect their receivers)
-        from chat.costs import DayBook
         from chat.forgetting import Conversations as ForgettableConversations
-        from chat.utterances import Conversations
+        from chat.ingest.source import Conversations
+        from chat.ingest.spending import DayBook
+        from chat.projects import projects  # noqa: F401 (connect their receivers)
         from memory.librarian import spending
         from memory.ports import forgettable, source
 

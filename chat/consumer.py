@@ -14,8 +14,8 @@ from django.db import Error as DatabaseError
 
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
-from chat import temporary
-from chat.frames import (
+from chat.models import Conversation, Message
+from chat.protocol import (
     VERSION,
     BadFrame,
     Continue,
@@ -30,11 +30,11 @@ from chat.frames import (
     client_id_of,
     parse,
 )
-from chat.models import Conversation, Message
-from chat.opening import NOT_FOUND, Refused
-from chat.running import TURNS, Frame
-from chat.sending import accept
-from chat.stopping import stop_elsewhere
+from chat.turns import temporary
+from chat.turns.intake import NOT_FOUND, Refused
+from chat.turns.live import TURNS, Frame
+from chat.turns.start import accept
+from chat.turns.stop import stop_elsewhere
 from recall.db.threads import in_thread
 
 NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408

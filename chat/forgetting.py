@@ -18,11 +18,11 @@ from django.urls import reverse
 from budget.models import ProfileSnapshot, Receipt
 from budget.receipts import forgetting as receipts
 from budget.receipts import profile_snapshots
-from chat.branches import BESIDE, KEPT
+from chat.compaction.rewrite import DROPPED, summarise_anew
+from chat.messages.activity import Step, about, readable
+from chat.messages.branches import BESIDE, KEPT
 from chat.models import Attachment, Conversation, Message, Segment
-from chat.rewriting import DROPPED, summarise_anew
-from chat.steps import Step, about, readable
-from chat.tools.knowing import brought
+from chat.tools.knowledge import brought
 from memory.documents.artifacts import FOLDER
 from memory.documents.profile import profile_lines
 from memory.documents.tree import fitting_name, joined
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import User
-    from chat.answering import Answered
-    from chat.context import Compiled
-    from chat.gathering import Known
+    from chat.prompt.assemble import Compiled
+    from chat.prompt.inputs import Known
+    from chat.turns.agent_loop import Answered
 
 STOP_FIRST: Final = "An answer is still being written in a conversation that would go. Stop it first, then forget."
 STREAMING: Final = Message.Status.STREAMING
-"""An answer that is being written is settled when it is closed (`chat/closing.py`)."""
+"""An answer that is being written is settled when it is closed (`chat/turns/finish.py`)."""
 LEFT_OF_AN_ANSWER: Final = ("stop_reason", "continues", BESIDE, KEPT)
 """What of `Message.event_data` holds no text."""
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from django import forms
 
-from chat.choosing_model import EFFORTS, LONGEST_NAME
-from chat.roles import MAX_INSTRUCTIONS, MAX_NAME
+from chat.conversations.model_choice import EFFORTS, LONGEST_NAME
+from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 
 LARGEST_ID: Final = 2**63 - 1
 NAMED_BY_HAND: Final = "other"

@@ -70,7 +70,7 @@ class ConversationQuerySet(OwnedQuerySet):
     """Conversations by their state."""
 
     def standing(self) -> Self:
-        """Those that were not deleted: what anybody sees, recalls or reads starts here (chat/trash.py)."""
+        """Those that were not deleted: what anybody sees, recalls or reads starts here (chat/conversations/trash.py)."""
         return self.filter(deleted_at=None)
 
     def latest_first(self) -> Self:
@@ -330,7 +330,7 @@ class Compaction(Owned):
         FAILED = "failed", "Failed"
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="compactions")
-    reason = models.CharField(max_length=12, help_text="Name of a trigger: see chat/triggers.py")
+    reason = models.CharField(max_length=12, help_text="Name of a trigger: see chat/compaction/triggers.py")
     state = models.CharField(max_length=8, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     claim = models.UUIDField(null=True, blank=True, help_text="Of the worker that does it now")

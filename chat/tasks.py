@@ -7,9 +7,12 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from chat import catching_up, compaction, reading, recovery, retention, titles, trash
-from chat.attachments import clearing
+from chat.attachments import cleanup
+from chat.compaction import jobs as compaction
+from chat.conversations import retention, titles, trash
 from chat.importing import jobs
+from chat.ingest import index_backfill, librarian_triggers
+from chat.turns import recovery
 from recall.celery import queue
 
 
@@ -22,14 +25,14 @@ def mark_abandoned_answers() -> None:
 @shared_task(name="chat.tasks.note_idle_conversations")
 def note_idle_conversations() -> None:
     """Pause conversations that went quiet and have them read, and folded when they have been so for long."""
-    reading.pause_idle()
+    librarian_triggers.pause_idle()
     compaction.ask_where_quiet()
 
 
 @shared_task(name="chat.tasks.index_what_was_missed")
 def index_what_was_missed() -> None:
     """Have conversations indexed that are not."""
-    catching_up.index_what_was_missed()
+    index_backfill.index_what_was_missed()
 
 
 @shared_task(name=compaction.TASK)
@@ -73,7 +76,7 @@ def remove_old(what: str) -> None:
 @shared_task(name="chat.tasks.remove_old_drafts")
 def remove_old_drafts() -> None:
     """Remove what was attached and never sent."""
-    clearing.remove_old_drafts()
+    cleanup.remove_old_drafts()
 
 
 @shared_task(name=jobs.TASK)

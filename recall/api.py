@@ -39,15 +39,15 @@ logger = logging.getLogger(__name__)
 ROUTERS: Final = {
     "/turns": "chat.api.turns.router",
     "/conversations": "chat.api.conversations.router",
-    "/conversations/search": "chat.api.searching.router",
+    "/conversations/search": "chat.api.search.router",
     "/attachments": "chat.api.attachments.router",
     "/projects": "chat.api.projects.router",
     "/roles": "chat.api.roles.router",
     "/memory": "memory.api.router",
     "/budget": "budget.api.router",
-    "/me": "chat.api.person.router",
-    "/imports": "chat.api.moving.imports",
-    "/export": "chat.api.moving.exports",
+    "/me": "chat.api.me.router",
+    "/imports": "chat.api.data.imports",
+    "/export": "chat.api.data.exports",
 }
 DOOR: Final = "accounts.api.middleware.guarded"
 CHALLENGE: Final = 'Bearer realm="Recall"'

@@ -22,11 +22,11 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
-from chat.mcp.gate import BesideThePages  # noqa: E402
-from chat.recovery import mark_abandoned_answers  # noqa: E402
+from chat.mcp.auth import BesideThePages  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
-from chat.running import TURNS  # noqa: E402
-from chat.stopping import hear_stops  # noqa: E402
+from chat.turns.live import TURNS  # noqa: E402
+from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
+from chat.turns.stop import hear_stops  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
 from recall.db.threads import in_thread  # noqa: E402

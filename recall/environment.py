@@ -109,7 +109,7 @@ class Environment(BaseSettings):
         None, ge=0, description="Most tokens of recalled memories in a prompt, in every plan; unset: the plan's"
     )
 
-    # How long what is kept: chat/retention.py says what goes, and what stays all the same
+    # How long what is kept: chat/conversations/retention.py says what goes, and what stays all the same
     message_retention_days: int = Field(
         0, ge=0, le=36_500, description="Days of silence after which a conversation is removed; 0: never"
     )

@@ -6,7 +6,8 @@
 
 A row is never deleted, since others add up and look up what it says: the sums of a conversation, the charts, what a
 memory costs, and forgetting, which finds by the references the answers that a memory stood in. What a person used in a
-day is counted apart (`UsageDay`), and reads no receipt. When each time is over is decided in `chat/retention.py`.
+day is counted apart (`UsageDay`), and reads no receipt. When each time is over is decided in
+`chat/conversations/retention.py`.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from budget.pages.trends import trends
 from budget.planning import user_plan
 from budget.planning.fit import PRUNING_ORDER
 from budget.receipts import memory_cost
-from chat.comparing import tried_without
 from chat.models import Conversation, Message
+from chat.turns.comparison import tried_without
 from memory.facts import review
 from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind

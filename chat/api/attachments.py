@@ -15,7 +15,7 @@ from pydantic import Field
 
 from accounts.api.auth import Replay, needs, person
 from chat import models
-from chat.attachments.accepting import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
+from chat.attachments.upload import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
 from recall.openapi.pagination import Page, Paging, page
 from recall.openapi.problems import Refusal
 

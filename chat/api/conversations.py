@@ -16,17 +16,21 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field, model_validator
 
 from accounts.api.auth import Replay, needs, person
-from chat import choices, compaction, markdown_export, models, opening, putting_away, reading, trash
+from chat import models
 from chat.api.attachments import Attachment
-from chat.archive.streaming import streamed
-from chat.branches import IS_BRANCH
-from chat.choosing_model import NotOffered, models_for
-from chat.folds import outlook
-from chat.pages import librarian_line
-from chat.scope import project_of
-from chat.sending import STATUS
-from chat.stopping import stop_elsewhere
-from chat.trail import walk
+from chat.archive.stream import streamed
+from chat.compaction import jobs
+from chat.conversations import archiving, markdown_export, options, trash
+from chat.conversations.model_choice import NotOffered, models_for
+from chat.ingest import librarian_triggers
+from chat.messages.branch_path import walk
+from chat.messages.branches import IS_BRANCH
+from chat.messages.rendering import librarian_line
+from chat.pages.compacted_turns import outlook
+from chat.projects.project_scope import project_of
+from chat.turns import intake
+from chat.turns.start import STATUS
+from chat.turns.stop import stop_elsewhere
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
 from recall.db.notify import nudge
@@ -206,9 +210,9 @@ def archive_conversations(request: HttpRequest, given: Archiving) -> Any:
     """Out of the list, or back into it. They are found and recalled as before."""
     user = person(request)
     if given.archived:
-        _, changed = putting_away.archive(user, given.conversations)
+        _, changed = archiving.archive(user, given.conversations)
     else:
-        changed = putting_away.put_back(user, given.conversations)
+        changed = archiving.put_back(user, given.conversations)
     return {"changed": changed}
 
 
@@ -271,7 +275,7 @@ def _put(found: models.Conversation, given: Change) -> None:
 
 def _choose(request: HttpRequest, found: models.Conversation, given: Change) -> None:
     """Give it the role, project, model and effort that are named; the others stay."""
-    named = given.model_fields_set & set(choices.FIELDS)
+    named = given.model_fields_set & set(options.FIELDS)
     if not named:
         return
     project = project_of(found)
@@ -283,14 +287,14 @@ def _choose(request: HttpRequest, found: models.Conversation, given: Change) -> 
         "only_project": found.only_project,
     }
     try:
-        fields = choices.beginning(
-            person(request), choices.Choices(**now | {name: getattr(given, name) for name in named})
+        fields = options.beginning(
+            person(request), options.Choices(**now | {name: getattr(given, name) for name in named})
         )
-    except choices.NotThere:
+    except options.NotThere:
         raise Http404 from None
     except NotOffered as refused:
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
-    choices.change(found, fields)
+    options.change(found, fields)
 
 
 @router.delete(
@@ -448,7 +452,7 @@ def get_state(request: HttpRequest, conversation: UUID) -> Any:
 def end_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """The librarian reads it now. A new message opens it again."""
     found = own(request, conversation)
-    reading.end(found)
+    librarian_triggers.end(found)
     return _state(own(request, conversation))
 
 
@@ -463,7 +467,7 @@ def compact_conversation(request: HttpRequest, conversation: UUID) -> Any:
     if not now.can_fold and not now.is_working:
         raise Refusal(HTTPStatus.CONFLICT, "There is nothing to compact yet.")
     with transaction.atomic():
-        compaction.ask(found, "asked")
+        jobs.ask(found, "asked")
     return Status(HTTPStatus.ACCEPTED, _state(found))
 
 
@@ -507,8 +511,8 @@ def follow_branch(request: HttpRequest, conversation: UUID, given: Following) ->
     if not models.Message.objects.filter(conversation=found, pk=given.message).exists():
         raise Http404
     try:
-        opening.follow(person(request), given.message)
-    except opening.Refused as refused:
+        intake.follow(person(request), given.message)
+    except intake.Refused as refused:
         raise Refusal(STATUS.get(refused.code, 400), refused.sentence) from refused
     return own(request, conversation)
 

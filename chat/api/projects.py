@@ -11,10 +11,11 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from accounts.api.auth import needs, person
-from chat import models, projects
-from chat.api.bringing_back import BringingBack, Deleted, deleted
-from chat.bringing_back import GoneForGood
-from chat.roles import MAX_INSTRUCTIONS, MAX_NAME
+from chat import models
+from chat.api.undo import BringingBack, Deleted, deleted
+from chat.projects import projects
+from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
+from chat.projects.undo_tokens import GoneForGood
 from memory.documents.tree import NotMovedError
 from recall.openapi.problems import Refusal
 

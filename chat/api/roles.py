@@ -11,9 +11,10 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from accounts.api.auth import needs, person
-from chat import models, roles
-from chat.api.bringing_back import BringingBack, Deleted, deleted
-from chat.bringing_back import GoneForGood
+from chat import models
+from chat.api.undo import BringingBack, Deleted, deleted
+from chat.projects import roles
+from chat.projects.undo_tokens import GoneForGood
 from recall.openapi.problems import Refusal
 
 router = Router(tags=["projects and roles"])

@@ -26,24 +26,25 @@ from accounts.api.auth import Replay, needs, person
 from accounts.models import User
 from budget.models import Receipt
 from budget.receipts.debug import line, told
-from chat import models, opening
-from chat.api import answers, comparing
+from chat import models
+from chat.api import comparison, provenance
 from chat.api.conversations import Message
 from chat.api.conversations import told as as_told
 from chat.attachments.limits import MOST_A_MESSAGE
-from chat.choices import FIELDS as CHOICES
-from chat.frames import VERSION, Continue, Edit, Retry, Send, Without
-from chat.opening import Refused
-from chat.running import TURNS, Frame, RunningTurn
-from chat.sending import STATUS, Accepted, accept
-from chat.too_long import keep_as_document
+from chat.conversations.options import FIELDS as CHOICES
+from chat.protocol import VERSION, Continue, Edit, Retry, Send, Without
+from chat.turns import intake
+from chat.turns.intake import Refused
+from chat.turns.live import TURNS, Frame, RunningTurn
+from chat.turns.oversized_message import keep_as_document
+from chat.turns.start import STATUS, Accepted, accept
 from recall.db.threads import in_thread
 from recall.openapi.fields import Number
 from recall.openapi.problems import Refusal
 
 router = Router(tags=["turns"])
-router.add_router("", comparing.router)
-router.add_router("/answers", answers.router)
+router.add_router("", comparison.router)
+router.add_router("/answers", provenance.router)
 
 STILL_THERE_SECONDS: Final = 15.0
 """A comment at least so often: proxies close what is silent for a minute, and whoever went away is noticed."""
@@ -193,7 +194,7 @@ class Kept(Schema):
 def keep(request: HttpRequest, message: int) -> Kept:
     """Only while the conversation has not gone on from the other answer to the same question."""
     try:
-        conversation = opening.keep_instead(person(request), message)
+        conversation = intake.keep_instead(person(request), message)
     except Refused as refused:
         raise _refusal(refused) from refused
     return Kept(conversation=conversation.pk, message=message)

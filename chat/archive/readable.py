@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from chat.attachments.showing import attached_to
-from chat.history import active_path
+from chat.attachments.view import attached_to
+from chat.messages.history import active_path
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
 from memory.text.fact_lines import without_marks

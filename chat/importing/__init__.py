@@ -11,6 +11,6 @@ limits.py     how much is read
 said.py       a plain list of utterances, as the evaluation brings it (`memory.ports.source.Source.store`)
 """
 
-from chat.importing.said import store
+from chat.importing.transcript import store
 
 __all__ = ["store"]

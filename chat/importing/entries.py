@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Final
 
 from chat.importing import chatgpt, claude
 from chat.importing.fields import items, mapping, name, text
+from chat.importing.json_stream import NotJsonError, entries
 from chat.importing.limits import ENTRY_BYTES, PACKED_TO, UNPACKED_BYTES, UNPACKED_FREELY, ZIP_MEMBERS
-from chat.importing.splitting import NotJsonError, entries
 from chat.importing.threads import BrokenEntryError, Found
 
 WANTED: Final = re.compile(

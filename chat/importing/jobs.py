@@ -27,9 +27,9 @@ from django.utils import timezone
 
 from chat.importing import entries, limits
 from chat.importing.entries import NOT_AN_EXPORT, NotImportedError
-from chat.importing.keeping import keep
-from chat.importing.parts import keep_parts, opened
+from chat.importing.file_parts import keep_parts, opened
 from chat.importing.threads import BrokenEntryError, Found
+from chat.importing.upsert import keep
 from chat.models import Conversation, ImportJob, ImportPart
 from memory.documents.tree import fitting_name
 from memory.forget_epoch import held
@@ -201,7 +201,7 @@ def _read_on(job: ImportJob, file: BinaryIO) -> bool:
 
 def _read_archive(job: ImportJob, file: BinaryIO) -> bool:
     """Everything in one transaction: an account is never left half filled."""
-    from chat.archive.bringing_in import bring_in
+    from chat.archive.restore import bring_in
 
     with transaction.atomic():
         if not _held(job):

@@ -19,9 +19,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
 from accounts.models import ApiKey
-from chat.mcp.gate import KEY
+from chat.mcp.auth import KEY
 from chat.mcp.tools import READS_DOCUMENTS, Lent, call, lent_to
-from chat.tools import knowing
+from chat.tools import knowledge
 from chat.tools.calls import Answer, ToolRefused
 from memory.models import Document
 from recall.db.threads import in_thread
@@ -114,7 +114,7 @@ def _read(key: ApiKey, address: str) -> Answer:
     try:
         if READS_DOCUMENTS not in key.scopes:
             raise ToolRefused(f"This key does not open documents: it lacks the scope {READS_DOCUMENTS}.")
-        return knowing.document(key.user, {"path": path_of(address)})
+        return knowledge.document(key.user, {"path": path_of(address)})
     except ToolRefused as refused:
         raise MCPError(types.INVALID_PARAMS, str(refused)) from refused
     except ValidationError as error:

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from accounts.models import ApiKey
-from chat.tools import knowing, remembering
+from chat.tools import knowledge
+from chat.tools import remember as remembering
 from chat.tools.calls import Answer, ToolRefused, text
 from memory.librarian.engine import MAX_STATEMENT
 from memory.librarian.remember import propose_told_by
@@ -42,17 +43,17 @@ class Lent:
 
 def search_knowledge(key: ApiKey, given: Answer) -> Answer:
     """Facts, episodes and documents of the key's owner."""
-    return knowing.found(key.user, given, knowing.known(given), token_budget=result_tokens())
+    return knowledge.found(key.user, given, knowledge.known(given), token_budget=result_tokens())
 
 
 def search_conversation(key: ApiKey, given: Answer) -> Answer:
     """Passages of what the key's owner talked of with Recall."""
-    return knowing.found(key.user, given, knowing.SAID, token_budget=result_tokens())
+    return knowledge.found(key.user, given, knowledge.SAID, token_budget=result_tokens())
 
 
 def read_document(key: ApiKey, given: Answer) -> Answer:
     """One of the owner's documents."""
-    return knowing.document(key.user, given)
+    return knowledge.document(key.user, given)
 
 
 def remember(key: ApiKey, given: Answer) -> Answer:
@@ -68,7 +69,7 @@ def result_tokens() -> int:
 
 LENT: Final[Mapping[str, Lent]] = {
     "read_document": Lent(
-        knowing.READ_DOCUMENT,
+        knowledge.READ_DOCUMENT,
         "memory:read",
         read_document,
         "Read a document of the person's knowledge base in Recall, such as /profile/goals; a long one in pieces.",
@@ -83,13 +84,13 @@ LENT: Final[Mapping[str, Lent]] = {
         writes=True,
     ),
     "search_conversation": Lent(
-        knowing.SEARCH_CONVERSATION,
+        knowledge.SEARCH_CONVERSATION,
         "chat:read",
         search_conversation,
         "Search what the person and Recall said to each other in past conversations. Returns passages with dates.",
     ),
     "search_knowledge": Lent(
-        knowing.SEARCH_KNOWLEDGE,
+        knowledge.SEARCH_KNOWLEDGE,
         "memory:read",
         search_knowledge,
         "Search what Recall knows of the person and their world: facts, episodes and documents. Returns statements "

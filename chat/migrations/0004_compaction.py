@@ -41,7 +41,10 @@ class Migration(migrations.Migration):
             name="Compaction",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("reason", models.CharField(help_text="Name of a trigger: see chat/triggers.py", max_length=12)),
+                (
+                    "reason",
+                    models.CharField(help_text="Name of a trigger: see chat/compaction/triggers.py", max_length=12),
+                ),
                 (
                     "state",
                     models.CharField(

@@ -9,12 +9,12 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from accounts.models import User
-from chat.choices import WRITES_CACHE_ANEW
-from chat.choosing_model import EFFORTS, ModelChoice, defaults_of, label_of, models_for, takes_any_name
+from chat.conversations.model_choice import EFFORTS, ModelChoice, defaults_of, label_of, models_for, takes_any_name
+from chat.conversations.options import WRITES_CACHE_ANEW
 from chat.forms import NAMED_BY_HAND
 from chat.models import Conversation, Project, Role
-from chat.projects import projects_of
-from chat.scope import project_of
+from chat.projects.project_scope import project_of
+from chat.projects.projects import projects_of
 
 register = template.Library()
 

@@ -16,9 +16,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.models import User
-from chat import putting_away, trash
 from chat.attachments.limits import LONG_PASTE, MOST_A_MESSAGE, largest_bytes
-from chat.shortcuts import COOKIE, OFF, SHORTCUTS
+from chat.conversations import archiving, trash
+from chat.pages.shortcuts import COOKIE, OFF, SHORTCUTS
 from memory.documents import trash as memory_trash
 from memory.models import Fact
 
@@ -47,14 +47,14 @@ def shortcut_targets() -> list[tuple[str, str, str]]:
 
 @register.filter
 def single_keys_are_off(cookies: Mapping[str, str]) -> bool:
-    """Whether this browser turned off the keys that act alone (chat/shortcuts.py)."""
+    """Whether this browser turned off the keys that act alone (chat/pages/shortcuts.py)."""
     return cookies.get(COOKIE) == OFF
 
 
 UNDO_FORMS: Final = {
     trash.UNDO: ("restore_conversations", "deleted"),
     memory_trash.UNDO: ("memory:restore", "deleted"),
-    putting_away.UNDO: ("unarchive_conversations", "archived"),
+    archiving.UNDO: ("unarchive_conversations", "archived"),
 }
 """By the notice's tag: the name of the address, and of the field that takes the moment."""
 

@@ -10,7 +10,7 @@ from accounts import sign_up
 from accounts.devices import device_of
 from accounts.models import User
 from accounts.secret_encryption import is_readable
-from chat import first_visit, settings_pages
+from chat.pages import onboarding, settings
 
 register = template.Library()
 register.filter("device", device_of)
@@ -20,7 +20,7 @@ register.filter("is_readable", is_readable)
 @register.simple_tag(takes_context=True)
 def settings_sections(context: Any) -> list[tuple[str, str, bool]]:
     """Label and address of each section, and whether the page belongs to it."""
-    return settings_pages.sections(context["request"].path)
+    return settings.sections(context["request"].path)
 
 
 @register.simple_tag
@@ -32,4 +32,4 @@ def sign_up_is_open() -> bool:
 @register.simple_tag
 def is_first_visit(user: object) -> bool:
     """Whether this person is shown the first words."""
-    return isinstance(user, User) and first_visit.is_first(user)
+    return isinstance(user, User) and onboarding.is_first(user)

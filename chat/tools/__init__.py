@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from chat.answering import ToolUse
-from chat.opening import Opened
-from chat.tools import knowing, remembering, web, working
+from chat.tools import knowledge, remember, task
+from chat.tools import web_search as web
 from chat.tools.calls import Answer, ToolRefused
-from chat.websearch import SERVER_TOOL
+from chat.tools.search_providers import SERVER_TOOL
+from chat.turns.agent_loop import ToolUse
+from chat.turns.intake import Opened
 from recall.llm.client import Capabilities
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -26,11 +27,11 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 type Definition = ToolParam | WebSearchTool20250305Param
 
 ALWAYS: Final[tuple[Definition, ...]] = (
-    knowing.READ_DOCUMENT,
-    knowing.SEARCH_CONVERSATION,
-    knowing.SEARCH_KNOWLEDGE,
-    remembering.REMEMBER,
-    working.UPDATE_TASK,
+    knowledge.READ_DOCUMENT,
+    knowledge.SEARCH_CONVERSATION,
+    knowledge.SEARCH_KNOWLEDGE,
+    remember.REMEMBER,
+    task.UPDATE_TASK,
 )
 """Every installation has these."""
 SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
@@ -38,7 +39,7 @@ SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
     "searxng": (web.WEB_SEARCH,),
     "provider": (SERVER_TOOL,),
 }
-"""What WEB_SEARCH adds. A setting of the installation: never of a person or a turn, see `chat/websearch.py: OFFER`."""
+"""What WEB_SEARCH adds. A setting of the installation: never of a person or a turn, see `chat/tools/search_providers.py: OFFER`."""
 
 
 def offered(web_search: str) -> list[Definition]:
@@ -56,15 +57,15 @@ def tools_for(able: Capabilities, only: Sequence[Definition] | None = None) -> l
 
 
 BY_NAME: Final[dict[str, Callable[[Opened, Answer], Answer]]] = {
-    "read_document": knowing.read_document,
-    "remember": remembering.remember,
-    "search_conversation": knowing.search_conversation,
-    "search_knowledge": knowing.search_knowledge,
-    "update_task": working.update_task,
+    "read_document": knowledge.read_document,
+    "remember": remember.remember,
+    "search_conversation": knowledge.search_conversation,
+    "search_knowledge": knowledge.search_knowledge,
+    "update_task": task.update_task,
     "web_search": web.web_search,
 }
 WRITING: Final = ("remember", "update_task")
-"""Not for an answer that is only tried without a memory (chat/leaving_out.py)."""
+"""Not for an answer that is only tried without a memory (chat/prompt/ablation.py)."""
 NAME_CHARS: Final = 80
 """A model may invent a name as long as it likes; so much of it is repeated."""
 
@@ -100,7 +101,7 @@ def history_line(call: ToolUse, reference: str = "") -> str:
     """
     asked = json.dumps(call.input, ensure_ascii=False, sort_keys=True)
     came = "failed" if call.is_error else f"{len(call.result)} characters of results"
-    is_opened_by_path = call.is_error or call.name == knowing.READ_DOCUMENT["name"]
+    is_opened_by_path = call.is_error or call.name == knowledge.READ_DOCUMENT["name"]
     kept_at = call.kept_at or ("" if is_opened_by_path else reference)
     line = f"[{call.name[:NAME_CHARS]} {asked[:200]}: {came}{f', kept at {kept_at}' if kept_at else ''}]"
     return " ".join(line.split())  # a model may invent a name of many lines, and JSON lets some line breaks stand

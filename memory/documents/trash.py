@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 UNDO_FOR: Final = timedelta(minutes=30)
-"""As for conversations (`chat/trash.py`)."""
+"""As for conversations (`chat/conversations/trash.py`)."""
 UNDO: Final = "undo-documents"
 """Extra tag of a notice that offers to bring back what was deleted, followed by the moment (templates/base.html)."""
 

@@ -17,8 +17,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from chat.growing import stages_reached
-from chat.projects import projects_of
+from chat.projects.projects import projects_of
+from chat.prompt.relationship import stages_reached
 from memory.documents import trash, tree, uploads
 from memory.documents.revisions import DocumentChangedError, Origin, PathTakenError, add, changes, revert, save
 from memory.forms import (

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The palette (Ctrl K, ⌘ K) and the keys that act alone. What they offer stands in the page: the palette's options come
- * from the server (chat/palette.py), the keys from chat/shortcuts.py as data attributes of the dialog.
+ * from the server (chat/pages/palette.py), the keys from chat/pages/shortcuts.py as data attributes of the dialog.
  * A combobox as ARIA 1.2 has it: the focus stays in the field, `aria-activedescendant` names the chosen option.
  */
 

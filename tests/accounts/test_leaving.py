@@ -220,7 +220,7 @@ def test_a_job_that_is_running_finds_nothing_to_write_to(everything: User) -> No
 
 def test_an_answer_that_is_being_written_is_told_to_stop(everything: User, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr("chat.parting.stop_elsewhere", told.append)
+    monkeypatch.setattr("chat.account_deletion.stop_elsewhere", told.append)
     conversation = Conversation.objects.for_user(everything).get()
     assert Message.objects.streaming().filter(conversation=conversation).exists()
     leave(everything)

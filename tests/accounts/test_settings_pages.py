@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.api import keys
 from accounts.devices import device_of
 from accounts.models import ApiKey, User
-from chat import settings_pages
+from chat.pages import settings as settings_pages
 from memory.models import Fact
 from tests.conftest import PASSWORD
 

@@ -23,7 +23,7 @@ def on_this_connection(one_connection: None, monkeypatch: pytest.MonkeyPatch) ->
     async def in_thread(work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return await sync_to_async(work)(*args, **kwargs)
 
-    for module in ("accounts.api.middleware", "chat.sending", "chat.api.turns"):
+    for module in ("accounts.api.middleware", "chat.turns.start", "chat.api.turns"):
         monkeypatch.setattr(f"{module}.in_thread", in_thread)
 
 

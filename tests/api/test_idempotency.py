@@ -17,7 +17,7 @@ from accounts.api import idempotency, keys
 from accounts.api.scopes import SCOPES
 from accounts.models import IdempotentRequest
 from accounts.tasks import remove_old_requests
-from chat import trash
+from chat.conversations import trash
 from chat.models import Conversation
 from memory.documents import tree
 from memory.documents.revisions import Origin, add

@@ -89,8 +89,9 @@ def begin(email: str) -> dict[str, str]:
     from django.utils import timezone
 
     from accounts.models import User
-    from chat import projects, reading, roles
+    from chat.ingest import librarian_triggers
     from chat.models import Conversation, Message
+    from chat.projects import projects, roles
     from memory.documents import revisions
     from memory.models import Episode
     from recall.llm.tokens import count
@@ -115,7 +116,7 @@ def begin(email: str) -> dict[str, str]:
                 conversation.next_seq += 1
         conversation.active_leaf = parent
         conversation.save()
-        reading.end(conversation)
+        librarian_triggers.end(conversation)
         told[title] = str(conversation.pk)
     for days, kind, title, summary, valence, significance in EPISODES:
         at = now - timedelta(days=days)

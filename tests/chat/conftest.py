@@ -16,7 +16,7 @@ from asgiref.testing import ApplicationCommunicator
 from budget.models import Price
 from budget.spending import prices
 from chat.consumer import ChatConsumer
-from chat.running import TURNS
+from chat.turns.live import TURNS
 from recall.llm.client import close, forget_capabilities
 
 Frame = dict[str, Any]

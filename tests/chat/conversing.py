@@ -31,12 +31,12 @@ from budget.planning.plan import ResolvedPlan
 from budget.receipts.profile_snapshots import Line
 from budget.receipts.record import draft
 from budget.spending import prices
-from chat.context import Compiled, compile_known
-from chat.fitting import surely_fitting
-from chat.gathering import Known
-from chat.history import Past, Turn
+from chat.messages.history import Past, Turn
 from chat.models import Message
-from chat.person import Acquaintance
+from chat.prompt.assemble import Compiled, compile_known
+from chat.prompt.inputs import Known
+from chat.prompt.preflight import surely_fitting
+from chat.prompt.user_context import Acquaintance
 from memory.retrieval.recall import MemoryItem, Recollection
 from offline.cache import PromptCache
 from offline.models import MODELS

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from accounts.models import User
-from chat import compaction
-from chat.context import Compiled, compile_context
-from chat.history import past
+from chat.compaction import jobs
+from chat.messages.history import past
 from chat.models import Conversation, Message
-from chat.opening import Opened, send
+from chat.prompt.assemble import Compiled, compile_context
+from chat.turns.intake import Opened, send
 from memory.index.indexer import index_conversation
 from recall.llm.tokens import count
 
@@ -81,8 +81,8 @@ def answered(opened: Opened, text: str = "An answer.") -> None:
 
 def fold(conversation_id: UUID, why: str) -> None:
     """Fold all there is to fold, here and now."""
-    wish = compaction.ask(Conversation.objects.get(pk=conversation_id), why)
-    while wish is not None and compaction.carry_out(wish.pk):
+    wish = jobs.ask(Conversation.objects.get(pk=conversation_id), why)
+    while wish is not None and jobs.carry_out(wish.pk):
         pass
 
 

@@ -20,11 +20,11 @@ from django.utils import timezone
 from accounts.deletion import leave
 from accounts.models import User
 from budget.models import Limit, Receipt
-from chat.archive import bringing_in
-from chat.archive.bringing_in import bring_in
-from chat.archive.numbers import Numbers, pointers
+from chat.archive import restore
+from chat.archive.export import archive
+from chat.archive.id_map import Numbers, pointers
+from chat.archive.restore import bring_in
 from chat.archive.tables import BY_LABEL, LEFT_OUT, PERSON, PERSON_LEFT_OUT, TABLES, Table
-from chat.archive.writing import archive
 from chat.importing import entries, jobs
 from chat.importing.entries import NotImportedError
 from chat.models import Conversation, Message, Role
@@ -307,13 +307,13 @@ def test_an_archive_with_more_rows_than_it_says_is_read_no_further(
     content = packed(alice)
     more = b'{"id": 1}\n' * 100_000
     read: list[Any] = []
-    understood = bringing_in._object
+    understood = restore._object
 
     def counted(text: str | bytes) -> Any:
         read.append(text)
         return understood(text)
 
-    monkeypatch.setattr(bringing_in, "_object", counted)
+    monkeypatch.setattr(restore, "_object", counted)
 
     sentence = refused(bob, repacked(content, data_memory_fact_jsonl=more))
 
@@ -329,7 +329,7 @@ def test_rows_that_the_manifest_does_not_tell_of_are_not_read(alice: Any, bob: A
 
 @pytest.mark.parametrize("member", ["recall.json", "person.json"])
 def test_what_is_read_as_a_whole_has_a_limit(member: str, alice: Any, bob: Any) -> None:
-    padded = b"{}" + b" " * bringing_in.SMALL_BYTES
+    padded = b"{}" + b" " * restore.SMALL_BYTES
     sentence = refused(bob, repacked(packed(alice), **{member.replace(".", "_"): padded}))
     assert sentence == f"This archive cannot be brought in: {member} has more than 1 MB."
 
@@ -337,21 +337,21 @@ def test_what_is_read_as_a_whole_has_a_limit(member: str, alice: Any, bob: Any) 
 def test_a_row_has_a_limit_and_one_with_a_file_a_higher_one(
     alice: Any, bob: Any, charlie: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert {label for label in BY_LABEL if bringing_in._longest(BY_LABEL[label]) != bringing_in.LONGEST_ROW} == {
+    assert {label for label in BY_LABEL if restore._longest(BY_LABEL[label]) != restore.LONGEST_ROW} == {
         "chat.attachment"
     }
     fill(alice, charlie)
-    monkeypatch.setattr(bringing_in, "LONGEST_ROW", bringing_in.MEGABYTE)
+    monkeypatch.setattr(restore, "LONGEST_ROW", restore.MEGABYTE)
     content = packed(alice)
-    long = [row | {"more": "x" * bringing_in.MEGABYTE} for row in rows(content)["memory.fact"]]
+    long = [row | {"more": "x" * restore.MEGABYTE} for row in rows(content)["memory.fact"]]
     sentence = refused(bob, repacked(content, data_memory_fact_jsonl="\n".join(map(json.dumps, long))))
     assert sentence == "This archive cannot be brought in: row 1 of memory.fact has more than 1 MB."
 
 
 def test_few_long_rows_are_in_memory_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bringing_in, "LONGEST_ROW", 10)
+    monkeypatch.setattr(restore, "LONGEST_ROW", 10)
     lines = [b"1234\n", b"1234\n", b"1\n", b"12345678901234\n", b"1\n", b"2\n", b"3\n"]
-    assert list(bringing_in._batched(lines, 2)) == [lines[:2], lines[2:3], lines[3:4], lines[4:6], lines[6:]]
+    assert list(restore._batched(lines, 2)) == [lines[:2], lines[2:3], lines[3:4], lines[4:6], lines[6:]]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -390,7 +390,7 @@ def test_a_row_whose_name_is_none_is_refused(name: Any, alice: Any, bob: Any, ch
     for label in ("memory.fact", "chat.conversation"):
         lines = "\n".join(json.dumps(row | {"id": name}) for row in rows(content)[label])
         changed = repacked(content, **{f"data_{label.replace('.', '_')}_jsonl": lines})
-        assert refused(bob, changed) == bringing_in.NO_ARCHIVE
+        assert refused(bob, changed) == restore.NO_ARCHIVE
 
 
 def test_a_newer_format_is_refused(alice: Any, bob: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from anthropic.types import RawMessageStreamEvent
 from pydantic import TypeAdapter
 
-from chat.assembling import Reply
+from chat.turns.stream import Reply
 from tests.chat.conftest import Provider
 
 ONE_OF_EACH: list[dict[str, Any]] = [

@@ -12,13 +12,14 @@ from django.conf import settings
 from django.test import Client
 
 from accounts.models import User
-from chat import opening, reading
-from chat.branches import PASSED_OVER, Link, newest_below, path_to, places
-from chat.gathering import gather
-from chat.history import active_path
+from chat.ingest import librarian_triggers
+from chat.ingest.source import Conversations
+from chat.messages.branches import PASSED_OVER, Link, newest_below, path_to, places
+from chat.messages.history import active_path
 from chat.models import Attachment, Conversation, Message
-from chat.opening import Opened, Refused
-from chat.utterances import Conversations
+from chat.prompt.inputs import gather
+from chat.turns import intake
+from chat.turns.intake import Opened, Refused
 from memory.index.indexer import index_conversation
 from memory.models import Chunk, Fact, LibrarianRun
 from tests.chat.conftest import Tabs, settled
@@ -35,7 +36,7 @@ def message_of(conversation: Conversation, turn: int, role: str = "user") -> Mes
 
 
 def edited(user: User, message: Message, text: str = "In other words?", answer: str = "Another answer.") -> Opened:
-    opened = opening.edit(user, uuid4(), message.pk, text)
+    opened = intake.edit(user, uuid4(), message.pk, text)
     answered(opened, answer)
     return opened
 
@@ -60,12 +61,12 @@ def test_an_edited_message_is_a_sibling_and_the_old_branch_is_kept(alice: User, 
     assert (opened.question.parent_id, opened.question.turn) == (old.parent_id, 2)
     assert said(talk) == [*before[:2], "In other words?", "Another answer."]
     assert Message.objects.filter(conversation=talk).count() == 8
-    opening.follow(alice, old.pk)
+    intake.follow(alice, old.pk)
     assert said(talk) == before
 
 
 def test_the_first_message_can_be_edited_and_its_title_goes_with_it(alice: User) -> None:
-    first = opening.send(alice, uuid4(), None, "Where is Lisbom?")
+    first = intake.send(alice, uuid4(), None, "Where is Lisbom?")
     answered(first)
     opened = edited(alice, first.question, "Where is Lisbon?")
     assert opened.question.parent_id is None
@@ -77,10 +78,10 @@ def test_the_first_message_can_be_edited_and_its_title_goes_with_it(alice: User)
 
 def test_the_same_edit_sent_twice_is_one(alice: User, talk: Conversation) -> None:
     client_id, old = uuid4(), message_of(talk, 3)
-    first = opening.edit(alice, client_id, old.pk, "In other words?")
-    while_it_is_answered = opening.edit(alice, client_id, old.pk, "In other words?")
+    first = intake.edit(alice, client_id, old.pk, "In other words?")
+    while_it_is_answered = intake.edit(alice, client_id, old.pk, "In other words?")
     answered(first)
-    later = opening.edit(alice, client_id, old.pk, "In other words?")
+    later = intake.edit(alice, client_id, old.pk, "In other words?")
     assert (first.duplicate, while_it_is_answered.duplicate, later.duplicate) == (False, True, True)
     assert {first.answer.pk} == {while_it_is_answered.answer.pk, later.answer.pk}
     assert Message.objects.filter(conversation=talk).count() == 8
@@ -91,11 +92,11 @@ def test_while_an_answer_is_written_nothing_is_edited_answered_again_or_turned_t
 ) -> None:
     old, answer = message_of(talk, 2), message_of(talk, 1, "assistant")
     edited(alice, old)
-    opening.send(alice, uuid4(), talk.pk, "And now?")
+    intake.send(alice, uuid4(), talk.pk, "And now?")
     tries: list[Callable[[], object]] = [
-        lambda: opening.edit(alice, uuid4(), old.pk, "No"),
-        lambda: opening.retry(alice, uuid4(), answer.pk),
-        lambda: opening.follow(alice, old.pk),
+        lambda: intake.edit(alice, uuid4(), old.pk, "No"),
+        lambda: intake.retry(alice, uuid4(), answer.pk),
+        lambda: intake.follow(alice, old.pk),
     ]
     before = list(Message.objects.values_list("pk", "event_data"))
     for attempt in tries:
@@ -109,8 +110,8 @@ def test_another_persons_messages_are_not_there(alice: User, bob: User, talk: Co
     old = message_of(talk, 2)
     edited(alice, old)
     for attempt in (
-        lambda: opening.edit(bob, uuid4(), old.pk, "Mine now"),
-        lambda: opening.follow(bob, old.pk),
+        lambda: intake.edit(bob, uuid4(), old.pk, "Mine now"),
+        lambda: intake.follow(bob, old.pk),
     ):
         with pytest.raises(Refused) as refused:
             attempt()
@@ -127,7 +128,7 @@ def test_only_what_one_wrote_oneself_can_be_edited(alice: User, talk: Conversati
     Message.objects.filter(pk=imported.pk).update(author="Bob")
     for message in (answer, imported):
         with pytest.raises(Refused) as refused:
-            opening.edit(alice, uuid4(), message.pk, "Mine now")
+            intake.edit(alice, uuid4(), message.pk, "Mine now")
         assert refused.value.code == "not_yours"
 
 
@@ -147,14 +148,14 @@ def test_what_was_attached_goes_with_the_new_words_and_stays_with_the_old(alice:
 
 def test_an_older_answer_can_be_given_again_as_a_branch_from_there(alice: User, talk: Conversation) -> None:
     first = message_of(talk, 1, "assistant")
-    again = opening.retry(alice, uuid4(), first.pk)
+    again = intake.retry(alice, uuid4(), first.pk)
     answered(again, "Given again.")
     assert said(talk) == ["Question number 1?", "Given again."]
     assert {pk: (one.number, one.count) for pk, one in places([first, again.answer]).items()} == {
         first.pk: (1, 2),
         again.answer.pk: (2, 2),
     }
-    opening.follow(alice, first.pk)
+    intake.follow(alice, first.pk)
     assert len(said(talk)) == 6
 
 
@@ -167,11 +168,11 @@ def test_an_answer_that_is_only_tried_is_no_branch_until_it_is_kept(alice: User,
     Conversation.objects.filter(pk=talk.pk).update(next_seq=talk.next_seq + 1)
     assert places([first]) == {}
     with pytest.raises(Refused):
-        opening.follow(alice, tried.pk)
-    opening.keep_instead(alice, tried.pk)
+        intake.follow(alice, tried.pk)
+    intake.keep_instead(alice, tried.pk)
     assert said(talk)[-1] == "Without it."
     assert places([first])[first.pk].next == tried.pk
-    opening.follow(alice, first.pk)
+    intake.follow(alice, first.pk)
     assert said(talk)[-1] == "This is answer number 3."
 
 
@@ -190,7 +191,7 @@ def test_following_what_is_followed_already_changes_nothing(
     alice: User, talk: Conversation, queued: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        opening.follow(alice, message_of(talk, 1).pk)
+        intake.follow(alice, message_of(talk, 1).pk)
     assert queued == []
 
 
@@ -205,7 +206,7 @@ def test_what_was_left_leaves_the_index_at_once_and_comes_back(
     assert not found.filter(message__turn__gt=1).exists()
     index_conversation(talk.pk)
     assert found.filter(message=opened.question).exists()
-    opening.follow(alice, old.pk)
+    intake.follow(alice, old.pk)
     index_conversation(talk.pk)
     assert found.filter(message=old).exists()
     assert not found.filter(message=opened.question).exists()
@@ -220,7 +221,7 @@ def test_a_branch_from_within_folded_turns_reads_the_turns_and_the_other_keeps_i
     edited(alice, inside)
     conversation.refresh_from_db()
     assert standing(conversation) == (list(range(1, 11)), [])
-    opening.follow(alice, inside.pk)
+    intake.follow(alice, inside.pk)
     conversation.refresh_from_db()
     assert standing(conversation) == ([1, 2, *range(21, 31)], [(3, 20)])
 
@@ -237,7 +238,7 @@ def test_a_cut_that_the_branch_does_not_have_is_forgotten(alice: User, talk: Con
 def end(conversation: Conversation) -> list[str]:
     """Have it read; the new texts a reading would be given, as the branch stands now."""
     known = set(LibrarianRun.objects.values_list("pk", flat=True))
-    reading.end(Conversation.objects.get(pk=conversation.pk))
+    librarian_triggers.end(Conversation.objects.get(pk=conversation.pk))
     runs = LibrarianRun.objects.filter(conversation=conversation).exclude(pk__in=known)
     runs.update(state=LibrarianRun.State.DONE, attempts=1)
     return [
@@ -256,12 +257,12 @@ def test_the_librarian_reads_what_was_left_unread_when_it_is_followed_again_and_
     old = message_of(talk, 4)
     edited(alice, old, "Question 4 in other words?")
     assert end(talk) == ["Question 4 in other words?"]
-    opening.follow(alice, old.pk)
+    intake.follow(alice, old.pk)
     assert end(talk) == ["Question number 4?", "Question number 5?"]
-    opening.follow(alice, message_of(talk, 4).pk)
+    intake.follow(alice, message_of(talk, 4).pk)
     assert end(talk) == []
     other = Message.objects.get(text="Question 4 in other words?")
-    opening.follow(alice, other.pk)
+    intake.follow(alice, other.pk)
     assert end(talk) == []
     assert not Message.objects.filter(event_data__has_key=PASSED_OVER).exists()
 
@@ -288,7 +289,7 @@ def test_what_was_learned_from_words_that_are_taken_back_waits_and_what_gave_way
     )
     edited(alice, old)
     assert states(alice) == {"Lisbon": "active", "Porto": "proposed"}
-    opening.follow(alice, old.pk)
+    intake.follow(alice, old.pk)
     assert states(alice) == {"Lisbon": "superseded", "Porto": "active"}
 
 
@@ -305,17 +306,17 @@ def test_a_fact_comes_back_beside_no_other_of_its_key(alice: User, talk: Convers
     learned(alice, old, "Porto")
     opened = edited(alice, old, "I live in Faro")
     learned(alice, opened.question, "Faro", accepted_at=opened.question.created_at)
-    opening.follow(alice, old.pk)
+    intake.follow(alice, old.pk)
     assert states(alice) == {"Porto": "proposed", "Faro": "active"}
 
 
 def test_a_reading_that_has_not_begun_is_asked_for_anew(alice: User, talk: Conversation) -> None:
-    reading.end(talk)
+    librarian_triggers.end(talk)
     old = message_of(talk, 2)
     edited(alice, old)
     assert not LibrarianRun.objects.exists()
     assert end(talk) == ["Question number 1?", "In other words?"]
-    opening.follow(alice, old.pk)
+    intake.follow(alice, old.pk)
     assert end(talk) == ["Question number 2?", "Question number 3?"]
 
 
@@ -339,7 +340,7 @@ def test_siblings_show_their_number_and_lead_to_each_other(alice: User, talk: Co
 
 def test_where_it_is_busy_the_arrows_say_why_nothing_moves(alice: User, talk: Conversation, sign_in: SignIn) -> None:
     old = message_of(talk, 2)
-    opening.edit(alice, uuid4(), old.pk, "In other words?")
+    intake.edit(alice, uuid4(), old.pk, "In other words?")
     client = sign_in(alice)
     response = client.post(f"/m/{old.pk}/follow", headers={"HX-Request": "true"})
     assert response.status_code == 204
@@ -413,7 +414,7 @@ async def test_a_form_sent_twice_asks_once_and_leads_to_the_new_message(
 
 
 def test_what_is_asked_instead_is_not_recalled_for_itself(alice: User, talk: Conversation) -> None:
-    opened = opening.edit(alice, uuid4(), message_of(talk, 2).pk, "Which rivers run through Lisbon and Porto?")
+    opened = intake.edit(alice, uuid4(), message_of(talk, 2).pk, "Which rivers run through Lisbon and Porto?")
     index_conversation(talk.pk)  # the branch was turned to, and the worker is quicker than the turn
     assert Chunk.objects.filter(message=opened.question).exists()
     recollection = gather(opened).recollection

@@ -20,13 +20,13 @@ from django.db.models import F
 from accounts.models import User
 from budget.counting import calibration
 from budget.planning.user_plan import save
-from chat import gathering
-from chat.answering import Answered, RoundUsage, ToolUse
-from chat.assembling import Reply
-from chat.context import Compiled
-from chat.fitting import Loop
 from chat.models import Conversation, Role
-from chat.request import HOUR_EVERY, HOUR_EVERY_AT_ONE_GO, HOUR_FROM, PAUSES_AMONG
+from chat.prompt import inputs
+from chat.prompt.assemble import Compiled
+from chat.prompt.preflight import Loop
+from chat.prompt.request import HOUR_EVERY, HOUR_EVERY_AT_ONE_GO, HOUR_FROM, PAUSES_AMONG
+from chat.turns.agent_loop import Answered, RoundUsage, ToolUse
+from chat.turns.stream import Reply
 from memory.facts import review
 from memory.models import Boundary, Fact
 from offline.cache import InputUsage, PromptCache
@@ -199,9 +199,9 @@ def test_a_summary_without_words_is_no_block(alice: User) -> None:
 IN_A_FRESH_PROCESS = """
 import django, json
 django.setup()
-from chat.context import compile_context
+from chat.prompt.assemble import compile_context
 from chat.models import Message
-from chat.opening import Opened
+from chat.turns.intake import Opened
 question = Message.objects.get(pk={question})
 answer = Message.objects.get(pk={answer})
 opened = Opened(question.conversation, question, answer, created=False, duplicate=False)
@@ -374,7 +374,7 @@ def test_after_half_an_hour_no_more_than_three_turns_are_written_again(alice: Us
 
 
 def test_a_server_without_a_cache_gets_no_breakpoints(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "capabilities", lambda model: replace(ABLE, caching=False))
+    monkeypatch.setattr(inputs, "capabilities", lambda model: replace(ABLE, caching=False))
     conversation = begin(alice, numbered(4))
     opened, compiled = ask(conversation, "And now?")
     assert "cache_control" not in json.dumps(compiled.request)

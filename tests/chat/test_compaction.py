@@ -16,12 +16,13 @@ from django.utils import timezone
 
 from accounts.models import User
 from budget.spending import limits, usage
-from chat import compaction, segments, trash
-from chat.compaction import ask, carry_out, requeue_due
-from chat.folding import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS
+from chat.compaction import jobs, segments
+from chat.compaction.jobs import ask, carry_out, requeue_due
+from chat.compaction.segments import keep_long_results
+from chat.compaction.summaries import Exchange, RuleEngine, Summarised, Verbosity
+from chat.compaction.window import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS
+from chat.conversations import trash
 from chat.models import Compaction, Conversation, Message, Segment
-from chat.segments import keep_long_results
-from chat.summary import Exchange, RuleEngine, Summarised, Verbosity
 from memory.librarian.engine import Usage
 from memory.models import Chunk, Document
 from memory.retrieval.recall import recall
@@ -196,7 +197,7 @@ def test_asking_queues_one_task_and_asking_again_makes_no_second_row(
         again = ask(conversation, "length")
     assert wish is not None
     assert wish == again
-    assert queued == [(compaction.TASK, (wish.pk,))] * 2
+    assert queued == [(jobs.TASK, (wish.pk,))] * 2
     assert Compaction.objects.count() == 1
 
 
@@ -218,12 +219,12 @@ def test_a_worker_whose_lease_ran_out_folds_nothing_when_it_comes_back(
     stage_1 = keep_long_results
 
     def overtaken(same: Any) -> int:
-        monkeypatch.setattr(compaction, "keep_long_results", stage_1)
+        monkeypatch.setattr(jobs, "keep_long_results", stage_1)
         Compaction.objects.update(lease_until=timezone.now())
         carry_out(wish.pk)
         return stage_1(same)
 
-    monkeypatch.setattr(compaction, "keep_long_results", overtaken)
+    monkeypatch.setattr(jobs, "keep_long_results", overtaken)
     carry_out(wish.pk)
     assert Segment.objects.count() == 1
     assert Compaction.objects.get().segments == 1
@@ -238,12 +239,12 @@ def test_a_worker_that_was_overtaken_while_it_thought_changes_nothing_when_it_co
     ended: list[Compaction] = []
 
     def overtaken() -> None:
-        monkeypatch.setattr(compaction, "let_go", lambda: None)
+        monkeypatch.setattr(jobs, "let_go", lambda: None)
         Compaction.objects.update(lease_until=timezone.now())
         carry_out(wish.pk)
         ended.append(Compaction.objects.get(pk=wish.pk))
 
-    monkeypatch.setattr(compaction, "let_go", overtaken)
+    monkeypatch.setattr(jobs, "let_go", overtaken)
     assert carry_out(wish.pk) is False
     (other,) = ended
     wish.refresh_from_db()
@@ -271,7 +272,7 @@ def of_tokens(wish: Compaction) -> tuple[int, int, int, int]:
 
 
 def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.summary.engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
     wish = ask(begin(alice, numbered(25)), "length")
     assert wish is not None
     carry_out(wish.pk)
@@ -280,7 +281,7 @@ def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytes
 
 
 def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.summary.engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
     wish = ask(begin(alice, numbered(25)), "length")
     assert wish is not None
     limits.set_limit(alice, limits.What.TOKENS, limits.Per.DAY, Decimal(0))
@@ -292,7 +293,7 @@ def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: py
 def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chat.summary.engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
     conversation = begin(alice, numbered(25))
     wish = ask(conversation, "length")
     assert wish is not None
@@ -303,11 +304,11 @@ def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
     def taken_over() -> None:
         Compaction.objects.update(claim=uuid4())
 
-    monkeypatch.setattr(compaction, "let_go", edited)
+    monkeypatch.setattr(jobs, "let_go", edited)
     carry_out(wish.pk)
     assert of_tokens(wish) == (1_000, 100, 1_000, 100)
     Compaction.objects.update(not_before=timezone.now())
-    monkeypatch.setattr(compaction, "let_go", taken_over)
+    monkeypatch.setattr(jobs, "let_go", taken_over)
     carry_out(wish.pk)
     assert not Segment.objects.exists()
     assert of_tokens(wish) == (2_000, 200, 2_000, 200)
@@ -344,10 +345,10 @@ def test_a_worker_that_dies_between_summary_and_commit_leaves_no_half(
 def test_what_is_never_finished_is_given_up_and_says_so(alice: User) -> None:
     wish = ask(begin(alice, numbered(25)), "length")
     assert wish is not None
-    Compaction.objects.update(attempts=compaction.MAX_ATTEMPTS)
+    Compaction.objects.update(attempts=jobs.MAX_ATTEMPTS)
     carry_out(wish.pk)
     wish.refresh_from_db()
-    assert (wish.state, wish.error) == (Compaction.State.FAILED, compaction.GAVE_UP)
+    assert (wish.state, wish.error) == (Compaction.State.FAILED, jobs.GAVE_UP)
 
 
 def test_a_stretch_that_changed_while_it_was_summarised_is_looked_at_again(
@@ -360,7 +361,7 @@ def test_a_stretch_that_changed_while_it_was_summarised_is_looked_at_again(
     def edited() -> None:
         Message.objects.filter(conversation=conversation, turn=5, role="user").update(text="[forgotten]")
 
-    monkeypatch.setattr(compaction, "let_go", edited)
+    monkeypatch.setattr(jobs, "let_go", edited)
     carry_out(wish.pk)
     assert not Segment.objects.exists()
     monkeypatch.undo()
@@ -370,7 +371,7 @@ def test_a_stretch_that_changed_while_it_was_summarised_is_looked_at_again(
 
 
 def test_a_turn_that_was_compiled_before_the_folding_does_not_bring_its_cut_point_back(alice: User) -> None:
-    from chat.closing import _keep_standing
+    from chat.turns.finish import _keep_standing
 
     conversation = begin(alice, numbered(25))
     conversation.cut_from, conversation.cut_until = 3, 20

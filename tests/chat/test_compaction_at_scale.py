@@ -17,15 +17,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from chat import gathering
-from chat.answering import ToolUse
-from chat.context import compile_context
-from chat.folding import MOST_SEGMENTS
+from chat.compaction.triggers import VERBATIM_TURNS
+from chat.compaction.window import MOST_SEGMENTS
 from chat.models import Conversation, Segment
-from chat.opening import Opened, send
-from chat.request import FRAME, PLACEHOLDER, SUMMARY_NOTE
+from chat.prompt import inputs
+from chat.prompt.assemble import compile_context
+from chat.prompt.request import FRAME, PLACEHOLDER, SUMMARY_NOTE
 from chat.tools import run_tool
-from chat.triggers import VERBATIM_TURNS
+from chat.turns.agent_loop import ToolUse
+from chat.turns.intake import Opened, send
 from memory.index.indexer import embed_waiting, index_conversation
 from memory.retrieval.recall import Recollection
 from tests.chat.long_talk import Exchange, answered, ask, begin, fold, go_on
@@ -89,7 +89,7 @@ def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
     took: list[float] = []
     statements: list[int] = []
     with monkeypatch.context() as without_retrieval:
-        without_retrieval.setattr(gathering, "recall", lambda *_, **__: Recollection())
+        without_retrieval.setattr(inputs, "recall", lambda *_, **__: Recollection())
         for turn in range(COMPILED_EVERY, TURNS + 1, COMPILED_EVERY):
             go_on(conversation, [said(before) for before in range(turn - COMPILED_EVERY + 1, turn)])
             question, answer = said(turn)

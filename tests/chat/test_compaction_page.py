@@ -12,10 +12,10 @@ from django.test import Client
 
 from accounts.models import User
 from budget.models import Receipt
-from chat import windows
-from chat.compaction import ask
-from chat.folds import WHAT_HAPPENS
+from chat.compaction.jobs import ask
 from chat.models import Compaction, Conversation, Message, Segment
+from chat.pages import message_window
+from chat.pages.compacted_turns import WHAT_HAPPENS
 from recall.llm.client import from_settings, remembered
 from tests.chat.long_talk import begin, fold, go_on, numbered
 
@@ -83,7 +83,7 @@ def test_merged_summaries_are_shown_as_they_were_made(alice: User, sign_in: Sign
 
 
 def test_early_folds_come_on_request(folded: Conversation, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(windows, "AT_ONCE", 20)
+    monkeypatch.setattr(message_window, "AT_ONCE", 20)
     client = sign_in(folded.user)
     html = page(client, folded)
     assert 'class="fold"' not in html

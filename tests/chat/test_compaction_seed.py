@@ -7,13 +7,13 @@ import json
 import pytest
 
 from accounts.models import User
-from chat import reading
-from chat.answering import ToolUse
-from chat.compaction import carry_out
-from chat.folding import KEPT_TURNS
+from chat.compaction.jobs import carry_out
+from chat.compaction.triggers import VERBATIM_TURNS, Moment, reason
+from chat.compaction.window import KEPT_TURNS
+from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
 from chat.tools import run_tool
-from chat.triggers import VERBATIM_TURNS, Moment, reason
+from chat.turns.agent_loop import ToolUse
 from memory.index.indexer import embed_waiting, index_conversation
 from memory.librarian.run import read
 from memory.models import Fact, LibrarianRun
@@ -101,7 +101,7 @@ def test_a_hundred_turns_become_a_few_summaries_and_the_last_turns(hundred: Conv
 
 
 def test_the_name_is_known_without_any_search(hundred: Conversation) -> None:
-    reading.end(hundred)
+    librarian_triggers.end(hundred)
     for run in LibrarianRun.objects.filter(conversation=hundred):
         read(run.pk)
     assert Fact.objects.get(user=hundred.user, key="name").value == "Alex"

@@ -12,12 +12,22 @@ from django.utils import timezone
 
 from accounts.models import User
 from budget.counting.estimate import TextClass, estimate
-from chat import closing, reading
-from chat.answering import Answered
-from chat.compaction import MADE_UP_FOR, ask_if_due, ask_where_quiet, carry_out
-from chat.folding import FEWEST, KEPT_TURNS, LEAST_TURNS, MERGED_DOWN_TO, MOST_SEGMENTS, Sized, stretch, too_many
+from chat.compaction.jobs import MADE_UP_FOR, ask_if_due, ask_where_quiet, carry_out
+from chat.compaction.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, Moment, reason
+from chat.compaction.window import (
+    FEWEST,
+    KEPT_TURNS,
+    LEAST_TURNS,
+    MERGED_DOWN_TO,
+    MOST_SEGMENTS,
+    Sized,
+    stretch,
+    too_many,
+)
+from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
-from chat.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, Moment, reason
+from chat.turns import finish
+from chat.turns.agent_loop import Answered
 from memory.index.indexer import embed_waiting
 from recall.llm.client import from_settings
 from tests.chat.conftest import Provider, Tabs
@@ -106,16 +116,16 @@ def test_a_prompt_of_more_than_half_the_window_is_folded(alice: User) -> None:
     prompt = compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.ratios)
     for window, found in ((2 * prompt, []), (2 * prompt - 1, ["window"])):
         able = replace(known.able, context_window=window)
-        closing._fold_if_due(opened, replace(compiled, known=replace(known, able=able)), answer, Answered())
+        finish._fold_if_due(opened, replace(compiled, known=replace(known, able=able)), answer, Answered())
         assert [one.reason for one in Compaction.objects.all()] == found
 
 
 @pytest.mark.django_db
 def test_a_conversation_that_ends_is_folded_and_one_that_pauses_is_not(alice: User) -> None:
     conversation = begin(alice, numbered(25))
-    reading.leave_others(alice, begin(alice).pk)
+    librarian_triggers.leave_others(alice, begin(alice).pk)
     assert not Compaction.objects.exists()
-    reading.end(conversation)
+    librarian_triggers.end(conversation)
     assert Compaction.objects.get().reason == "ended"
 
 
@@ -166,7 +176,7 @@ def test_others_are_left_alone(alice: User, given: dict[str, Any]) -> None:
 @pytest.mark.django_db
 def test_where_the_model_has_no_cache_a_silence_folds_nothing(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(alice)
-    monkeypatch.setattr("chat.compaction.remembered", lambda model: replace(from_settings(), caching=False))
+    monkeypatch.setattr("chat.compaction.jobs.remembered", lambda model: replace(from_settings(), caching=False))
 
     assert ask_where_quiet() == 0
 
@@ -174,7 +184,7 @@ def test_where_the_model_has_no_cache_a_silence_folds_nothing(alice: User, monke
 @pytest.mark.django_db
 @pytest.mark.parametrize(("turns", "asked"), [(LEAST_TURNS - 1, 0), (LEAST_TURNS, 1)])
 def test_a_short_conversation_that_ends_is_not_even_looked_at(alice: User, turns: int, asked: int) -> None:
-    reading.end(begin(alice, numbered(turns)))
+    librarian_triggers.end(begin(alice, numbered(turns)))
     assert Compaction.objects.count() == asked
     assert stretch([Sized(number, 10**6) for number in range(1, LEAST_TURNS)], ceiling=1) is None
     assert stretch([Sized(number, 10**6) for number in range(1, LEAST_TURNS + 1)], ceiling=1) is not None
@@ -189,7 +199,7 @@ def test_a_short_one_that_holds_a_tools_result_is(alice: User) -> None:
         user=alice, conversation=conversation, seq=conversation.next_seq, turn=2, parent=answer,
         role="tool", event_type=Message.Event.TOOL_RESULT, text="found",
     )  # fmt: skip
-    reading.end(conversation)
+    librarian_triggers.end(conversation)
     assert Compaction.objects.count() == 1
 
 
@@ -253,7 +263,7 @@ async def test_an_answer_is_shown_although_the_folding_fails(
     def fails(*_: Any) -> None:
         raise ValueError("no")
 
-    monkeypatch.setattr(closing, "_fold_if_due", fails)
+    monkeypatch.setattr(finish, "_fold_if_due", fails)
     tab = await tabs.open(alice)
     done = await tab.talk("Hello there.")
     assert done["outcome"] == "complete"

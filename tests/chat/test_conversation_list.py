@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat import conversation_list as listing
-from chat.conversation_list import conversation_list, told_day
+from chat.conversations import listing
+from chat.conversations.listing import conversation_list, told_day
 from chat.models import Conversation, Message
 from tests.chat.test_pages import say
 
@@ -168,10 +168,10 @@ def test_pinning_and_archiving_are_done_and_undone(sign_in: SignIn, alice: Any) 
 def test_writing_in_an_archived_conversation_brings_it_back_into_the_list(alice: Any) -> None:
     from uuid import uuid4
 
-    from chat import opening
+    from chat.turns import intake
 
     found = begun(alice, "Zebra", archived_at=timezone.now())
-    opening.send(alice, uuid4(), found.pk, "And now?")
+    intake.send(alice, uuid4(), found.pk, "And now?")
     found.refresh_from_db()
     assert found.archived_at is None
 

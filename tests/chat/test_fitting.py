@@ -17,11 +17,12 @@ from asgiref.sync import sync_to_async
 from budget.models import Receipt
 from budget.planning.plan import SMALL, ResolvedPlan, Section, resolve
 from budget.planning.preflight import LEAST_HEAD, Checked, Verdict
-from chat import answering, fitting, gathering
-from chat.answering import ToolUse
-from chat.assembling import Reply
 from chat.models import Message
-from chat.taskroom import Shown
+from chat.prompt import inputs, preflight
+from chat.tools.output_budget import Shown
+from chat.turns import agent_loop
+from chat.turns.agent_loop import ToolUse
+from chat.turns.stream import Reply
 from memory.documents import revisions
 from memory.models import Document, Revision
 from recall.llm import client as provider_module
@@ -33,7 +34,7 @@ SENTENCE = "The harbour of Lisbon was rebuilt after the earthquake, street by st
 
 
 def with_plan(monkeypatch: pytest.MonkeyPatch, plan: ResolvedPlan) -> None:
-    monkeypatch.setattr(gathering, "plan_for", lambda user, window: plan)
+    monkeypatch.setattr(inputs, "plan_for", lambda user, window: plan)
 
 
 def roomy(task: int) -> ResolvedPlan:
@@ -94,7 +95,9 @@ async def test_the_whole_of_a_result_that_stands_nowhere_is_kept_as_an_artifact(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_plan(monkeypatch, roomy(task=600))
-    monkeypatch.setattr("chat.turn.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90)))
+    monkeypatch.setattr(
+        "chat.turns.run.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90))
+    )
     provider.script({"tools": [{"name": "search_knowledge", "input": {"query": "x"}}]}, {"text": "Much."})
     tab = await tabs.open(alice)
     await tab.talk("Search")
@@ -177,7 +180,7 @@ async def test_a_stop_before_a_round_was_heard_of_books_its_input_as_estimated(
             await asyncio.sleep(60)
         return await real().messages.create(**request)
 
-    monkeypatch.setattr(answering, "client", lambda: SimpleNamespace(messages=SimpleNamespace(create=create)))
+    monkeypatch.setattr(agent_loop, "client", lambda: SimpleNamespace(messages=SimpleNamespace(create=create)))
     provider.script(reading(long_document))
     tab = await tabs.open(alice)
     accepted = await tab.ask("Read it")
@@ -220,13 +223,13 @@ async def test_near_the_limit_the_provider_is_asked(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int | None] = []
-    honest = fitting._count
+    honest = preflight._count
 
     async def count(request: dict[str, Any]) -> int | None:
         asked.append(await honest(request))
         return asked[-1]
 
-    monkeypatch.setattr(fitting, "_count", count)
+    monkeypatch.setattr(preflight, "_count", count)
     tab, conversation, limit = await near_the_limit(alice, tabs, provider, monkeypatch)
     assert asked == [], "far from the limit nobody is asked"
     await tab.talk(SENTENCE * 3, conversation)
@@ -245,7 +248,9 @@ async def test_a_count_that_fails_is_no_failure_of_the_turn(
         asked.append(request["model"])
         raise httpx2.ConnectError("no way there")
 
-    monkeypatch.setattr(fitting, "client", lambda: SimpleNamespace(messages=SimpleNamespace(count_tokens=count_tokens)))
+    monkeypatch.setattr(
+        preflight, "client", lambda: SimpleNamespace(messages=SimpleNamespace(count_tokens=count_tokens))
+    )
     done = await tab.talk(SENTENCE * 3, conversation)
     assert asked
     assert done["outcome"] == "complete"
@@ -261,7 +266,7 @@ async def test_what_the_provider_counts_too_long_is_compiled_for_less(
     async def count(request: dict[str, Any]) -> int | None:
         return next(counts, limit)
 
-    monkeypatch.setattr(fitting, "_count", count)
+    monkeypatch.setattr(preflight, "_count", count)
     done = await tab.talk(SENTENCE * 3, conversation)
     receipt = await receipt_of(done["message"])
     assert any(item["rule"] == "history gives way in its middle" for item in receipt.items)
@@ -271,7 +276,7 @@ async def test_what_the_provider_counts_too_long_is_compiled_for_less(
 async def test_where_nothing_can_give_way_the_message_is_refused_with_a_sentence(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fitting, "check", lambda *_, **__: Checked(Verdict.SHORTEN, 700))
+    monkeypatch.setattr(preflight, "check", lambda *_, **__: Checked(Verdict.SHORTEN, 700))
     tab = await tabs.open(alice)
     done = await tab.talk(SENTENCE * 2)
     answer = await Message.objects.aget(pk=done["message"])
@@ -283,7 +288,7 @@ async def test_tools_that_leave_no_room_end_the_turn_with_a_sentence(
     alice: Any, tabs: Tabs, provider: Provider, long_document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider.script({"text": "Let me see.", **reading(long_document)}, {"text": "never"})
-    monkeypatch.setattr(fitting.Loop, "next", _no_room)
+    monkeypatch.setattr(preflight.Loop, "next", _no_room)
     tab = await tabs.open(alice)
     done = await tab.talk("Read it")
     answer = await Message.objects.aget(pk=done["message"])
@@ -315,8 +320,10 @@ async def test_a_result_that_cannot_be_kept_is_shortened_all_the_same(
         raise revisions.PathTakenError("/artifacts/x")
 
     with_plan(monkeypatch, roomy(task=600))
-    monkeypatch.setattr(fitting, "keep_artifact", full)
-    monkeypatch.setattr("chat.turn.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90)))
+    monkeypatch.setattr(preflight, "keep_artifact", full)
+    monkeypatch.setattr(
+        "chat.turns.run.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90))
+    )
     provider.script({"tools": [{"name": "search_knowledge", "input": {"query": "x"}}]}, {"text": "Much."})
     tab = await tabs.open(alice)
     done = await tab.talk("Search")
@@ -334,8 +341,8 @@ async def test_a_proxy_that_answers_for_the_provider_has_not_counted(
 ) -> None:
     page = httpx2.MockTransport(lambda request: httpx2.Response(200, headers={"content-type": kind}, text=body))
     async with anthropic.AsyncAnthropic(api_key="test", http_client=httpx2.AsyncClient(transport=page)) as behind:
-        monkeypatch.setattr(fitting, "client", lambda: behind)
-        assert await fitting._count({"model": "any", "messages": []}) is None
+        monkeypatch.setattr(preflight, "client", lambda: behind)
+        assert await preflight._count({"model": "any", "messages": []}) is None
 
 
 async def test_results_stay_apart_where_a_server_gives_each_round_the_same_ids() -> None:
@@ -344,5 +351,5 @@ async def test_results_stay_apart_where_a_server_gives_each_round_the_same_ids()
     for result in ("first", "second", "third"):
         arrived = Shown(ToolUse("call_0", "read_document", {}, result), result, 1, 1, {})
         shown.append(arrived)
-        request = fitting._with_results(request, Reply(blocks=[]), [arrived], shown, cached=True)
+        request = preflight._with_results(request, Reply(blocks=[]), [arrived], shown, cached=True)
     assert results_of({"body": request}) == ["first", "second", "third"]

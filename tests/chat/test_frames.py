@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.frames import BadFrame, Send, client_id_of, parse
+from chat.protocol import BadFrame, Send, client_id_of, parse
 
 ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 

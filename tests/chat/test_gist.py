@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget.counting.learning import unknown
-from chat.answering import ToolUse
-from chat.gist import MOST_CHARS, beginning, gist_of
-from chat.taskroom import TaskRoom
+from chat.tools.output_budget import TaskRoom
+from chat.tools.snippets import MOST_CHARS, beginning, gist_of
+from chat.turns.agent_loop import ToolUse
 
 LONG = " ".join(f"Sentence number {n} tells something about the harbour." for n in range(12))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from budget.models import UsageDay
-from chat.archive.bringing_in import NOT_CONSISTENT
+from chat.archive.restore import NOT_CONSISTENT
 from chat.importing.entries import NotImportedError
 from memory.facts import review
 from memory.models import Fact, ReviewAction

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from chat.history import active_path
 from chat.importing import jobs
 from chat.importing.entries import NOT_AN_EXPORT, NotImportedError
-from chat.importing.keeping import keep
+from chat.importing.upsert import keep
+from chat.messages.history import active_path
 from chat.models import Conversation, ImportJob, ImportPart, Message
 from memory.models import Chunk, Document, Fact, FactLink, LibrarianRun
 from memory.retrieval.recall import recall

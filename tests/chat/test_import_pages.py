@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient, Client
 from django.urls import reverse
 
-from chat.archive.streaming import streamed
+from chat.archive.stream import streamed
 from chat.importing import jobs
 from chat.models import Conversation, ImportJob
 from memory.models import Fact, LibrarianRun

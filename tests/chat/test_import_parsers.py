@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from chat.importing import claude
 from chat.importing.entries import NotImportedError, origin, raw_entries, understood
-from chat.importing.splitting import NotJsonError, entries
+from chat.importing.json_stream import NotJsonError, entries
 from chat.importing.threads import BrokenEntryError, Found, Said, Thread
 from tests.chat.exports import CHATGPT, CLAUDE, CLAUDE_MEMORIES, CLAUDE_PROJECTS, conversation, zipped
 

@@ -8,9 +8,9 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
-from chat.catching_up import index_what_was_missed
+from chat.ingest.index_backfill import index_what_was_missed
+from chat.ingest.source import Conversations
 from chat.models import Conversation, Message
-from chat.utterances import Conversations
 from memory.index.indexer import index_conversation
 from memory.models import Chunk
 from memory.ports.source import Utterance

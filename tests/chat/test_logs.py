@@ -47,7 +47,7 @@ def written(records: list[logging.LogRecord]) -> str:
 
 async def a_turn_full_of_secrets(user: Any, tabs: Tabs, provider: Provider) -> int:
     def prepare() -> None:
-        from chat.utterances import Conversations
+        from chat.ingest.source import Conversations
 
         Conversations().store(user, "Instruments", said(("user", f"I keep a {SECRETS[2]} in the cellar.")))
         embed_waiting()
@@ -99,7 +99,7 @@ async def test_a_fault_of_ours_is_logged_without_its_message(
     def broken(*_: Any) -> None:
         raise ValueError(f"cannot parse {SECRETS[0]}")
 
-    monkeypatch.setattr("chat.turn.compile_context", broken)
+    monkeypatch.setattr("chat.turns.run.compile_context", broken)
     tab = await tabs.open(alice)
     await tab.talk("Good morning")
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chat import markdown_export
-from chat.markdown_export import file_name, pages, with_fences_closed
+from chat.conversations import markdown_export
+from chat.conversations.markdown_export import file_name, pages, with_fences_closed
 from chat.models import Attachment, Conversation, Message
 from tests.chat.test_pages import say
 

@@ -14,9 +14,8 @@ from pydantic import ValidationError
 
 from accounts.models import User
 from budget.spending.prices import LIST_PRICES
-from chat import choosing_model
-from chat.choices import WRITES_CACHE_ANEW, Choices
-from chat.choosing_model import (
+from chat.conversations import model_choice
+from chat.conversations.model_choice import (
     OFFLINE_MODELS,
     NotOffered,
     checked_effort,
@@ -26,10 +25,11 @@ from chat.choosing_model import (
     label_of,
     models_for,
 )
-from chat.context import compile_context
-from chat.frames import Send, parse
+from chat.conversations.options import WRITES_CACHE_ANEW, Choices
 from chat.models import Conversation
-from chat.opening import Refused, send
+from chat.prompt.assemble import compile_context
+from chat.protocol import Send, parse
+from chat.turns.intake import Refused, send
 from offline.models import MODELS
 from recall.llm.client import Capabilities
 from tests.chat.long_talk import ask, begin, numbered
@@ -129,7 +129,7 @@ def test_effort_is_kept_only_where_the_model_has_it(monkeypatch: pytest.MonkeyPa
 
 def test_of_somebody_elses_server_it_is_asked_what_the_model_can_do(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {SONNET: Capabilities(1_000, 500, effort=False), "qwen3:8b": Capabilities(1_000, 500, effort=True)}
-    monkeypatch.setattr(choosing_model, "remembered", known.get)
+    monkeypatch.setattr(model_choice, "remembered", known.get)
     served_by(monkeypatch, "http://localhost:11434")
 
     assert [has_effort(name) for name in (SONNET, "qwen3:8b", "gpt-oss:20b")] == [False, True, False]

@@ -12,15 +12,15 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat import opening
 from chat.models import Conversation, Message
-from chat.opening import Opened, Refused
+from chat.turns import intake
+from chat.turns.intake import Opened, Refused
 
 pytestmark = pytest.mark.django_db
 
 
 def say(user: Any, text: str = "Hello", conversation: UUID | None = None, client_id: UUID | None = None) -> Opened:
-    return opening.send(user, client_id or uuid4(), conversation, text)
+    return intake.send(user, client_id or uuid4(), conversation, text)
 
 
 def finish(opened: Opened, text: str = "Hello to you", **fields: Any) -> None:
@@ -48,8 +48,8 @@ def test_the_next_message_follows_the_answer(alice: Any) -> None:
 def test_a_resend_with_the_same_client_id_changes_nothing(alice: Any) -> None:
     client_id = uuid4()
     first = say(alice, client_id=client_id)
-    again = opening.send(alice, client_id, None, "Hello")
-    in_place = opening.send(alice, client_id, first.conversation.pk, "Hello")
+    again = intake.send(alice, client_id, None, "Hello")
+    in_place = intake.send(alice, client_id, first.conversation.pk, "Hello")
     assert again.duplicate
     assert in_place.duplicate
     assert again.answer.pk == in_place.answer.pk == first.answer.pk
@@ -91,9 +91,9 @@ def test_text_that_cannot_be_stored_is_refused_with_a_sentence(alice: Any, text:
 def test_any_text_is_stored_or_refused(text: str) -> None:
     if "\x00" in text or not text.strip():
         with pytest.raises(Refused, match=r"NUL|nothing in this message"):
-            opening.checked_text(text)
+            intake.checked_text(text)
     else:
-        assert opening.checked_text(text).encode("utf-8")
+        assert intake.checked_text(text).encode("utf-8")
 
 
 def test_bob_cannot_write_into_or_retry_in_alices_conversation(alice: Any, bob: Any) -> None:
@@ -101,8 +101,8 @@ def test_bob_cannot_write_into_or_retry_in_alices_conversation(alice: Any, bob: 
     finish(opened)
     tries: list[Callable[[], Opened]] = [
         lambda: say(bob, "Hi", opened.conversation.pk),
-        lambda: opening.retry(bob, uuid4(), opened.answer.pk),
-        lambda: opening.go_on(bob, uuid4(), opened.answer.pk),
+        lambda: intake.retry(bob, uuid4(), opened.answer.pk),
+        lambda: intake.go_on(bob, uuid4(), opened.answer.pk),
     ]
     for attempt in tries:
         with pytest.raises(Refused) as refused:
@@ -119,7 +119,7 @@ def test_the_same_client_id_of_two_people_is_two_messages(alice: Any, bob: Any) 
 def test_a_retry_is_a_new_branch_of_the_same_turn(alice: Any) -> None:
     first = say(alice)
     finish(first)
-    again = opening.retry(alice, uuid4(), first.answer.pk)
+    again = intake.retry(alice, uuid4(), first.answer.pk)
     assert again.question.pk == first.question.pk
     assert again.answer.parent_id == first.question.pk
     assert (again.answer.turn, again.answer.seq) == (1, 3)
@@ -130,7 +130,7 @@ def test_a_retry_is_a_new_branch_of_the_same_turn(alice: Any) -> None:
 def test_going_on_is_a_turn_that_names_the_answer_it_continues(alice: Any) -> None:
     first = say(alice)
     finish(first)
-    more = opening.go_on(alice, uuid4(), first.answer.pk)
+    more = intake.go_on(alice, uuid4(), first.answer.pk)
     assert more.question.event_data == {"continues": first.answer.pk}
     assert more.question.turn == 2
 
@@ -142,7 +142,7 @@ def test_the_same_frame_from_two_sockets_at_once_is_one_message(alice: Any) -> N
     def send() -> None:
         together.wait()
         try:
-            results.append(opening.send(alice, client_id, None, "Hello"))
+            results.append(intake.send(alice, client_id, None, "Hello"))
         finally:
             connection.close()
 

@@ -17,8 +17,8 @@ from django.db import connections
 from django.test import Client
 from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect, sync_playwright
 
+from chat.messages.rendering import exchange_html, message_html
 from chat.models import Conversation, Message
-from chat.pages import exchange_html, message_html
 from tests.chat.test_pages import say
 
 pytestmark = pytest.mark.browser

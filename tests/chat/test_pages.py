@@ -12,9 +12,9 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 
-from chat import windows
+from chat.messages.rendering import exchange_html, message_html, told_time
 from chat.models import Conversation, Message
-from chat.pages import exchange_html, message_html, told_time
+from chat.pages import message_window
 from memory.librarian.rules.engine import VERSION
 from memory.models import Fact, LibrarianRun
 
@@ -168,7 +168,7 @@ def test_a_message_nobody_typed_is_told_as_what_it_was(alice: Any, conversation:
 def test_early_messages_come_on_request(
     sign_in: SignIn, alice: Any, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(windows, "AT_ONCE", 2)
+    monkeypatch.setattr(message_window, "AT_ONCE", 2)
     say(conversation, "Later question")
     say(conversation, "Later answer")
     client = sign_in(alice)
@@ -189,7 +189,7 @@ def test_a_messages_address_leads_to_it_in_its_conversation(
 def test_an_early_messages_address_asks_for_what_is_around_it(
     sign_in: SignIn, alice: Any, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(windows, "AT_ONCE", 1)
+    monkeypatch.setattr(message_window, "AT_ONCE", 1)
     first = conversation.messages.earliest("seq")
     assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}?at={first.pk}#m-{first.pk}"
 

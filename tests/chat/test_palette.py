@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Conversation
-from chat.palette import COMMANDS, Group, options
-from chat.settings_pages import sections
-from chat.shortcuts import SHORTCUTS
+from chat.pages.palette import COMMANDS, Group, options
+from chat.pages.settings import sections
+from chat.pages.shortcuts import SHORTCUTS
 
 SignIn = Callable[[Any], Client]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation
-from chat.person import acquaintance, acquaintance_so_far, clock_lines, relationship_stage, stage_of
+from chat.prompt.user_context import acquaintance, acquaintance_so_far, clock_lines, relationship_stage, stage_of
 from memory.models import Fact
 
 SignIn = Callable[[User], Client]

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from budget.planning.plan import Section
-from chat import projects
-from chat.answering import ToolUse
-from chat.context import Compiled, compile_context
 from chat.models import Conversation, Message, Project
-from chat.opening import Opened, send
+from chat.projects import projects
+from chat.prompt.assemble import Compiled, compile_context
 from chat.tools import run_tool
+from chat.turns.agent_loop import ToolUse
+from chat.turns.intake import Opened, send
 from memory.models import Boundary, Document, Episode, Fact
 from memory.retrieval.conversation_start import where_we_left
 from memory.retrieval.query import read

@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from chat import projects, roles
-from chat.bringing_back import GoneForGood
-from chat.choices import Choices, NotThere, beginning
+from chat.conversations.options import Choices, NotThere, beginning
 from chat.models import Conversation, Project
-from chat.opening import Refused, send
+from chat.projects import projects, roles
+from chat.projects.undo_tokens import GoneForGood
+from chat.turns.intake import Refused, send
 from memory.documents import revisions, tree
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target

@@ -13,15 +13,16 @@ from asgiref.sync import async_to_sync, sync_to_async
 from accounts.models import User
 from budget.models import Receipt
 from budget.planning.plan import STANDARD, Section, resolve
-from chat import gathering, opening
-from chat.answering import ToolUse
-from chat.context import compile_known, weigh
+from chat.compaction.segments import keep_long_results
+from chat.ingest.source import Conversations
 from chat.models import Conversation, Message
-from chat.opening import Opened
-from chat.segments import keep_long_results
+from chat.prompt import inputs
+from chat.prompt.assemble import compile_known, weigh
 from chat.tools import run_tool
-from chat.tools.knowing import brought
-from chat.utterances import Conversations
+from chat.tools.knowledge import brought
+from chat.turns import intake
+from chat.turns.agent_loop import ToolUse
+from chat.turns.intake import Opened
 from memory.documents import revisions
 from memory.index.indexer import embed_waiting, index_document
 from memory.models import Document, Episode, Fact
@@ -123,9 +124,9 @@ def test_a_line_that_is_not_sure_of_its_place_is_told_once_whether_it_finds_one_
     """`missing`: tokens that the prompt has too few for both, the line and the same fact recalled."""
     plan = resolve(STANDARD, 1_000_000)
     borrowing = replace(plan, ceilings={**plan.ceilings, Section.PROFILE: 1})
-    monkeypatch.setattr(gathering, "plan_for", lambda user, window: borrowing)
+    monkeypatch.setattr(inputs, "plan_for", lambda user, window: borrowing)
     fact = async_to_sync(told_in_a_line)(alice)
-    known = gathering.gather(opening.send(alice, uuid4(), None, "When do I play the cello?"))
+    known = inputs.gather(intake.send(alice, uuid4(), None, "When do I play the cello?"))
     wanted = sum(one.piece.tokens for one in weigh(known))
 
     compiled = compile_known(known, 0.0, replace(borrowing, total=wanted + plan.output_reserve - missing))

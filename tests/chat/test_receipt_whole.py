@@ -9,9 +9,9 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 
 from budget.models import Receipt
-from chat import opening
-from chat.context import Compiled, compile_context
-from chat.utterances import Conversations
+from chat.ingest.source import Conversations
+from chat.prompt.assemble import Compiled, compile_context
+from chat.turns import intake
 from memory.index.indexer import embed_waiting
 from memory.retrieval.recall import recall
 from tests.chat.conftest import Provider, Tabs
@@ -88,7 +88,7 @@ def test_a_tighter_top_k_lowers_the_prompt_by_just_the_memories_it_leaves_out(
 ) -> None:
     """Seed 003: “Tightening RAG_FINAL_TOP_K reduces prompt tokens predictably.”"""
     async_to_sync(memories)(alice)
-    opened = opening.send(alice, uuid4(), None, "Where do my cellos come from?")
+    opened = intake.send(alice, uuid4(), None, "Where do my cellos come from?")
     opened.conversation.user = alice
 
     defaults = recall.__kwdefaults__ or {}
@@ -107,7 +107,7 @@ def test_a_tighter_top_k_lowers_the_prompt_by_just_the_memories_it_leaves_out(
 async def test_candidates_that_are_not_listed_are_counted(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch, sign_in: Any
 ) -> None:
-    monkeypatch.setattr("chat.context.CANDIDATES_KEPT", 1)
+    monkeypatch.setattr("chat.prompt.assemble.CANDIDATES_KEPT", 1)
 
     receipt = await a_receipt(alice, tabs, provider)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.recency import asks_for_news
+from chat.tools.recency_cues import asks_for_news
 
 NEWS = [
     "What is the latest version of Django?",

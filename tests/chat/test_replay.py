@@ -15,7 +15,7 @@ from django.db import transaction
 from budget.models import ProfileSnapshot, Receipt
 from budget.receipts.retention import remove_cut, remove_words
 from chat.models import Conversation, Message, Role, Segment
-from chat.replaying import FIRST_REMOVED, FORGOTTEN, NO_INGREDIENTS, OTHER_WORDING, WORDS_REMOVED, replay
+from chat.prompt.replay import FIRST_REMOVED, FORGOTTEN, NO_INGREDIENTS, OTHER_WORDING, WORDS_REMOVED, replay
 from memory.documents import revisions
 from memory.index.indexer import embed_waiting
 from memory.models import Boundary
@@ -36,7 +36,7 @@ def receipt_of(message: int) -> Receipt:
 @sync_to_async
 def prepare(user: Any) -> None:
     """Something of everything: boundaries, a profile, memories from elsewhere."""
-    from chat.utterances import Conversations
+    from chat.ingest.source import Conversations
 
     Boundary.objects.create(text="Never give medical doses.")
     Boundary.objects.create(user=user, text="Do not mention my former employer.")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from budget.planning.history_cut import TurnRange
-from chat.blueprint import BLUEPRINT
-from chat.history import Turn
+from chat.messages.history import Turn
 from chat.models import Message
-from chat.request import Contents, Recalled, Settings, _listed, build, digest
+from chat.prompt.request import Contents, Recalled, Settings, _listed, build, digest
+from chat.prompt.system_prompt import BLUEPRINT
 from recall.llm.client import Capabilities
 
 ABLE = Capabilities(context_window=200_000, max_output=8_000, caching=True, thinking=True, effort=True)

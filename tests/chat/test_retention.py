@@ -24,10 +24,11 @@ from budget.receipts import memory_cost, memory_use
 from budget.receipts.forgetting import carried
 from budget.receipts.record import Ending, book
 from budget.receipts.retention import REMOVED
-from chat import retention, tasks, trash
-from chat.leaving_out import leavable
+from chat import tasks
+from chat.conversations import retention, trash
+from chat.conversations.retention import What
 from chat.models import Attachment, Conversation, Message, Segment
-from chat.retention import What
+from chat.prompt.ablation import leavable
 from memory.documents import artifacts, revisions
 from memory.forget_epoch import hold
 from memory.forgetting.execute import forget

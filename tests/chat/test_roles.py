@@ -12,13 +12,13 @@ from django.urls import reverse
 
 from accounts.models import User
 from budget.planning.plan import Section
-from chat import roles
-from chat.bringing_back import GoneForGood, sealed
-from chat.choices import WRITES_CACHE_ANEW, Choices
-from chat.context import compile_context
+from chat.conversations.options import WRITES_CACHE_ANEW, Choices
 from chat.models import Conversation, Role
-from chat.opening import send
-from chat.roles import EXAMPLES, NameTaken
+from chat.projects import roles
+from chat.projects.roles import EXAMPLES, NameTaken
+from chat.projects.undo_tokens import GoneForGood, sealed
+from chat.prompt.assemble import compile_context
+from chat.turns.intake import send
 from tests.chat.long_talk import ask, begin, numbered
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]

@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat import conversation_search
-from chat.asked_words import Asked, asked, marked, snippet
-from chat.conversation_search import Filter, FoundConversation, freshness, search
+from chat.conversations import search as conversation_search
+from chat.conversations.search import Filter, FoundConversation, freshness, search
+from chat.conversations.search_query import Asked, asked, marked, snippet
 from chat.models import Conversation, Message
 from tests.chat.test_pages import say
 

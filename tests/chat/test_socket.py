@@ -16,10 +16,10 @@ from django.test import Client
 
 from accounts.sessions import SESSIONS_CHANGED
 from chat.consumer import FULL, OUTBOX_BYTES, SOCKETS_AT_ONCE, ChatConsumer
-from chat.frames import Incoming
 from chat.models import Conversation, Message
+from chat.protocol import Incoming
 from chat.routing import NOTHING_THERE
-from chat.running import AT_ONCE
+from chat.turns.live import AT_ONCE
 from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
 from tests.conftest import PASSWORD
 

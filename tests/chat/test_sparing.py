@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import User
 from budget.spending.limits import Per, What, set_limit
-from chat.sparing import is_left_to_rules
+from chat.conversations.spend_fallback import is_left_to_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.summary import Summary, merge, render
-from chat.summary.merging import Part
-from chat.summary.schema import LEAST_LIMIT
+from chat.compaction.summaries import Summary, merge, render
+from chat.compaction.summaries.merge import Part
+from chat.compaction.summaries.schema import LEAST_LIMIT
 from recall.llm.tokens import count
 
 from .test_summary_schema import DATABASES, SUMMARIES

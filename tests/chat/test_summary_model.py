@@ -11,8 +11,16 @@ import anthropic
 import httpx2
 import pytest
 
-from chat.summary import Exchange, RuleEngine, Summary, SummaryFailed, Verbosity, engine, summarise
-from chat.summary.model import ANSWER_CHARS, QUESTION_CHARS, ROOM, SEGMENT_CHARS, ModelEngine, as_data, schema
+from chat.compaction.summaries import Exchange, RuleEngine, Summary, SummaryFailed, Verbosity, engine, summarise
+from chat.compaction.summaries.model_engine import (
+    ANSWER_CHARS,
+    QUESTION_CHARS,
+    ROOM,
+    SEGMENT_CHARS,
+    ModelEngine,
+    as_data,
+    schema,
+)
 from memory.librarian.engine import Usage
 from offline.schema import schema_problem
 from recall.llm import client
@@ -241,7 +249,7 @@ def test_the_model_summarises_where_there_is_one_that_follows_a_schema(
     settings.IS_OFFLINE = False
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"librarian_engine": choice})
     able = client.Capabilities(200_000, 8_000, structured_output=structured)
-    monkeypatch.setattr("chat.summary.choosing.capabilities", lambda model: able)
+    monkeypatch.setattr("chat.compaction.summaries.select_engine.capabilities", lambda model: able)
     chosen = engine()
     assert isinstance(chosen, ModelEngine if is_model else RuleEngine)
     assert not is_model or chosen.version == f"{settings.ENVIRONMENT.librarian_model}/summary-1"
@@ -255,7 +263,7 @@ def test_a_proxy_that_answers_for_the_provider_leaves_it_to_the_rules(
 ) -> None:
     page = httpx2.MockTransport(lambda request: httpx2.Response(200, headers={"content-type": kind}, text=body))
     with anthropic.Anthropic(api_key="test", http_client=httpx2.Client(transport=page)) as behind:
-        monkeypatch.setattr("chat.summary.model.sync_client", lambda: behind)
+        monkeypatch.setattr("chat.compaction.summaries.model_engine.sync_client", lambda: behind)
         told = summarise(TURNS, engine=ModelEngine(MODEL))
     assert told.engine_name == RuleEngine().version
     assert told.failure == "The model server answered with something else than a message."

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.summary import Exchange, RuleEngine, Summary, Verbosity, render
-from chat.summary.rules import kind_of
+from chat.compaction.summaries import Exchange, RuleEngine, Summary, Verbosity, render
+from chat.compaction.summaries.rule_engine import kind_of
 from memory.embeddings.port import embedder
 from memory.retrieval.query import read
 from memory.retrieval.ranking import CALIBRATIONS

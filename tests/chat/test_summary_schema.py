@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.summary import DEFAULT_VERBOSITY, Summary, Verbosity, render
-from chat.summary.schema import (
+from chat.compaction.summaries import DEFAULT_VERBOSITY, Summary, Verbosity, render
+from chat.compaction.summaries.schema import (
     LABELS,
     LEAST_LIMIT,
     LIMITS,

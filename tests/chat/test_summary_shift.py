@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chat.summary.shift import CALIBRATIONS, LEAST_BEFORE, TURNS, Calibration, distances, has_shifted, tells
+from chat.compaction.summaries.topic_distance import (
+    CALIBRATIONS,
+    LEAST_BEFORE,
+    TURNS,
+    Calibration,
+    distances,
+    has_shifted,
+    tells,
+)
 from memory.embeddings.port import MODELS, embedder
 
 LABELLED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "topic_shift.json").read_text())

@@ -16,8 +16,8 @@ from django.db import connection
 
 from budget.models import Limit
 from budget.spending import limits, usage
-from chat import temporary
-from chat.running import TURNS
+from chat.turns import temporary
+from chat.turns.live import TURNS
 from memory.documents import revisions
 from memory.index.indexer import embed_waiting
 from memory.models import Boundary, Fact
@@ -39,7 +39,7 @@ def nothing_goes_out(queued: Queued) -> Queued:
 @sync_to_async
 def known_of(user: Any) -> None:
     """Something of every kind that a prompt could hold: the profile, a fact, an earlier conversation."""
-    from chat.utterances import Conversations
+    from chat.ingest.source import Conversations
 
     revisions.save(user, "/profile/identity", "I am a nurse.", started_from=0)
     Fact.objects.create(

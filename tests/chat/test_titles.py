@@ -12,9 +12,10 @@ import pytest
 
 from budget.models import UsageDay
 from budget.spending.limits import Per, What, set_limit
-from chat import tasks, titles
+from chat import tasks
+from chat.conversations import titles
+from chat.conversations.titles import TITLE_CHARS, ask_if_due, by_rules, cleaned, first_words, give_title
 from chat.models import Conversation, Message
-from chat.titles import TITLE_CHARS, ask_if_due, by_rules, cleaned, first_words, give_title
 from memory.models import Forgetting
 from recall.llm import client
 from tests.chat.test_pages import say

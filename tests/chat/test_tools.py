@@ -11,13 +11,13 @@ import httpx2
 import pytest
 
 from accounts.models import User
-from chat.answering import CALLS_A_TURN, Answered, ToolUse
-from chat.closing import close_turn
 from chat.models import Conversation, Message
-from chat.opening import Opened
 from chat.tools import BY_NAME, SEARCHES, TOOLS, history_line, offered, run_tool, tools_for
-from chat.tools import web as web_tool
-from chat.websearch import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
+from chat.tools import web_search as web_tool
+from chat.tools.search_providers import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
+from chat.turns.agent_loop import CALLS_A_TURN, Answered, ToolUse
+from chat.turns.finish import close_turn
+from chat.turns.intake import Opened
 from memory.documents import revisions
 from memory.documents.revisions import PathTakenError
 from memory.models import Document, Fact

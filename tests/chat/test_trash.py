@@ -14,12 +14,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from budget.models import ProfileSnapshot, Receipt
-from chat import catching_up, opening, tasks, trash
-from chat.importing.keeping import keep
+from chat import tasks
+from chat.conversations import trash
 from chat.importing.threads import Said, Thread
+from chat.importing.upsert import keep
+from chat.ingest import index_backfill
+from chat.ingest.conversation_digest import retold
 from chat.models import Compaction, Conversation, Message
-from chat.person import acquaintance
-from chat.retelling import retold
+from chat.prompt.user_context import acquaintance
+from chat.turns import intake
 from memory.documents import revisions
 from memory.index.indexer import index_conversation, index_segment
 from memory.models import Chunk, Document, Episode, Fact, LibrarianRun
@@ -132,7 +135,7 @@ def test_nobody_reads_folds_or_indexes_it(alice: Any, conversation: Conversation
     moment = delete(conversation)
     assert not LibrarianRun.objects.due(now + timedelta(days=1)).exists()
     assert not Compaction.objects.due(now + timedelta(days=1)).exists()
-    assert catching_up.index_what_was_missed() == 0
+    assert index_backfill.index_what_was_missed() == 0
     assert retold(conversation.pk) is None
     trash.undo(alice, moment)
     assert LibrarianRun.objects.due(now + timedelta(days=1)).count() == 1
@@ -147,11 +150,11 @@ def test_it_is_no_session_the_model_is_told_of(alice: Any, conversation: Convers
 
 def test_nothing_can_be_said_in_it(alice: Any, conversation: Conversation) -> None:
     delete(conversation)
-    with pytest.raises(opening.Refused) as refused:
-        opening.send(alice, uuid4(), conversation.pk, "Hello?")
+    with pytest.raises(intake.Refused) as refused:
+        intake.send(alice, uuid4(), conversation.pk, "Hello?")
     assert refused.value.code == "not_found"
-    with pytest.raises(opening.Refused):
-        opening.retry(alice, uuid4(), conversation.active_leaf_id or 0)
+    with pytest.raises(intake.Refused):
+        intake.retry(alice, uuid4(), conversation.active_leaf_id or 0)
 
 
 def test_bringing_the_same_export_in_again_brings_it_back(alice: Any) -> None:

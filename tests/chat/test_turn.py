@@ -15,12 +15,12 @@ from asgiref.sync import sync_to_async
 from accounts.deletion import leave
 from accounts.models import User
 from budget.models import Receipt
-from chat import answering, opening
+from chat.messages.outcomes import outcome
 from chat.models import Conversation, Message
-from chat.outcomes import outcome
-from chat.recovery import mark_abandoned_answers
-from chat.running import TURNS
-from chat.turn import _show_context
+from chat.turns import agent_loop, intake
+from chat.turns.live import TURNS
+from chat.turns.recovery import mark_abandoned_answers
+from chat.turns.run import _show_context
 from memory.facts import review
 from memory.models import Document, Fact, LibrarianRun
 from tests.chat.conftest import Provider, Tabs, settled
@@ -149,7 +149,7 @@ STOP_REASONS = [
 async def test_every_stop_reason_has_a_sentence_and_a_next_step(
     alice: Any, tabs: Tabs, provider: Provider, reason: str, outcome: str, offers: tuple[str, ...]
 ) -> None:
-    from chat.outcomes import outcome as outcome_of
+    from chat.messages.outcomes import outcome as outcome_of
 
     provider.fail(f"stop_reason:{reason}")
     tab = await tabs.open(alice)
@@ -240,7 +240,7 @@ async def test_going_on_after_a_length_stop_is_a_new_turn(alice: Any, tabs: Tabs
     sent = provider.requests()[-1]["body"]["messages"]
     assert [m["role"] for m in sent] == ["user", "assistant", "user"]
     assert "It all began".startswith(sent[1]["content"][0]["text"])
-    assert sent[2]["content"][-1]["text"] == opening.CONTINUE_TEXT
+    assert sent[2]["content"][-1]["text"] == intake.CONTINUE_TEXT
 
 
 async def test_tools_are_run_and_their_rounds_booked(alice: Any, tabs: Tabs, provider: Provider) -> None:
@@ -270,11 +270,11 @@ async def test_tools_are_run_and_their_rounds_booked(alice: Any, tabs: Tabs, pro
 
 async def test_a_turn_takes_at_most_eight_tool_rounds(alice: Any, tabs: Tabs, provider: Provider) -> None:
     call = {"tools": [{"name": "search_knowledge", "input": {"query": "again"}}]}
-    provider.script(*[call] * answering.MAX_ROUNDS, {"text": "Enough."})
+    provider.script(*[call] * agent_loop.MAX_ROUNDS, {"text": "Enough."})
     tab = await tabs.open(alice)
     done = await tab.talk("Search for ever")
     assert (await answer_of(done["message"])).text == "Enough."
-    assert len(provider.requests()) == answering.MAX_ROUNDS + 1
+    assert len(provider.requests()) == agent_loop.MAX_ROUNDS + 1
     assert provider.requests()[-1]["body"]["tool_choice"] == {"type": "none"}
 
 
@@ -358,8 +358,8 @@ def _send_long(user: Any, text: str) -> str:
     """By the HTTP way, as the page does for a long message."""
     from asgiref.sync import async_to_sync
 
-    from chat.frames import Send
-    from chat.sending import accept
+    from chat.protocol import Send
+    from chat.turns.start import accept
 
     async def send() -> str:
         frame = Send(v=1, type="send", client_id=uuid4(), conversation=None, text=text)
@@ -377,7 +377,7 @@ async def test_an_answer_that_cannot_be_closed_is_let_go_with_its_text(
         raise RuntimeError("a fault of ours")
 
     provider.script({"text": "Here I am."})
-    monkeypatch.setattr("chat.turn.close_turn", broken)
+    monkeypatch.setattr("chat.turns.run.close_turn", broken)
     tab = await tabs.open(alice)
     accepted = await tab.ask("Hello")
     await settled()
@@ -406,7 +406,7 @@ async def test_a_turn_whose_account_is_deleted_ends_quietly(
 
 
 async def test_a_receipt_that_is_begun_for_a_deleted_account_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.turn.open_receipt", Mock(side_effect=User.DoesNotExist))
+    monkeypatch.setattr("chat.turns.run.open_receipt", Mock(side_effect=User.DoesNotExist))
     turn = Mock()
     await _show_context(turn, Mock(), Mock())
     turn.tell.assert_not_called()
@@ -437,7 +437,7 @@ async def test_proposals_of_one_turn_are_few(alice: Any, tabs: Tabs, provider: P
     provider.script({"tools": calls}, {"text": "Done."})
     tab = await tabs.open(alice)
     await tab.talk("Remember them all: I like tea")
-    assert await Fact.objects.filter(user=alice).acount() == answering.CALLS_A_TURN["remember"]
+    assert await Fact.objects.filter(user=alice).acount() == agent_loop.CALLS_A_TURN["remember"]
 
 
 async def test_only_the_last_answer_can_be_gone_on_from(alice: Any, tabs: Tabs, provider: Provider) -> None:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.test import AsyncClient
 
 from chat.models import Message
-from chat.running import TURNS
+from chat.turns.live import TURNS
 from memory.index.indexer import embed_waiting
 from recall.llm.client import close
 from tests.chat.conftest import Provider, settled
@@ -151,7 +151,7 @@ async def test_without_a_csrf_token_nothing_is_sent(alice: Any, provider: Provid
 
 @sync_to_async
 def a_memory(user: Any) -> None:
-    from chat.utterances import Conversations
+    from chat.ingest.source import Conversations
 
     Conversations().store(user, "Instruments", said(("user", CELLO)))
     embed_waiting()

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from chat import context
 from chat.models import Message
+from chat.prompt import assemble
 from chat.tools import TOOLS, offered
-from chat.websearch import MOST_HITS, OFFER, SEARCHES_A_TURN
+from chat.tools.search_providers import MOST_HITS, OFFER, SEARCHES_A_TURN
 from memory.models import Document
 from tests.chat.conftest import Frame, Provider, Tabs
 
@@ -30,7 +30,7 @@ def choose(settings: Any, monkeypatch: pytest.MonkeyPatch, web_search: str, addr
     """As if the installation had been started with this WEB_SEARCH."""
     chosen = {"web_search": web_search, "web_search_url": address}
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=chosen)
-    monkeypatch.setattr(context, "TOOLS_JSON", json.dumps(offered(web_search), sort_keys=True))
+    monkeypatch.setattr(assemble, "TOOLS_JSON", json.dumps(offered(web_search), sort_keys=True))
 
 
 @pytest.fixture

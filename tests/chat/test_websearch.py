@@ -12,8 +12,8 @@ import httpx2
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from chat import websearch
-from chat.websearch import OFFER, Hit, SearchFailed, SearXNG, chosen, offer
+from chat.tools import search_providers
+from chat.tools.search_providers import OFFER, Hit, SearchFailed, SearXNG, chosen, offer
 from recall.environment import read_environment
 
 Handler = Callable[[httpx2.Request], httpx2.Response]
@@ -43,7 +43,7 @@ def test_the_query_goes_in_the_body_and_asks_for_json() -> None:
     (request,) = seen
     form = parse_qs(request.content.decode())
     assert (request.method, str(request.url), form["format"]) == ("POST", f"{ADDRESS}/search", ["json"])
-    assert len(form["q"][0]) <= websearch.QUERY_CHARS
+    assert len(form["q"][0]) <= search_providers.QUERY_CHARS
 
 
 def test_a_hit_has_title_source_excerpt_and_date() -> None:
@@ -65,7 +65,7 @@ def test_only_the_best_few_are_taken_and_no_page_twice() -> None:
 def test_excerpts_are_short_and_on_one_line() -> None:
     (hit,) = answering(page(title="A\n# B", content="word\n" * 500)).search("x", 3)
     assert hit.title == "A # B"
-    assert len(hit.text) <= websearch.EXCERPT_CHARS
+    assert len(hit.text) <= search_providers.EXCERPT_CHARS
     assert "\n" not in hit.text
 
 
@@ -115,7 +115,7 @@ FAILURES: list[tuple[str, Handler, str]] = [
     ("a page", lambda _: httpx2.Response(200, text="<html>"), "could not be read"),
     ("another shape", lambda _: httpx2.Response(200, json={"results": {"a": 1}}), "could not be read"),
     ("a list", lambda _: httpx2.Response(200, json=[]), "could not be read"),
-    ("too much", lambda _: httpx2.Response(200, content=b" " * (websearch.LARGEST_ANSWER + 1)), "too large"),
+    ("too much", lambda _: httpx2.Response(200, content=b" " * (search_providers.LARGEST_ANSWER + 1)), "too large"),
     (
         "a broken encoding",
         lambda _: httpx2.Response(200, headers=GZIP, content=iter([b"no gzip"])),
@@ -133,7 +133,7 @@ def test_each_failure_is_a_sentence(name: str, handler: Handler, words: str) -> 
 
 def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 1_000, 5))
-    monkeypatch.setattr("chat.websearch.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("chat.tools.search_providers.time.monotonic", lambda: float(next(clock)))
     body = (json.dumps({"results": []})[:1].encode() for _ in range(50))
     with pytest.raises(SearchFailed, match="in time"):
         searxng(lambda _: httpx2.Response(200, content=body)).search("tide", 3)

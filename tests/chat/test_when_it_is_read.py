@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from chat import reading
+from chat.ingest import librarian_triggers
 from chat.models import Conversation, Message
-from chat.opening import send
+from chat.turns.intake import send
 from memory.models import LibrarianRun
 from tests.chat.long_talk import answered, begin, numbered
 
@@ -35,18 +35,18 @@ def ranges() -> list[tuple[str, int, int]]:
 
 def comes_before_the_lock(monkeypatch: pytest.MonkeyPatch, deed: Any) -> None:
     """Have `deed(conversation's id)` committed after the conversation was chosen and before it is locked."""
-    lock = reading._locked
+    lock = librarian_triggers._locked
 
     def overtaken(pk: UUID) -> Conversation | None:
         deed(pk)
         return lock(pk)
 
-    monkeypatch.setattr(reading, "_locked", overtaken)
+    monkeypatch.setattr(librarian_triggers, "_locked", overtaken)
 
 
 def test_a_quiet_conversation_is_paused_and_read_once(alice: User) -> None:
     conversation = quiet(alice)
-    assert (reading.pause_idle(), reading.pause_idle()) == (1, 0)
+    assert (librarian_triggers.pause_idle(), librarian_triggers.pause_idle()) == (1, 0)
     conversation.refresh_from_db()
     assert (conversation.status, conversation.librarian_watermark) == (Status.PAUSED, 4)
     assert ranges() == [("idle", 1, 4)]
@@ -55,7 +55,7 @@ def test_a_quiet_conversation_is_paused_and_read_once(alice: User) -> None:
 def test_one_that_is_spoken_in_again_at_that_moment_goes_on(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = quiet(alice)
     comes_before_the_lock(monkeypatch, lambda pk: send(alice, uuid4(), pk, "I am back."))
-    assert reading.pause_idle() == 0
+    assert librarian_triggers.pause_idle() == 0
     conversation.refresh_from_db()
     assert (conversation.status, conversation.librarian_watermark) == (Status.ACTIVE, 0)
     assert ranges() == []
@@ -71,7 +71,7 @@ def test_one_that_was_ended_or_deleted_at_that_moment_stays_as_it_is(
         Conversation.objects.filter(pk=deleted.pk).delete()
 
     comes_before_the_lock(monkeypatch, decided)
-    assert reading.pause_idle() == 0
+    assert librarian_triggers.pause_idle() == 0
     ended.refresh_from_db()
     assert ended.status == Status.ENDED
     assert ranges() == []
@@ -80,11 +80,11 @@ def test_one_that_was_ended_or_deleted_at_that_moment_stays_as_it_is(
 def test_one_that_is_still_answered_when_another_is_begun_is_read_later(alice: User) -> None:
     conversation, new = quiet(alice), begin(alice)
     opened = send(alice, uuid4(), conversation.pk, "And now?")
-    reading.leave_others(alice, new.pk)
+    librarian_triggers.leave_others(alice, new.pk)
     conversation.refresh_from_db()
     assert (conversation.status, ranges()) == (Status.ACTIVE, [])
     answered(opened)
-    reading.leave_others(alice, new.pk)
+    librarian_triggers.leave_others(alice, new.pk)
     assert ranges() == [("left", 1, 6)]
 
 
@@ -93,7 +93,7 @@ def test_what_is_left_for_a_new_one_is_looked_at_again_when_it_is_locked(
 ) -> None:
     conversation, new = quiet(alice), begin(alice)
     comes_before_the_lock(monkeypatch, lambda pk: send(alice, uuid4(), conversation.pk, "And now?"))
-    reading.leave_others(alice, new.pk)
+    librarian_triggers.leave_others(alice, new.pk)
     conversation.refresh_from_db()
     assert (conversation.status, conversation.librarian_watermark, ranges()) == (Status.ACTIVE, 0, [])
 
@@ -102,10 +102,10 @@ def test_an_answer_that_is_being_written_is_not_handed_over_with_the_end(alice: 
     conversation = quiet(alice)
     opened = send(alice, uuid4(), conversation.pk, "My name is Alex.")
     assert opened.answer.status == Message.Status.STREAMING
-    reading.end(conversation)
+    librarian_triggers.end(conversation)
     conversation.refresh_from_db()
     assert (conversation.status, conversation.librarian_watermark) == (Status.ENDED, opened.answer.seq - 1)
     assert ranges() == [("ended", 1, opened.question.seq)]
     answered(opened)
-    reading.end(conversation)
+    librarian_triggers.end(conversation)
     assert ranges()[1:] == [("ended", opened.answer.seq, opened.answer.seq)]

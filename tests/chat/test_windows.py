@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from chat import windows
+from chat.messages.branch_path import walk
 from chat.models import Conversation, Message
-from chat.trail import walk
+from chat.pages import message_window
 from tests.chat.long_talk import begin, fold, go_on, numbered
 
 pytestmark = pytest.mark.django_db
@@ -94,8 +94,8 @@ def test_opening_reads_no_more_texts_and_statements_the_longer_it_is(alice: User
         with CaptureQueriesContext(
             connection,
         ) as asked:
-            window = windows.latest(conversation)
-            shown = windows.shown_in(conversation, window, alice.zone)["messages_shown"]
+            window = message_window.latest(conversation)
+            shown = message_window.shown_in(conversation, window, alice.zone)["messages_shown"]
         return len(asked), len(shown)
 
     assert read(30) == read(300)
@@ -110,13 +110,13 @@ def test_folded_turns_are_one_piece_each_as_they_were_made(alice: User, offline_
     pieces = walk(conversation, conversation.active_leaf_id)
     assert sum(piece.segment is not None for piece in pieces) == 11
     inside = Message.objects.get(conversation=conversation, text="Question number 20?")
-    window = windows.around(conversation, inside.pk)
-    opened = windows.shown_in(conversation, window, alice.zone)["messages_shown"]
+    window = message_window.around(conversation, inside.pk)
+    opened = message_window.shown_in(conversation, window, alice.zone)["messages_shown"]
     assert [one.id for one in opened if getattr(one, "is_fold", False) and one.shown] == [window.opened]
 
 
 def test_an_empty_conversation_shows_the_welcome(alice: User, sign_in: SignIn) -> None:
     conversation = Conversation.objects.create(user=alice)
-    assert windows.latest(conversation).pieces == []
-    assert windows.since(conversation, 0).pieces == []
+    assert message_window.latest(conversation).pieces == []
+    assert message_window.since(conversation, 0).pieces == []
     assert sign_in(alice).get(f"/c/{conversation.pk}").status_code == 200

@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from budget.models import ProfileSnapshot, Receipt
-from chat import leaving_out, opening
-from chat.context import compile_known
-from chat.gathering import Known, gather
-from chat.history import Past, Turn
-from chat.leaving_out import HIDDEN, RULE, LeftOut, pattern, strike
+from chat.messages.history import Past, Turn
 from chat.models import Conversation, Message
-from chat.opening import Opened
-from chat.replaying import replay
-from chat.running import TURNS
+from chat.prompt import ablation
+from chat.prompt.ablation import HIDDEN, RULE, LeftOut, pattern, strike
+from chat.prompt.assemble import compile_known
+from chat.prompt.inputs import Known, gather
+from chat.prompt.replay import replay
+from chat.turns import intake
+from chat.turns.intake import Opened
+from chat.turns.live import TURNS
 from memory.index.indexer import INDEX_TASK, embed_waiting
 from memory.models import Chunk, Fact, LibrarianRun
 from memory.retrieval.recall import MemoryItem
@@ -171,7 +172,7 @@ async def test_its_prompt_can_be_built_again(alice: Any, tabs: Tabs, provider: P
 
 
 WORDS = st.sampled_from(["Mary", "Lisbon", "cello", "harbour", "paints", "boats", "Straße", "naïve", "東京", "2026"])
-SENTENCES = st.lists(WORDS, min_size=leaving_out.FEWEST_WORDS, max_size=6)
+SENTENCES = st.lists(WORDS, min_size=ablation.FEWEST_WORDS, max_size=6)
 BETWEEN = st.sampled_from([" ", ", ", " — ", "\n", "… "])
 
 
@@ -216,7 +217,7 @@ def _flat(text: str) -> str:
 @pytest.fixture
 def known(alice: Any) -> Known:
     """What is known of an empty beginning."""
-    opened = opening.send(alice, uuid4(), None, "What do you know about my family?")
+    opened = intake.send(alice, uuid4(), None, "What do you know about my family?")
     return gather(opened)
 
 
@@ -437,7 +438,7 @@ async def test_the_api_does_the_same(alice: Any, tabs: Tabs, provider: Provider,
 
 
 def test_an_ordinary_answer_does_without_nothing(alice: Any) -> None:
-    opened: Opened = opening.send(alice, uuid4(), None, "Good morning")
+    opened: Opened = intake.send(alice, uuid4(), None, "Good morning")
     assert not opened.is_aside
-    assert opened.left_out == leaving_out.NOTHING
-    assert leaving_out.left_out_of(opened.answer) == leaving_out.NOTHING
+    assert opened.left_out == ablation.NOTHING
+    assert ablation.left_out_of(opened.answer) == ablation.NOTHING

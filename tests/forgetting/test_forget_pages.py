@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from chat.messages.activity import readable
 from chat.models import Message
-from chat.steps import readable
 from memory.models import Fact, Forgetting
 from recall.redaction import FORGOTTEN
 from tests.forgetting.everywhere import tables_with

@@ -13,9 +13,9 @@ from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts.models import User
-from chat.context import compile_context
 from chat.models import Conversation, Message
-from chat.opening import Opened
+from chat.prompt.assemble import compile_context
+from chat.turns.intake import Opened
 from memory.embeddings.port import embedder
 from memory.facts.review import undo
 from memory.forgetting.execute import ChangedError, forget, preview

@@ -14,16 +14,18 @@ from django.utils import timezone
 
 from budget.models import Receipt
 from budget.receipts.profile_snapshots import Line
-from chat import compaction, gathering, summary
-from chat.answering import Answered, ToolUse
-from chat.closing import close_turn, open_receipt, save_partial
-from chat.context import Compiled, compile_context
-from chat.history import Past
+from chat.compaction import jobs as compaction
+from chat.compaction import summaries
+from chat.compaction.summaries import RuleEngine as SummaryRules
+from chat.messages.history import Past
 from chat.models import Compaction, Conversation, Message, Segment
-from chat.opening import Opened
-from chat.recovery import mark_if_abandoned
-from chat.summary import RuleEngine as SummaryRules
-from chat.tools import run_tool, working
+from chat.prompt import inputs
+from chat.prompt.assemble import Compiled, compile_context
+from chat.tools import run_tool, task
+from chat.turns.agent_loop import Answered, ToolUse
+from chat.turns.finish import close_turn, open_receipt, save_partial
+from chat.turns.intake import Opened
+from chat.turns.recovery import mark_if_abandoned
 from memory.documents import uploads
 from memory.forget_epoch import epoch
 from memory.forgetting.execute import forget
@@ -127,7 +129,7 @@ def test_a_folding_that_was_running_begins_anew(
     Message.objects.filter(pk__in=[told.source.pk, told.reply.pk]).update(text="Hello.")
     reindex(told.conversation.pk, {told.source.pk, told.reply.pk})
     calls: list[int] = []
-    whole = summary.summarise
+    whole = summaries.summarise
 
     def summarise(turns: Any, **more: Any) -> Any:
         made = whole(turns, engine=SummaryRules())
@@ -136,7 +138,7 @@ def test_a_folding_that_was_running_begins_anew(
         calls.append(1)
         return made
 
-    monkeypatch.setattr(summary, "summarise", summarise)
+    monkeypatch.setattr(summaries, "summarise", summarise)
     work = Compaction.objects.create(user=told.user, conversation=conversation, reason="asked")
 
     assert compaction.carry_out(work.pk) is False
@@ -222,7 +224,7 @@ def test_the_text_of_a_dead_processs_answer_goes(told: Told) -> None:
 
 
 def test_remembering_proposes_nothing_in_such_a_turn(told: Told) -> None:
-    from chat.utterances import utterance
+    from chat.ingest.source import utterance
 
     began = timezone.now()
     forget_it(told)
@@ -271,7 +273,7 @@ def test_a_task_that_is_noted_afterwards_is_refused(told: Told) -> None:
     run_tool(opened, call)
 
     assert call.is_error
-    assert working.FORGOTTEN_MEANWHILE in call.result
+    assert task.FORGOTTEN_MEANWHILE in call.result
     assert Conversation.objects.get(pk=opened.conversation.pk).task == {}
 
 
@@ -292,7 +294,7 @@ def test_a_profile_that_was_read_before_is_not_pinned_afterwards(told: Told) -> 
     before = epoch(told.user.pk)
     forget_it(told)
 
-    pinned = gathering._snapshot(conversation, Past(), [Line("fact:1", STATEMENT, 9)], before, timezone.now())
+    pinned = inputs._snapshot(conversation, Past(), [Line("fact:1", STATEMENT, 9)], before, timezone.now())
 
     assert STATEMENT not in pinned.text
     assert tables_with(*WORDS) == {}

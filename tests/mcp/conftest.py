@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from accounts.api import keys
 from accounts.models import User
-from chat.mcp.gate import BesideThePages
+from chat.mcp.auth import BesideThePages
 from chat.mcp.tools import SCOPES_OF_TOOLS
 
 URL = "http://localhost/mcp"
@@ -88,7 +88,7 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
     import chat.mcp.server  # noqa: F401 -- so that its name is there to be replaced
 
-    for module in ("chat.mcp.gate", "chat.mcp.server"):
+    for module in ("chat.mcp.auth", "chat.mcp.server"):
         monkeypatch.setattr(f"{module}.in_thread", in_this_one)
 
 

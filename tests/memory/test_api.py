@@ -14,7 +14,7 @@ from django.test import Client
 
 from accounts.api import keys
 from accounts.models import User
-from chat.utterances import Conversations
+from chat.ingest.source import Conversations
 from memory.documents import uploads
 from memory.documents.revisions import save
 from memory.index.indexer import embed_waiting

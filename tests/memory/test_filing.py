@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from chat import reading as chat_reading
+from chat.ingest import librarian_triggers as chat_reading
 from chat.models import Conversation, Message
 from memory import tasks
 from memory.documents import revisions, tree

@@ -10,8 +10,8 @@ import pytest
 from django.db.models import Q
 
 from accounts.models import User
+from chat.ingest.source import Conversations
 from chat.models import Conversation, Message, Segment
-from chat.utterances import Conversations
 from memory.documents.revisions import save
 from memory.embeddings.port import embedder
 from memory.index import indexer

@@ -10,8 +10,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
+from chat.ingest.source import utterance
 from chat.models import Conversation, Message
-from chat.utterances import utterance
 from memory.embeddings.port import embedder
 from memory.librarian.remember import KEPT, WAITS, propose
 from memory.models import Fact, KindPolicy

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from chat.growing import stages_reached
 from chat.models import Conversation
+from chat.prompt.relationship import stages_reached
 from memory.models import Episode, Fact
 from memory.pages.narrative_arc import BOTTOM, HEIGHT, LETTER, TOP, WIDTH, Box, Dot, Point, arc
 

@@ -158,10 +158,10 @@ from datetime import timedelta
 import django; django.setup()
 from budget.planning.history_cut import LAST_TURNS
 from budget.planning.plan import DEFAULT_PLAN, PLANS, Section
-from chat.folding import KEPT_TURNS
-from chat.person import relationship_stage
-from chat.summary import DEFAULT_VERBOSITY
-from chat.triggers import VERBATIM_TURNS
+from chat.compaction.window import KEPT_TURNS
+from chat.prompt.user_context import relationship_stage
+from chat.compaction.summaries import DEFAULT_VERBOSITY
+from chat.compaction.triggers import VERBATIM_TURNS
 from memory.retrieval.decay import HALF_LIFE
 from memory.librarian.decision import SURE
 from memory.retrieval.ranking import CALIBRATIONS, DEFAULT_PROFILE, STRONG, TOP_K

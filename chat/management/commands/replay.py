@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from budget.models import Receipt
-from chat.replaying import Replay, replay
+from chat.prompt.replay import Replay, replay
 
 
 class Command(BaseCommand):

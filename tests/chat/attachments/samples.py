@@ -13,9 +13,9 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from chat import opening
 from chat.models import Attachment, Message
-from chat.opening import Opened
+from chat.turns import intake
+from chat.turns.intake import Opened
 
 CONTRACT = "# Lease\n\nMy sister Hildegard lives in Tromsø. The rent is 940 euros."
 
@@ -61,7 +61,7 @@ def image_draft(user: Any, name: str = "plan.png", content: bytes = b"", **field
 
 def send(user: Any, text: str, *attachments: Attachment, conversation: Any = None) -> Opened:
     """A message with attachments, committed; its answer is still to be written."""
-    return opening.send(user, uuid4(), conversation, text, [one.pk for one in attachments])
+    return intake.send(user, uuid4(), conversation, text, [one.pk for one in attachments])
 
 
 def answered(opened: Opened, text: str = "I see.") -> Message:

@@ -18,9 +18,9 @@ from django.urls import reverse
 from django.utils import timezone
 from PIL import Image
 
-from chat.attachments import accepting, limits
-from chat.attachments.accepting import AttachmentRefusedError, accept, fitting_name
-from chat.attachments.clearing import remove_old_drafts
+from chat.attachments import limits, upload
+from chat.attachments.cleanup import remove_old_drafts
+from chat.attachments.upload import AttachmentRefusedError, accept, fitting_name
 from chat.models import Attachment
 from memory.documents.readers import isolated
 from tests.chat.attachments.samples import draft, picture, post
@@ -99,7 +99,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
     alice: Any, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "ENVIRONMENT", settings.ENVIRONMENT.model_copy(update={"max_upload_mb": 1}))
-    monkeypatch.setattr(accepting, "_read", lambda *_: pytest.fail("it was read"))
+    monkeypatch.setattr(upload, "_read", lambda *_: pytest.fail("it was read"))
 
     whole = post(sign_in(alice), "a.txt", bytes(1_200_000))
     a_little = post(sign_in(alice), "a.txt", bytes(1_050_000))
@@ -110,15 +110,15 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
 
 
 def test_drafts_may_not_pile_up(alice: Any, bob: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accepting, "MOST_DRAFTS", 2)
+    monkeypatch.setattr(upload, "MOST_DRAFTS", 2)
     draft(bob)
     draft(alice)
     accept(alice, "b.txt", b"two")
     with pytest.raises(AttachmentRefusedError, match="You have 2 attachments that are not sent"):
         accept(alice, "c.txt", b"three")
 
-    monkeypatch.setattr(accepting, "MOST_DRAFTS", 9)
-    monkeypatch.setattr(accepting, "MOST_DRAFT_BYTES", 100)
+    monkeypatch.setattr(upload, "MOST_DRAFTS", 9)
+    monkeypatch.setattr(upload, "MOST_DRAFT_BYTES", 100)
     with pytest.raises(AttachmentRefusedError, match="is over 0 MB"):
         accept(alice, "c.txt", b"x" * 90)
 
@@ -163,10 +163,10 @@ def test_a_draft_goes_after_a_day(alice: Any) -> None:
 def test_the_page_says_beforehand_that_the_model_cannot_see(
     alice: Any, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chat.attachments import serving
+    from chat.views import attachments
     from recall.llm.client import Capabilities
 
-    monkeypatch.setattr(serving, "capabilities", lambda _: Capabilities(100_000, 4_000, images=False))
+    monkeypatch.setattr(attachments, "capabilities", lambda _: Capabilities(100_000, 4_000, images=False))
     answer = post(sign_in(alice), "plan.png", picture()).json()
     assert answer["note"] == "This model cannot see images: it is told the name and the size only."
     assert post(sign_in(alice), "a.txt", b"text").json()["note"] == ""
@@ -218,7 +218,7 @@ def test_a_second_file_of_a_person_is_refused_while_the_first_is_read(
 
 @pytest.mark.usefixtures("no_patience")
 def test_a_third_reader_does_not_start(alice: Any, bob: Any, charlie: Any) -> None:
-    with isolated.turn(alice.pk), isolated.turn(bob.pk), pytest.raises(accepting.ReadersBusyError, match=BUSY):
+    with isolated.turn(alice.pk), isolated.turn(bob.pk), pytest.raises(upload.ReadersBusyError, match=BUSY):
         accept(charlie, "people.csv", TABLE)
 
 

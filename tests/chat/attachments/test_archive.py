@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chat.archive.bringing_in import bring_in
-from chat.archive.writing import archive
+from chat.archive.export import archive
+from chat.archive.restore import bring_in
 from chat.importing.entries import NotImportedError
 from chat.models import Attachment, Message
 from tests.chat.attachments.samples import answered, draft, image_draft, send

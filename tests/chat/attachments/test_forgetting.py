@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from accounts.deletion import leave
-from chat.context import compile_context
 from chat.forgetting import still_stands
 from chat.models import Attachment
+from chat.prompt.assemble import compile_context
 from memory.forgetting.execute import forget, preview
 from memory.forgetting.targets import Target, What
 from memory.models import Fact

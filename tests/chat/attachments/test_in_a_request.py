@@ -13,15 +13,15 @@ from budget.counting.estimate import TextClass
 from budget.counting.images import image_tokens
 from budget.models import Receipt
 from budget.planning.plan import Section
-from chat import gathering
-from chat.attachments.attached import Attached, as_seen, blocks, in_short, load
 from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES
-from chat.context import Compiled, compile_context
-from chat.history import Turn
+from chat.attachments.prompt_blocks import Attached, as_seen, blocks, in_short, load
+from chat.messages.history import Turn
 from chat.models import Attachment
-from chat.opening import Opened, Refused
-from chat.replaying import ingredients, rebuild
-from chat.request import build, digest
+from chat.prompt import inputs
+from chat.prompt.assemble import Compiled, compile_context
+from chat.prompt.replay import ingredients, rebuild
+from chat.prompt.request import build, digest
+from chat.turns.intake import Opened, Refused
 from offline.validation import check_message
 from recall.llm.client import Capabilities
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send
@@ -34,12 +34,12 @@ FILE = Attached(2, "file", "lease.md", "text/markdown", CONTRACT, 30)
 
 @pytest.fixture
 def sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "capabilities", lambda _: ABLE)
+    monkeypatch.setattr(inputs, "capabilities", lambda _: ABLE)
 
 
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "capabilities", lambda _: replace(ABLE, images=False))
+    monkeypatch.setattr(inputs, "capabilities", lambda _: replace(ABLE, images=False))
 
 
 def compiled(opened: Opened) -> Compiled:
@@ -188,20 +188,20 @@ def test_bobs_attachments_are_in_no_request_of_alices(alice: Any, bob: Any) -> N
 @pytest.mark.django_db
 @pytest.mark.usefixtures("sees")
 def test_a_file_that_is_too_long_is_refused_and_may_be_kept_as_a_document(alice: Any) -> None:
-    from chat import too_long
+    from chat.turns import oversized_message
     from memory.models import Document
 
     opened = send(alice, "What does it say?", draft(alice, "book.md", "All work and no play. " * 12_000))
     with pytest.raises(Refused) as refused:
         compiled(opened)
-    assert refused.value.code == too_long.CODE
+    assert refused.value.code == oversized_message.CODE
     assert "keep it as a document" in refused.value.sentence
 
     answer = answered(opened, "")
-    answer.event_data = {"error": {"code": too_long.CODE}}
-    kept = too_long.keep_as_document(answer)
+    answer.event_data = {"error": {"code": oversized_message.CODE}}
+    kept = oversized_message.keep_as_document(answer)
     assert kept is not None
-    assert kept == too_long.keep_as_document(answer)
+    assert kept == oversized_message.keep_as_document(answer)
     assert kept.path == "/reference/book.md"
     assert Document.objects.for_user(alice).under("/reference").count() == 1, "the question itself is no document"
 
@@ -209,19 +209,19 @@ def test_a_file_that_is_too_long_is_refused_and_may_be_kept_as_a_document(alice:
 @pytest.mark.django_db
 @pytest.mark.usefixtures("sees")
 def test_a_message_that_was_forgotten_meanwhile_becomes_no_document(alice: Any) -> None:
-    from chat import too_long
     from chat.models import Message
+    from chat.turns import oversized_message
     from memory.models import Document
     from recall.redaction import FORGOTTEN
 
     opened = send(alice, "All work and no play. " * 12_000)
     answer = answered(opened, "")
-    answer.event_data = {"error": {"code": too_long.CODE}}
+    answer.event_data = {"error": {"code": oversized_message.CODE}}
     assert answer.parent is not None
     assert answer.parent.text != FORGOTTEN, "the page read it before"
     Message.objects.filter(pk=answer.parent.pk).update(text=FORGOTTEN)
 
-    assert too_long.keep_as_document(answer) is None
+    assert oversized_message.keep_as_document(answer) is None
     assert not Document.objects.for_user(alice).under("/reference").exists()
 
 
@@ -247,7 +247,7 @@ def test_a_summary_is_told_of_files_and_images_and_not_what_they_say() -> None:
 
 @pytest.mark.django_db
 def test_a_turn_is_as_large_as_what_is_attached_to_it(alice: Any) -> None:
-    from chat.segments import sized, unfolded
+    from chat.compaction.segments import sized, unfolded
 
     opened = send(alice, "Look", draft(alice, tokens=5_000), image_draft(alice, tokens=700))
     answered(opened)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat.utterances import Conversations
+from chat.ingest.source import Conversations
 from memory.index.indexer import index_conversation
 from memory.librarian.run import read, request_reading
 from memory.models import Chunk, Episode, Fact

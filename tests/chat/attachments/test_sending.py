@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from chat import opening
 from chat.attachments import binding
 from chat.attachments.limits import MOST_A_MESSAGE
-from chat.frames import BadFrame, Send, parse
+from chat.messages.rendering import message_html
 from chat.models import Attachment, Conversation, Message
-from chat.opening import Refused
-from chat.pages import message_html
+from chat.protocol import BadFrame, Send, parse
+from chat.turns import intake
+from chat.turns.intake import Refused
 from tests.chat.attachments.samples import answered, draft, image_draft, send
 
 pytestmark = pytest.mark.django_db
@@ -39,8 +39,8 @@ def test_a_message_may_be_attachments_alone(alice: Any) -> None:
 
 def test_the_same_message_again_changes_nothing(alice: Any) -> None:
     one, client_id = draft(alice), uuid4()
-    first = opening.send(alice, client_id, None, "Read this", [one.pk])
-    again = opening.send(alice, client_id, None, "Read this", [one.pk])
+    first = intake.send(alice, client_id, None, "Read this", [one.pk])
+    again = intake.send(alice, client_id, None, "Read this", [one.pk])
     assert (again.duplicate, again.question.pk) == (True, first.question.pk)
     assert Attachment.objects.get().message_id == first.question.pk
 
@@ -75,7 +75,7 @@ def test_an_edited_message_keeps_its_attachments_and_so_does_the_earlier_wording
     opened = send(alice, "What is thsi?", draft(alice), image_draft(alice))
     answered(opened)
 
-    edited = opening.edit(alice, uuid4(), opened.question.pk, "What is this?")
+    edited = intake.edit(alice, uuid4(), opened.question.pk, "What is this?")
 
     for question in (opened.question, edited.question):
         assert [one.name for one in Attachment.objects.filter(message=question)] == ["lease.md", "plan.png"]

@@ -1,0 +1,90 @@
+"""How is a summary of folded turns written anew, when something it rested on was forgotten? In its old place.
+
+Its row stays, so that the turns stay folded as they were. Until the new text is there, a placeholder stands for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from django.conf import settings
+from django.db import transaction
+
+from budget.spending import usage
+from chat.compaction.segments import Stretch
+from chat.conversations.spend_fallback import is_left_to_rules
+from chat.messages.history import Turn, finished_turns
+from chat.models import Message, Segment
+from memory.forget_epoch import epoch, locked_epoch
+from memory.index.indexer import index_segment
+from recall.db.connections import let_go
+from recall.llm.tokens import count
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from chat.compaction.summaries import Summary
+
+DROPPED: Final = "The summary of turns {first} to {last} was dropped, as something in it was forgotten."
+"""Stands in a summary's place until it is written anew."""
+
+
+def is_dropped(segment: Segment) -> bool:
+    """Whether its placeholder stands there."""
+    return segment.text == DROPPED.format(first=segment.first_turn, last=segment.last_turn)
+
+
+def summarise_anew(user: User, segment_id: int) -> bool:
+    """Write the summary that was dropped; False: something was forgotten meanwhile, or a part of it waits, too."""
+    from chat.compaction.summaries import DEFAULT_VERBOSITY, Summary, merge  # late: it loads the SDK
+
+    began = epoch(user.pk)
+    segment: Segment | None = Segment.objects.for_user(user).filter(pk=segment_id).first()
+    if segment is None or not is_dropped(segment):
+        return True
+    parts = list(segment.merged.order_by("first_turn"))
+    if any(is_dropped(part) for part in parts):
+        return False
+    if parts:
+        told = [(one.first_turn, one.last_turn, Summary.from_json(one.summary)) for one in parts]
+        return _keep(segment, merge(told, DEFAULT_VERBOSITY.limit), began)
+    return _keep(segment, _summary_of_turns(user, segment), began)
+
+
+def _summary_of_turns(user: User, segment: Segment) -> Summary:
+    from chat.compaction.summaries import RULES, engine, summarise
+
+    turns = _turns_of(segment)
+    chosen = RULES if is_left_to_rules(user) else engine()
+    let_go()
+    told = summarise(Stretch(turns).exchanges(), engine=chosen)
+    model = settings.ENVIRONMENT.librarian_model
+    usage.add_background(user.pk, model, told.usage.input_tokens, told.usage.output_tokens)
+    return told.summary
+
+
+def _turns_of(segment: Segment) -> tuple[Turn, ...]:
+    """The turns it stands for, from its last message back."""
+    rows = Message.objects.filter(conversation=segment.conversation_id).exclude(role=Message.Role.TOOL)
+    by_id = rows.defer("search").in_bulk()
+    path: list[Message] = []
+    message = by_id.get(segment.last_message_id or 0)
+    while message is not None and message.pk != segment.before_id:
+        path.append(message)
+        message = by_id.get(message.parent_id or 0)
+    return tuple(finished_turns(path[::-1]))
+
+
+@transaction.atomic
+def _keep(segment: Segment, summary: Summary, began: int) -> bool:
+    from chat.compaction.summaries import DEFAULT_VERBOSITY, render
+
+    if locked_epoch(segment.user_id) != began:
+        return False
+    text = render(summary, segment.first_turn, segment.last_turn, DEFAULT_VERBOSITY.limit)
+    changed = Segment.objects.filter(pk=segment.pk, text=segment.text).update(
+        text=text, summary=summary.as_json(), topics=list(summary.topics), tokens=count(text)
+    )
+    if changed:
+        place = segment.last_message.seq if segment.last_message is not None else 0
+        index_segment(segment.user_id, segment.conversation_id, segment.pk, text, place=place)
+    return True

@@ -1,0 +1,53 @@
+"""What does a conversation come to, for the document that tells of it? Its summaries, and by rules what none covers.
+
+No model is asked: what was folded has its summary already, whoever wrote it, and the rest is told by the rules, which
+pick sentences and write none (`chat/compaction/summaries/rule_engine.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.urls import reverse
+
+from chat.compaction.segments import unfolded
+from chat.compaction.summaries import Exchange, Summary, Verbosity, merge, summarise
+from chat.models import Conversation
+from chat.pages.compacted_turns import HEADINGS
+from memory.ports.source import Told
+from recall.redaction import FORGOTTEN
+
+VERBOSITY: Final = Verbosity.FULL
+"""A document is read, not put into every prompt: it may be as long as the longest summary."""
+UNNAMED: Final = "Conversation"
+
+
+def retold(conversation_id: UUID) -> Told | None:
+    """The conversation in short; None: it was deleted."""
+    conversation = Conversation.objects.standing().select_related("user").filter(pk=conversation_id).first()
+    if conversation is None:
+        return None
+    before = unfolded(conversation)
+    parts = [(s.first_turn, s.last_turn, Summary.from_json(s.summary)) for s in before.segments]
+    # Without the answers: what is told of a conversation is what the user said in it.
+    exchanges = [Exchange(t.number, t.question.text, "", (), t.question.created_at) for t in before.turns]
+    if exchanges:
+        rest = summarise(exchanges, VERBOSITY).summary
+        parts.append((exchanges[0].number, exchanges[-1].number, rest))
+    summary = merge(parts, VERBOSITY.limit)
+    turns = max((last for _, last, _ in parts), default=0)
+    title = conversation.title or next(iter(summary.topics), UNNAMED)
+    return Told(title, conversation.started_at, turns, "" if summary.is_empty else _page(conversation, summary, turns))
+
+
+def _page(conversation: Conversation, summary: Summary, turns: int) -> str:
+    """As Markdown: one line a sentence, so that each can be changed, and kept, by itself."""
+    began = conversation.started_at.astimezone(conversation.user.zone)
+    link = reverse("conversation", args=[conversation.pk])
+    lines = [f"{began.day} {began:%B %Y}, {turns} turn{'' if turns == 1 else 's'}. [Open the conversation]({link})"]
+    lines += ["", summary.narrative] if summary.narrative else []
+    for name, heading in HEADINGS.items():
+        sentences = [sentence for sentence in getattr(summary, name) if FORGOTTEN not in sentence]
+        lines += ["", f"## {heading}", *(f"- {sentence}" for sentence in sentences)] if sentences else []
+    return "\n".join([*lines, *(["", f"Topics: {', '.join(summary.topics)}"] if summary.topics else [])])

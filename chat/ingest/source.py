@@ -1,0 +1,69 @@
+"""What the librarian may read of a conversation: chat's side of `memory.ports.source.Source`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from uuid import UUID
+
+from django.urls import reverse
+
+from accounts.models import User
+from chat.importing import store
+from chat.ingest.echo_sources import from_tools, put_in
+from chat.messages.history import active_path
+from chat.models import Conversation, Message
+from memory.ports.source import Heard, Speaker, Told, Utterance
+from recall.redaction import FORGOTTEN
+
+
+class Conversations:
+    """The conversations of the chat as a source for the librarian."""
+
+    def stretch(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[Heard]]:
+        """The active branch's messages numbered `first` to `last`, where what Recall itself wrote in is no utterance;
+        and what was said before them, with what tools and Recall brought up to `last`."""
+        _, said = self.whole(conversation_id)
+        before = [Heard(one.number, one.text, one.speaker == "user") for one in said if one.number < first]
+        heard = [*before, *from_tools(conversation_id, last), *put_in(conversation_id, last)]
+        return [one for one in said if first <= one.number <= last], heard
+
+    def whole(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
+        """The owner's id and all of the active branch; an answer still being written is not yet said."""
+        conversation = Conversation.objects.select_related("user").get(pk=conversation_id)
+        path = active_path(conversation)
+        return conversation.user_id, [utterance(m) for m in path if is_said(m)]
+
+    def told(self, conversation_id: UUID) -> Told | None:
+        """The conversation in short."""
+        from chat.ingest.conversation_digest import (
+            retold,  # late: segments index what they fold, and so know the source
+        )
+
+        return retold(conversation_id)
+
+    def store(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
+        """Keep a conversation that was held elsewhere."""
+        return store(user, title, said)
+
+    def link(self, message_id: int) -> str:
+        """Address that leads to the message in its conversation."""
+        return _address(message_id)
+
+
+@lru_cache(maxsize=4096)  # a receipt has some fifty, most of them those of the turn before
+def _address(message_id: int) -> str:
+    return reverse("message", args=[message_id])
+
+
+def is_said(message: Message) -> bool:
+    """Whether a message is somebody's words: not an empty answer, nor one that was forgotten, nor the request to go on
+    that Recall wrote."""
+    is_whole = message.status != Message.Status.STREAMING
+    return is_whole and message.text not in ("", FORGOTTEN) and "continues" not in message.event_data
+
+
+def utterance(message: Message) -> Utterance:
+    """A message as the librarian reads it."""
+    speaker: Speaker = "user" if message.role == Message.Role.USER and not message.author else "assistant"
+    return Utterance(message.pk, message.seq, speaker, message.text, message.created_at, message.author, message.turn)

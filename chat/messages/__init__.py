@@ -1,0 +1,1 @@
+"""TODO: what chat/messages owns, where to enter it, what it may import."""

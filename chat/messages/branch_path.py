@@ -1,0 +1,82 @@
+"""Which messages lead to this one? Their ids alone, from the end of a branch towards its beginning, however long it is.
+
+The walk steps over each folded stretch in one go. `chat/messages/history.py` walks likewise for a prompt, with the
+texts, and over the summaries as they stand there; a page shows each folding as it was made.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from chat.models import Conversation, Segment
+
+
+class Piece(NamedTuple):
+    """One thing a page shows: a message, or folded turns in its place."""
+
+    message: int | None
+    segment: int | None
+    before: int | None
+    """Id of the message that comes before it; None: it is the first."""
+
+
+# Of the segments that end with a message the one as it was made, and not one that several were merged into: a page
+# shows each folding by itself. OFFSET keeps each step a look-up by key (see chat/messages/history.py).
+_WALK: Final = """
+WITH RECURSIVE walk (step, message, segment, next) AS (
+    SELECT 0, NULL::bigint, NULL::bigint, %(until)s::bigint
+    UNION ALL
+    SELECT step + 1, CASE WHEN segment.id IS NULL THEN message.id END, segment.id,
+        CASE WHEN segment.id IS NULL THEN message.parent_id ELSE segment.before_id END
+    FROM walk
+    JOIN LATERAL (
+        SELECT id, parent_id, conversation_id, user_id FROM chat_message WHERE id = walk.next OFFSET 0
+    ) AS message ON message.conversation_id = %(conversation)s AND message.user_id = %(user)s
+    LEFT JOIN LATERAL (
+        SELECT id, before_id FROM chat_segment AS made WHERE made.last_message_id = message.id
+            AND NOT EXISTS (SELECT 1 FROM chat_segment AS part WHERE part.merged_into_id = made.id)
+        ORDER BY id DESC LIMIT 1
+    ) AS segment ON true
+    WHERE step < %(most)s
+)
+SELECT message, segment, next FROM walk WHERE step > 0 ORDER BY step DESC
+"""
+_ENDLESS: Final = 2**31 - 1
+
+
+def walk(conversation: Conversation, until: int | None, most: int = _ENDLESS) -> list[Piece]:
+    """The last `most` pieces of the branch that ends with `until`, oldest first. One statement, ids alone."""
+    if until is None:
+        return []
+    values: dict[str, int | UUID] = {
+        "until": until,
+        "conversation": conversation.pk,
+        "user": conversation.user_id,
+        "most": most,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_WALK, values)
+        return [Piece(*row) for row in cursor.fetchall()]
+
+
+_FOLDED: Final = """
+WITH RECURSIVE folded (step, id, parent) AS (
+    SELECT 0, id, parent_id FROM chat_message WHERE id = %(last)s
+    UNION ALL
+    SELECT step + 1, message.id, message.parent_id
+    FROM folded
+    JOIN LATERAL (SELECT id, parent_id FROM chat_message WHERE id = folded.parent OFFSET 0) AS message ON true
+    WHERE message.id IS DISTINCT FROM %(before)s
+)
+SELECT id FROM folded ORDER BY step DESC
+"""
+
+
+def folded_ids(segment: Segment) -> list[int]:
+    """The messages that the segment tells of, oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FOLDED, {"last": segment.last_message_id, "before": segment.before_id})
+        return [pk for (pk,) in cursor.fetchall()]

@@ -1,0 +1,209 @@
+"""Which branches has a conversation, and what does it mean to follow another one?
+
+A question that was edited, and one that was answered again, stand beside the earlier one below the same parent: both
+are kept, and `Conversation.active_leaf` says which is followed. What follows from that, in one place:
+
+- the index holds what was said on the branch that is followed, and nothing else (`memory/index/indexer.py`);
+- the librarian reads each message once, and only while its branch is followed: what was left before it was read is
+  marked PASSED_OVER, and read when somebody comes back to it;
+- what was learned unasked from words that are left waits for the person's decision
+(`memory/librarian/branch_facts.py`);
+- a summary of folded turns belongs to the branches that go through its last message (`chat/messages/history.py`):
+there is
+  nothing to do for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from django.db.models import F, Func, JSONField, Q, Value
+
+from chat.models import Conversation, Message
+from memory.index.indexer import INDEX_TASK
+from memory.librarian import branch_facts
+from memory.models import Chunk, LibrarianRun
+from recall.celery import queue
+from recall.db.notify import nudge
+from recall.db.prepared import Prepared
+
+BESIDE: Final = "beside"
+"""In the event data of an answer that is tried without a memory: id of the answer it stands beside."""
+KEPT: Final = "kept"
+"""In the event data of one that was tried, once the conversation was to go on from it: then it is a branch."""
+PASSED_OVER: Final = "passed_over"
+"""In the event data of a message whose branch was left before the librarian had read it."""
+
+SAID: Final = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
+IS_BRANCH: Final = Q(event_type__in=SAID) & (~Q(event_data__has_key=BESIDE) | Q(event_data__has_key=KEPT))
+"""Questions and answers; not what tools did, nor an answer that is only tried."""
+
+_BELOW: Final = Prepared(
+    lambda user, conversation, parent: (
+        Message.objects.filter(IS_BRANCH, parent=parent, conversation=conversation, user=user)
+        .order_by("seq")
+        .values_list("pk", "parent_id")
+    ),
+    user=int,
+    conversation=UUID,
+    parent=int,
+)
+
+
+# How messages hang together: pure ---------------------------------------------------------------------------------
+
+
+class Link(NamedTuple):
+    """What a message hangs on."""
+
+    parent: int | None
+    seq: int
+    turn: int
+
+
+type Links = Mapping[int, Link]
+"""By the message's id, in order of arrival: a parent stands before its children."""
+
+
+def path_to(links: Links, leaf: int | None) -> list[int]:
+    """The messages that lead to this one, itself included, oldest first; None leads nowhere."""
+    path: list[int] = []
+    while leaf is not None and leaf in links:
+        path.append(leaf)
+        leaf = links[leaf].parent
+    return path[::-1]
+
+
+def newest_below(links: Links, message: int) -> int:
+    """The end of the newest branch that goes through this message: itself, if nothing follows it."""
+    below, newest = {message}, message
+    for pk, link in links.items():
+        if link.parent in below:
+            below.add(pk)
+            newest = pk
+    return newest
+
+
+# Beside one another -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message stands among those that have the same parent."""
+
+    number: int
+    """From 1, in order of arrival."""
+    count: int
+    previous: int | None
+    """Id of the one before it."""
+    next: int | None
+
+
+def places(messages: Iterable[Message]) -> dict[int, Place]:
+    """Of those that have others beside them, by id. At most two statements."""
+    shown = [message for message in messages if message.pk is not None and message.pk > 0]
+    if not shown:
+        return {}
+    groups: dict[int | None, list[int]] = {}
+    for pk, parent in _beside(shown):
+        groups.setdefault(parent, []).append(pk)
+    return {pk: place for group in groups.values() if len(group) > 1 for pk, place in _numbered(group)}
+
+
+def _beside(messages: Sequence[Message]) -> Iterable[tuple[int, int | None]]:
+    """Id and parent of all that hang where these do, in order of arrival."""
+    first = messages[0]
+    parents = {message.parent_id for message in messages}
+    if len(parents) == 1 and first.parent_id is not None:  # as after every turn
+        return _BELOW(user=first.user_id, conversation=first.conversation_id, parent=first.parent_id)
+    below = Q(parent__in=[parent for parent in parents if parent is not None])
+    if None in parents:
+        below |= Q(parent__isnull=True, event_type=Message.Event.USER_MESSAGE)
+    beside = Message.objects.filter(IS_BRANCH & below, conversation=first.conversation_id, user=first.user_id)
+    return beside.order_by("seq").values_list("pk", "parent_id")
+
+
+def _numbered(group: Sequence[int]) -> Iterable[tuple[int, Place]]:
+    for at, pk in enumerate(group):
+        following = group[at + 1] if at + 1 < len(group) else None
+        yield pk, Place(at + 1, len(group), group[at - 1] if at else None, following)
+
+
+def is_typed(message: Message) -> bool:
+    """Whether the user wrote it: not the request to go on, nor what somebody else says in an imported conversation."""
+    is_question = message.event_type == Message.Event.USER_MESSAGE and "continues" not in message.event_data
+    return is_question and not message.author
+
+
+# Following another one --------------------------------------------------------------------------------------------
+
+
+def links_of(conversation: Conversation) -> dict[int, Link]:
+    """How the conversation's messages hang together, of every branch; their texts are not read. One statement."""
+    rows = Message.objects.filter(IS_BRANCH, conversation=conversation, user=conversation.user_id).order_by("seq")
+    return {pk: Link(*rest) for pk, *rest in rows.values_list("pk", "parent_id", "seq", "turn")}
+
+
+def go_over(conversation: Conversation, links: Links, tip: int | None) -> None:
+    """Leave the branch that is followed for the one that leads to `tip` (None: for one that begins anew).
+
+    Within a transaction that has locked the conversation. The caller then sets `active_leaf`: to `tip`, or to what
+    it hangs below it.
+    """
+    before, after = path_to(links, conversation.active_leaf_id), path_to(links, tip)
+    left, gained = _without(before, after), _without(after, before)
+    if not left and not gained:
+        return
+    shared = after[: len(after) - len(gained)]
+    _leave_unread(conversation, links, left)
+    _take_up(conversation, links, gained, shared)
+    if conversation.cut_until > (links[shared[-1]].turn if shared else 0):
+        conversation.cut_from = conversation.cut_until = 0  # it told of turns that this branch does not have
+    conversation.save(update_fields=["librarian_watermark", "cut_from", "cut_until"])
+    # At once, so that no prompt recalls what was left; the task then brings in what was gained, and the neighbours.
+    Chunk.objects.filter(conversation=conversation, kind=Chunk.Kind.MESSAGE, message__in=left).delete()
+    queue(INDEX_TASK, str(conversation.pk))
+    branch_facts.leave(conversation.user, left)
+    branch_facts.come_back(conversation.user, gained)
+
+
+def told_elsewhere(conversation: Conversation) -> None:
+    """Have every page that shows another branch of the conversation fetch it again, once this is committed."""
+    end = conversation.active_leaf_id or 0
+    nudge(f"user-{conversation.user_id}", "branch", conversation=str(conversation.pk), message=end)
+
+
+def _without(path: Sequence[int], other: Collection[int]) -> list[int]:
+    known = set(other)
+    return [pk for pk in path if pk not in known]
+
+
+def _leave_unread(conversation: Conversation, links: Links, left: Sequence[int]) -> None:
+    """Mark what the librarian has not read of the messages that are left. A reading that was asked for and has not
+    begun would find nothing of them any more: it is withdrawn."""
+    if not left:
+        return
+    waiting = LibrarianRun.objects.filter(
+        conversation=conversation, state=LibrarianRun.State.PENDING, attempts=0, last_seq__gte=links[left[0]].seq
+    )
+    begins = list(waiting.values_list("first_seq", flat=True))
+    waiting.delete()
+    conversation.librarian_watermark = min(conversation.librarian_watermark, *(first - 1 for first in begins), 2**31)
+    unread = [pk for pk in left if links[pk].seq > conversation.librarian_watermark]
+    mark = Func(F("event_data"), Value({PASSED_OVER: True}, JSONField()), template="%(expressions)s", arg_joiner=" || ")
+    Message.objects.filter(pk__in=unread).update(event_data=mark)
+
+
+def _take_up(conversation: Conversation, links: Links, gained: Sequence[int], shared: Sequence[int]) -> None:
+    """Let the librarian's next reading begin with the first message of this branch that it has not read."""
+    if not gained:
+        return
+    marked = Message.objects.filter(pk__in=gained, event_data__has_key=PASSED_OVER)
+    unread = [links[pk].seq for pk in marked.values_list("pk", flat=True)]
+    unread += [links[pk].seq for pk in shared if links[pk].seq > conversation.librarian_watermark]
+    conversation.librarian_watermark = min(unread, default=conversation.next_seq) - 1
+    unmarked = Func(F("event_data"), Value(PASSED_OVER), template="%(expressions)s", arg_joiner=" - ")
+    marked.update(event_data=unmarked)

@@ -1,0 +1,147 @@
+"""Which turns came before, and how do they stand in a request? Rendered from rows by a pure function, so that two
+consecutive requests share their bytes (docs/turn.md).
+
+Two ways of reading. `active_path` gives every message of the branch, for pages and the librarian. `past` gives what a
+prompt may show: it walks from a message towards the beginning and steps over each folded stretch in one go, so that
+the thousandth turn costs as much as the thirtieth. A segment belongs to every branch that goes through its last
+message, and to no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from chat.attachments.prompt_blocks import Attached, blocks
+from chat.models import Conversation, Message, Segment
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import MessageParam, TextBlockParam
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One finished exchange of the active branch."""
+
+    number: int
+    question: Message
+    answer: Message
+    attachments: tuple[Attached, ...] = ()
+    """Of the question, where they were asked for (chat/attachments/history.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What came before a message, as a prompt may show it."""
+
+    turns: tuple[Turn, ...] = ()
+    """Those that are not folded, oldest first."""
+    segments: tuple[Segment, ...] = ()
+    """Summaries of those that are, oldest first; where some were merged, the one they were merged into."""
+
+    @property
+    def in_order(self) -> list[Turn | Segment]:
+        """Both, as they stand in the prompt."""
+        return sorted([*self.segments, *self.turns], key=first_turn)
+
+
+def first_turn(one: Turn | Segment) -> int:
+    """Where it stands among the turns."""
+    return one.first_turn if isinstance(one, Segment) else one.number
+
+
+def past(conversation: Conversation, until: int | None) -> Past:
+    """What came before, the message `until` included (None: nothing). At most two statements, however long it is."""
+    if until is None:
+        return Past()
+    values = {"until": until, "conversation": conversation.pk, "user": conversation.user_id}
+    path: list[Message] = []
+    folded: list[int] = []
+    for step in Message.objects.raw(_WALK, values):
+        segment: int | None = vars(step)["folded"]
+        if segment is not None:
+            folded.append(segment)
+        else:
+            step.conversation = conversation
+            path.append(step)
+    segments = Segment.objects.in_bulk(folded)
+    return Past(tuple(finished_turns(path)), tuple(segments[pk] for pk in folded))
+
+
+_COLUMNS: Final = ", ".join(
+    f"message.{field.column}" for field in Message._meta.concrete_fields if field.name != "search"
+)
+# Of several segments that end with the same message, the widest is the one that others were merged into. OFFSET keeps
+# each step a look-up by key: whose conversation it is would else be asked first, and all of its messages read.
+_WALK: Final = f"""
+WITH RECURSIVE walk (step, message, folded, next) AS (
+    SELECT 0, NULL::bigint, NULL::bigint, %(until)s::bigint
+    UNION ALL
+    SELECT step + 1, CASE WHEN segment.id IS NULL THEN message.id END, segment.id,
+        CASE WHEN segment.id IS NULL THEN message.parent_id ELSE segment.before_id END
+    FROM walk
+    JOIN LATERAL (
+        SELECT id, parent_id, conversation_id, user_id FROM chat_message WHERE id = walk.next OFFSET 0
+    ) AS message ON message.conversation_id = %(conversation)s AND message.user_id = %(user)s
+    LEFT JOIN LATERAL (
+        SELECT id, before_id FROM chat_segment WHERE last_message_id = message.id
+        ORDER BY first_turn, id DESC LIMIT 1
+    ) AS segment ON true
+)
+SELECT {_COLUMNS}, walk.folded FROM walk LEFT JOIN chat_message AS message ON message.id = walk.message
+WHERE step > 0 ORDER BY step DESC
+"""  # noqa: S608 - put together from the model's own columns
+"""From `until` back to the beginning, a message or the segment that stands for all up to it; the oldest first."""
+
+
+def active_path(conversation: Conversation) -> list[Message]:
+    """The active branch's questions and answers, oldest first, each with `conversation` set. Two statements: which
+    they are, and what they say; the texts of other branches are not read."""
+    said = Message.objects.filter(
+        conversation=conversation,
+        user_id=conversation.user_id,
+        event_type__in=[Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE],
+    )
+    parents = dict(said.values_list("pk", "parent_id"))
+    path: list[int] = []
+    at = conversation.active_leaf_id
+    while at is not None and at in parents:
+        path.append(at)
+        at = parents[at]
+    rows: dict[int, Message] = said.defer("search").in_bulk(path)
+    for message in rows.values():
+        message.conversation = conversation
+    return [rows[pk] for pk in reversed(path)]
+
+
+def finished_turns(path: Sequence[Message]) -> list[Turn]:
+    """The turns that stand in a prompt: a failed one without text is left out, an interrupted one stands as shown."""
+    pairs = pairwise(path)
+    return [
+        Turn(question.turn, question, answer)
+        for question, answer in pairs
+        if question.role == Message.Role.USER and answer.role == Message.Role.ASSISTANT and answer.text
+    ]
+
+
+def render_turn(turn: Turn) -> list[MessageParam]:
+    """A finished turn as two messages: the user's text after what is attached to it, and the answer after one line for
+    each tool round."""
+    answer: list[TextBlockParam] = [_text(line) for line in tool_lines(turn.answer)]
+    said = [_text(turn.question.text)] if turn.question.text or not turn.attachments else []
+    return [
+        {"role": "user", "content": [*blocks(turn.attachments), *said]},
+        {"role": "assistant", "content": [*answer, _text(turn.answer.text)]},
+    ]
+
+
+def tool_lines(answer: Message) -> list[str]:
+    """The immutable lines that stand for an answer's tool rounds, written when it was closed."""
+    lines: list[str] = answer.event_data.get("tool_lines", [])
+    return lines
+
+
+def _text(text: str) -> TextBlockParam:
+    return {"type": "text", "text": text}

@@ -1,0 +1,154 @@
+"""What do the pages show of a message, and of the librarian's work?
+
+The push over the socket and the page render the same partials of `templates/chat/page.html`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from django.db.models import Count, Q
+from django.template.loader import get_template
+from django.utils import timezone
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from accounts.models import User
+from chat.attachments.view import ShownAttachment, attached_to
+from chat.messages.activity import Step, folded, steps_of
+from chat.messages.branches import Place, is_typed, places
+from chat.messages.outcomes import Outcome, outcome
+from chat.models import Conversation, Message
+from memory.models import Fact, LibrarianRun
+from recall.rendering.markdown import render
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """One message as a page shows it."""
+
+    id: int
+    role: str
+    author: str
+    status: str
+    html: SafeString
+    """The user's words as they were typed; an answer rendered and sanitised, or as plain text while it is written."""
+    said_at: datetime
+    when: str
+    outcome: Outcome
+    continues: bool
+    """Nobody typed it: it stands for the “continue” button."""
+    editable: bool
+    """It can be asked in other words."""
+    place: Place | None
+    """Where it stands among others beside it; None: there are none."""
+    steps: Sequence[Step]
+    """What the model did before it answered."""
+    folded_steps: str
+    """All of that in one line."""
+    attachments: Sequence[ShownAttachment] = ()
+
+
+def shown(
+    message: Message, zone: ZoneInfo, place: Place | None = None, attachments: Sequence[ShownAttachment] = ()
+) -> ShownMessage:
+    """A message for the partial `message`. Asks the database nothing."""
+    is_answer = message.role == Message.Role.ASSISTANT
+    is_being_written = message.status == Message.Status.STREAMING
+    steps = steps_of(message.event_data)
+    return ShownMessage(
+        id=message.pk,
+        role=message.role,
+        author=message.author or ("Recall" if is_answer else "You"),
+        status=message.status,
+        html=render(message.text) if is_answer and not is_being_written else escape(message.text),
+        said_at=message.created_at,
+        when=told_time(message.created_at, zone, timezone.now()),
+        outcome=outcome(message) if is_answer and not is_being_written else Outcome(),
+        continues="continues" in message.event_data,
+        editable=message.pk > 0 and is_typed(message),
+        place=place,
+        steps=steps,
+        folded_steps=folded(steps, message.event_data.get("thought")),
+        attachments=attachments,
+    )
+
+
+def told_time(at: datetime, zone: ZoneInfo, now: datetime) -> str:
+    """A point in time as people tell it: today by its hour, else with its day."""
+    local, today = at.astimezone(zone), now.astimezone(zone).date()
+    if local.date() == today:
+        return f"{local:%H:%M}"
+    year = "" if local.year == today.year else f" {local.year}"
+    return f"{local.day} {local:%b}{year}, {local:%H:%M}"
+
+
+def messages_html(messages: Sequence[Message], *, user: User) -> str:
+    """Messages of one conversation as the page renders them, for the socket."""
+    template, numbered = get_template("chat/page.html#message"), places(messages)
+    attached = attached_to(messages)
+    told = [shown(one, user.zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages]
+    return "".join(template.render({"message": message}).strip() for message in told)
+
+
+def message_html(message: Message, *, user: User) -> str:
+    """One message as the page renders it."""
+    return messages_html([message], user=user)
+
+
+def exchange_html(question: Message, answer: Message, *, user: User) -> str:
+    """A question and its answer as the page renders them."""
+    return messages_html([question, answer], user=user)
+
+
+# What the librarian made of a conversation -------------------------------------------------------------------------
+
+
+BY_RULES: Final = "rules/"
+"""How the rule engine's version begins (memory/librarian/rules/engine.py): not imported for it, as its patterns take a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarianLine:
+    """What the librarian did with one conversation, and whether there is something left for it to read."""
+
+    is_reading: bool = False
+    error: str = ""
+    has_read: bool = False
+    by_rules: bool = False
+    """The last time without a model: only English is read (memory/librarian/rules/engine.py)."""
+    learned: int = 0
+    waiting: int = 0
+    unread: bool = False
+    cost: Decimal = Decimal(0)
+    """US dollars that reading it cost; 0: by rules, or at a price that is not known."""
+
+
+def librarian_line(conversation: Conversation) -> LibrarianLine:
+    """The state of the librarian's work on this conversation, from its rows. Two queries."""
+    states = LibrarianRun.State
+    runs = (
+        LibrarianRun.objects.filter(conversation=conversation, user_id=conversation.user_id)
+        .order_by("-last_seq")
+        .values_list("state", "error", "cost", "engine")
+    )
+    latest: list[tuple[str, str, Decimal, str]] = list(runs)
+    facts = Fact.objects.filter(run__conversation=conversation, user_id=conversation.user_id).aggregate(
+        learned=Count("id", filter=Q(status=Fact.Status.ACTIVE)),
+        waiting=Count("id", filter=Q(status=Fact.Status.PROPOSED)),
+    )
+    return LibrarianLine(
+        is_reading=any(state in {states.PENDING, states.RUNNING} for state, *_ in latest),
+        error=next((error for state, error, *_ in latest if state == states.FAILED), ""),
+        has_read=any(state == states.DONE for state, *_ in latest),
+        by_rules=next((engine.startswith(BY_RULES) for state, *_, engine in latest if state == states.DONE), False),
+        learned=facts["learned"],
+        waiting=facts["waiting"],
+        unread=conversation.librarian_watermark < conversation.next_seq - 1,
+        cost=sum((cost for _, _, cost, _ in latest), Decimal(0)),
+    )

@@ -1,0 +1,112 @@
+"""What does the page of a project show? Its documents, the files on their way to it, and its conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.utils import timezone
+
+from accounts.models import User
+from chat.messages.rendering import told_time
+from chat.models import Conversation, Project
+from chat.projects.projects import folders_without_project, projects_of
+from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
+from memory.documents import tree, uploads
+from memory.documents.readers.formats import ENDINGS, KNOWN
+from memory.models import Document, Upload
+from memory.pages.knowledge import address
+
+CONVERSATIONS_A_PAGE: Final = 50
+DOCUMENTS_SHOWN: Final = 100
+"""The folder's own page, among the documents, has them all."""
+UPLOADS_SHOWN: Final = 10
+"""The latest files that are being read, or could not be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A project in the list."""
+
+    project: Project
+    documents: int
+    conversations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A document of the project."""
+
+    address: str
+    name: str
+    """Its path within the project's folder."""
+    title: str
+    """Empty where it says no more than the name."""
+    changed_at: datetime
+
+
+def all_projects(user: User) -> dict[str, Any]:
+    """The list, with how much is in each; five queries."""
+    documents = {entry.path: entry.documents for entry in tree.level(user, "/projects")}
+    held = Conversation.objects.standing().for_user(user).exclude(scope="").values_list("scope")
+    conversations = dict(held.annotate(rows=Count("pk")).order_by())
+
+    def rows(projects: Sequence[Project]) -> list[Row]:
+        return [Row(one, _documents(user, one, documents), conversations.get(one.path, 0)) for one in projects]
+
+    return {
+        "projects": rows(list(projects_of(user))),
+        "archived": rows(list(projects_of(user, archived=True))),
+        "folders": folders_without_project(user),
+        **_limits(),
+    }
+
+
+def _documents(user: User, project: Project, counted: dict[str, int]) -> int:
+    """A folder that was moved out of /projects is counted by itself."""
+    if project.path in counted or tree.parent_of(project.path) == "/projects":
+        return counted.get(project.path, 0)
+    return Document.objects.for_user(user).under(project.path).count()
+
+
+def one_project(project: Project, page: str | None) -> dict[str, Any]:
+    """Everything of one project."""
+    user, now = project.user, timezone.now()
+    documents = Document.objects.for_user(user).under(project.path).order_by("path")
+    number = documents.count()
+    shown = documents.values_list("path", "title", "changed_at")[:DOCUMENTS_SHOWN]
+    held = Conversation.objects.standing().for_user(user).filter(scope=project.path).latest_first()
+    conversations = Paginator(held.only("id", "title", "last_activity_at"), CONVERSATIONS_A_PAGE).get_page(page)
+    return {
+        "project": project,
+        "documents": [_place(project, *row) for row in shown],
+        "document_count": number,
+        "folder": address(project.path) if number else "",
+        "uploads": _on_their_way(project),
+        "conversations": conversations,
+        "held": [(one, told_time(one.last_activity_at, user.zone, now)) for one in conversations],
+        "endings": ",".join(ENDINGS),
+        "known": KNOWN,
+        "largest_mb": settings.ENVIRONMENT.max_upload_mb,
+        **_limits(),
+    }
+
+
+def _place(project: Project, path: str, title: str, changed_at: datetime) -> Place:
+    name = path.removeprefix(f"{project.path}/") if path != project.path else tree.name_of(path)
+    return Place(address(path), name, "" if title == tree.name_of(path) else title, changed_at)
+
+
+def _on_their_way(project: Project) -> list[Upload]:
+    unread = [*uploads.UNFINISHED, Upload.State.FAILED]
+    found = Upload.objects.for_user(project.user).filter(folder=project.path, state__in=unread)
+    return list(found.defer("content").order_by("-created_at")[:UPLOADS_SHOWN])
+
+
+def _limits() -> dict[str, int]:
+    return {"max_name": MAX_NAME, "max_instructions": MAX_INSTRUCTIONS}

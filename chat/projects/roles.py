@@ -1,0 +1,132 @@
+"""What may a role say, and what happens when it is changed? Its version counts up; conversations keep to the role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q, QuerySet
+
+from accounts.models import User
+from chat.models import Conversation, Role
+from chat.projects.undo_tokens import GoneForGood, sealed, unsealed
+from recall.db.notify import nudge
+
+MAX_NAME: Final = 80
+"""Characters, the column's width."""
+MAX_INSTRUCTIONS: Final = 8_000
+"""Characters of what a role or a project tells the model: some 2,000 tokens, four times what the plan “standard” keeps
+for it. What is longer is a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A role to begin with, offered and never inserted."""
+
+    name: str
+    instructions: str
+
+
+EXAMPLES: Final = (
+    Example(
+        "Patient Portuguese teacher",
+        "Talk with me in simple European Portuguese. After each of my messages, first answer it, then correct at most "
+        "two mistakes, each with one sentence on why. Use English only when I ask what something means.",
+    ),
+    Example(
+        "Critical reader",
+        "Read what I write as a demanding editor would. Name the weakest argument first, say what is missing, and "
+        "quote the sentence you mean. Do not rewrite unless I ask, and do not praise.",
+    ),
+    Example(
+        "Interviewer",
+        "Help me think by asking. One question at a time, open ones, and build on my answer. When I say “sum up”, list "
+        "what I decided and what is still open.",
+    ),
+    Example(
+        "Cook with what is there",
+        "Suggest meals from what I say is in the kitchen, for two people, in at most half an hour. Mind what you know "
+        "of my allergies and tastes. Ask before you assume an ingredient.",
+    ),
+)
+
+
+class NameTaken(ValueError):
+    """There is one of this name already; the message is one sentence for the person."""
+
+
+def roles_of(user: User) -> QuerySet[Role]:
+    """The person's roles by name, each with the number of `uses`: conversations that have it."""
+    standing = Q(conversations__deleted_at=None)
+    return Role.objects.for_user(user).annotate(uses=Count("conversations", filter=standing)).order_by("name")
+
+
+def examples_left(roles: Iterable[Role]) -> list[Example]:
+    """Those that the person has not copied yet, by their names."""
+    names = {role.name for role in roles}
+    return [example for example in EXAMPLES if example.name not in names]
+
+
+def make(user: User, name: str, instructions: str) -> Role:
+    """A new role.
+
+    Raises:
+        NameTaken: the person has one of this name.
+    """
+    return _saved(Role(user=user, name=name, instructions=instructions))
+
+
+def edit(role: Role, name: str, instructions: str) -> Role:
+    """Other words for it; its version counts up if they are other ones.
+
+    Raises:
+        NameTaken: the person has another one of this name.
+    """
+    if (name, instructions) == (role.name, role.instructions):
+        return role
+    role.name, role.instructions, role.version = name, instructions, role.version + 1
+    return _saved(role)
+
+
+def remove(role: Role) -> str:
+    """Delete it; its conversations go on without. What `bring_back` takes."""
+    conversations = Conversation.objects.filter(role=role).values_list("pk", flat=True)
+    token = sealed("role", role.user, {**_fields(role), "conversations": [str(pk) for pk in conversations]})
+    role.delete()
+    nudge(f"user-{role.user_id}", "conversations")
+    return token
+
+
+@transaction.atomic
+def bring_back(user: User, token: str) -> Role:
+    """The role as it was, in the conversations that had it and have no other since.
+
+    Raises:
+        GoneForGood: it was deleted too long ago, or there is another one of its name now.
+    """
+    fields = unsealed("role", user, token)
+    conversations = fields.pop("conversations")
+    if Role.objects.filter(pk=fields["id"]).exists():
+        raise GoneForGood("This role is there already.")
+    try:
+        role = _saved(Role(user=user, **fields))
+    except NameTaken as taken:
+        raise GoneForGood(f"It was not brought back. {taken}") from taken
+    Conversation.objects.for_user(user).filter(pk__in=conversations, role=None).update(role=role)
+    return role
+
+
+def _fields(role: Role) -> dict[str, Any]:
+    return {"id": role.pk, "name": role.name, "instructions": role.instructions, "version": role.version}
+
+
+def _saved(role: Role) -> Role:
+    try:
+        with transaction.atomic():
+            role.save()
+    except IntegrityError as error:  # `one_role_a_name`
+        raise NameTaken(f"You have a role called “{role.name}” already.") from error
+    nudge(f"user-{role.user_id}", "conversations")
+    return role

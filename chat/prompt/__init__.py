@@ -1,0 +1,1 @@
+"""TODO: what chat/prompt owns, where to enter it, what it may import."""

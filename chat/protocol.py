@@ -1,0 +1,149 @@
+"""What may come in over the socket? One strict model a frame type (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from chat.conversations.options import FIELDS as CHOICES
+from chat.conversations.options import NOTHING_CHOSEN, Choices
+
+VERSION = 1
+
+
+class BadFrame(Exception):
+    """The frame is no frame of this protocol; the message is a sentence that says why."""
+
+
+Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
+
+
+class Frame(BaseModel):
+    """What every frame has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    v: Literal[1]
+
+
+class Open(Frame):
+    """Follow a conversation."""
+
+    type: Literal["open"]
+    conversation: UUID
+
+
+class Send(Frame):
+    """One user message."""
+
+    type: Literal["send"]
+    client_id: UUID
+    conversation: UUID | None
+    text: str
+    attachments: list[Id] = Field(default_factory=list, max_length=50)
+    """Drafts of the person's (`POST /attachments`), in order. With them the text may be empty."""
+    role: Id | None = None
+    """This one and the next four only with a new conversation: how it begins (chat/conversations/options.py). Null: the default."""
+    project: Id | None = None
+    model: str | None = Field(None, max_length=80)
+    effort: str | None = Field(None, max_length=6)
+    only_project: bool | None = None
+
+    @property
+    def chosen(self) -> Choices:
+        """What the new conversation begins with."""
+        return Choices(**{name: getattr(self, name) for name in CHOICES})
+
+    @model_validator(mode="after")
+    def _only_where_it_begins(self) -> Self:
+        if self.conversation is not None and self.chosen != NOTHING_CHOSEN:
+            raise ValueError(f"{', '.join(CHOICES)} go with a new conversation only")
+        return self
+
+
+class Edit(Frame):
+    """Ask this instead of an earlier message of one's own."""
+
+    type: Literal["edit"]
+    client_id: UUID
+    message: int = Field(ge=1, le=2**63 - 1)
+    text: str
+
+
+class Retry(Frame):
+    """Answer the same question again."""
+
+    type: Literal["retry"]
+    client_id: UUID
+    message: int = Field(ge=1, le=2**63 - 1)
+
+
+class Continue(Frame):
+    """Go on after a length stop or an interruption."""
+
+    type: Literal["continue"]
+    client_id: UUID
+    message: int = Field(ge=1, le=2**63 - 1)
+
+
+class Without(Frame):
+    """Answer the same question without these memories. It comes over HTTP only: the socket shows one branch."""
+
+    type: Literal["without"]
+    client_id: UUID
+    message: int = Field(ge=1, le=2**63 - 1)
+    refs: list[str] = Field(min_length=1, max_length=20)
+
+
+class Temporary(Frame):
+    """One user message of this socket's temporary chat; the first one begins it."""
+
+    type: Literal["temporary"]
+    client_id: UUID
+    text: str = ""
+    memory: bool = False
+    again: Literal["", "retry", "continue"] = ""
+
+
+class Stop(Frame):
+    """End the answer being written."""
+
+    type: Literal["stop"]
+    conversation: UUID
+
+
+class Ping(Frame):
+    """Is anybody there?"""
+
+    type: Literal["ping"]
+
+
+Incoming = Open | Send | Edit | Retry | Continue | Temporary | Stop | Ping
+_incoming: TypeAdapter[Incoming] = TypeAdapter(Annotated[Incoming, Field(discriminator="type")])
+
+
+def parse(text: str) -> Incoming:
+    """The frame in `text`.
+
+    Raises:
+        BadFrame: no JSON object, an unknown type or version, or a field missing, wrong or unknown.
+    """
+    try:
+        return _incoming.validate_python(json.loads(text), strict=False)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the frame"
+        raise BadFrame(f"{where}: {first['msg']}.") from error
+    except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
+        raise BadFrame("This is not JSON.") from error
+
+
+def client_id_of(text: str) -> str | None:
+    """The client id of a frame that was refused, if it had one that can be read."""
+    try:
+        frame = json.loads(text)
+        return str(UUID(frame["client_id"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None

@@ -1,0 +1,149 @@
+"""How much of what tools return does the model see? The working memory of one running turn, in tokens.
+
+A result is shortened as it arrives: of a search the beginning of each result is sent, of a text or where that is too
+long its head, and a line says how much was left out and where the whole is kept. What was sent stands in the provider's
+cache; it is shortened once more only where a later round has no room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from budget.counting.cached_prefix import added
+from budget.counting.estimate import MESSAGE_FRAME, TextClass, by_class, estimate
+from budget.counting.learning import Belief, spread
+from budget.planning.fit import PRUNING_ORDER, Cut, Fitted, Piece
+from budget.planning.plan import Section
+from budget.planning.preflight import allot
+from chat.tools.snippets import gist_of
+from recall.llm.tokens import count
+
+if TYPE_CHECKING:
+    from chat.turns.agent_loop import ToolUse
+
+NOTE: Final = "\n[Shortened: the first {shown:,} of {whole:,} characters.{where}]"
+SUMMARISED: Final = "\n[Summarised: the beginning of each result.{where}]"
+KEPT_AT: Final = " The whole is kept at {path}: read_document reads on from a start, search_knowledge finds in it."
+GONE: Final = "[Left out for want of room.{where}]"
+RULE: Final = next(step.rule for step in PRUNING_ORDER if step.section is Section.TASK)
+FRAME: Final = {TextClass.FRAME: MESSAGE_FRAME * 2}
+"""A result costs what a message does, and the name of its call."""
+LABEL_CHARS: Final = 120
+_ORDER: Final = {section: place for place, section in enumerate(Section)}
+TRIES, BELOW = 8, 0.97
+"""A head is cut by the characters a token had so far, a little shorter each time, until it has the tokens it may."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """A tool's result as it is sent."""
+
+    call: ToolUse
+    text: str
+    tokens: int
+    """Estimated, as sent ..."""
+    whole: int
+    """... and of the whole."""
+    counts: Mapping[TextClass, int]
+    path: str = ""
+    """Where the whole is kept, once some of it was left out."""
+
+
+@dataclass(slots=True)
+class TaskRoom:
+    """The tool loop's share of the prompt, and what stands in it."""
+
+    ceiling: int
+    """Tokens of the plan for task state, less what stands there from the start."""
+    ratios: Mapping[TextClass, float]
+    belief: Belief
+    snippets: int | None = None
+    """Tokens that all results together may take: what the cap on memories leaves; None: there is no cap."""
+    shown: list[Shown] = field(default_factory=list)
+    said: list[int] = field(default_factory=list)
+    """Tokens of the model's own blocks, one figure a round: they go back unchanged."""
+
+    @property
+    def tokens(self) -> int:
+        """All that the loop added to the first request."""
+        return sum(self.said) + sum(one.tokens for one in self.shown)
+
+    def weigh(self, call: ToolUse) -> Shown:
+        """A result as it came."""
+        counts = self._counts(call.result)
+        tokens = estimate(counts, self.ratios)
+        return Shown(call, call.result, tokens, tokens, counts)
+
+    def demands(self, arrived: Sequence[Shown], spare: int) -> list[tuple[Shown, int]]:
+        """The results that must be shortened so that ceiling and `spare` hold, and to how many tokens.
+
+        `spare`: what the plan's total leaves for this loop, in tokens, all it holds already included.
+        """
+        room = min(self.ceiling, spare) - sum(self.said)
+        if self.snippets is not None:
+            room = min(room, self.snippets)
+        older = [one.tokens for one in self.shown]
+        allotted = allot([one.tokens for one in arrived], older, max(0, room))
+        both = [*zip(self.shown, allotted.older, strict=True), *zip(arrived, allotted.new, strict=True)]
+        return [(one, tokens) for one, tokens in both if tokens < one.tokens]
+
+    def shorten(self, one: Shown, tokens: int) -> None:
+        """Keep what `tokens` hold beside the line that says so: the beginning of each result, else the head."""
+        where = KEPT_AT.format(path=one.path) if one.path else ""
+        result = one.call.result
+        if gist := gist_of(result):
+            self._set(one, gist + SUMMARISED.format(where=where))
+            if one.tokens <= tokens:
+                return
+        length = len(result)
+        for _ in range(TRIES):
+            length = int(length * BELOW * tokens / max(1, one.tokens))
+            if not length:
+                break
+            self._set(one, result[:length] + NOTE.format(shown=length, whole=len(result), where=where))
+            if one.tokens <= tokens:
+                return
+        self._set(one, GONE.format(where=where))
+        if one.tokens > tokens:
+            self._set(one, GONE.format(where=""))
+
+    def uncertainty(self, arrived: Iterable[Shown]) -> float:
+        """Standard deviation of the estimate of these results."""
+        return spread(self.belief, added(one.counts for one in arrived))
+
+    def pieces(self) -> Iterator[Piece | Cut]:
+        """What the receipt says of the loop: the model's blocks, the head of each result, and what was cut of it."""
+        for number, tokens in enumerate(self.said, start=1):
+            label = f"What the model thought, said and asked for in round {number}"
+            yield Piece(Section.TASK, f"round:{number}", label, tokens, guarded=True)
+        for number, one in enumerate(self.shown, start=1):
+            label = f"{one.call.name} {one.call.input}"[:LABEL_CHARS]
+            yield Piece(Section.TASK, f"tool:{number}", label, one.tokens, guarded=True)
+            rest = max(0, one.whole - one.tokens)
+            if one.text != one.call.result:
+                yield Cut(Piece(Section.TASK, f"tool:{number}:rest", f"The rest of: {label}", rest), RULE)
+
+    def _set(self, one: Shown, text: str) -> None:
+        one.text, one.counts = text, self._counts(text)
+        one.tokens = estimate(one.counts, self.ratios)
+
+    def _counts(self, text: str) -> dict[TextClass, int]:
+        return added([by_class(text, count(text)), FRAME])
+
+
+def with_task(fitted: Fitted, task: Iterable[Piece | Cut]) -> Fitted:
+    """The prompt of the last request of a turn: the first one's pieces and what the loop added to it."""
+    task = list(task)
+    kept = [*fitted.kept, *(one for one in task if isinstance(one, Piece))]
+    in_order = tuple(sorted(kept, key=lambda piece: _ORDER[piece.section]))
+    return replace(fitted, kept=in_order, cut=(*fitted.cut, *(one for one in task if isinstance(one, Cut))))
+
+
+def as_blocks(shown: Iterable[Shown]) -> list[dict[str, Any]]:
+    """Results as the next request carries them."""
+    return [
+        {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text, "is_error": one.call.is_error}
+        for one in shown
+    ]

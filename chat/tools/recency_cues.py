@@ -1,0 +1,81 @@
+"""Does a message ask for something newer than the model and the person's memory can know? Words decide, no model.
+
+English only, and meant to be too shy rather than too bold: the cue adds one line to the prompt, which offers the web
+(`chat/tools/search_providers.py`). Without it the model can still search, when the installation has a search at all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+ORDERS: Final = (
+    r"search (?:the web|the internet|online)",
+    r"(?:look|check)(?: it| this| that)?(?: up)? (?:online|on the (?:web|internet))",
+    r"google (?:it|this|that|for)",
+    r"what does the (?:web|internet) say",
+)
+"""The person says themselves where to look: this holds for any message."""
+CUES: Final = (
+    # What is newest of its kind.
+    r"latest",
+    r"newest",
+    r"most recent(?:ly)?",
+    r"up[- ]to[- ]date",
+    r"(?:just|recently|newly) (?:released|announced|published|launched|elected|opened)",
+    r"(?:new|current|stable) (?:version|release)",
+    # What happens now.
+    r"(?:breaking |recent |today's |the )news",
+    r"news (?:on|about|from|of)",
+    r"current(?:ly)?",
+    r"right now",
+    r"at the moment",
+    r"these days",
+    r"nowadays",
+    r"as of (?:now|today)",
+    r"(?:happened|happening|announced|released|going on) (?:today|yesterday|(?:this|last) (?:week|month|year))",
+    r"(?:today|tonight|tomorrow|this weekend)'?s? (?:weather|forecast|game|match|results?|score)",
+    # What changes by the hour.
+    r"weather (?:in|at|for|like|today|tomorrow)",
+    r"(?:share|stock|oil|gold|bitcoin) price",
+    r"exchange rate",
+    r"(?:final |live )?score of",
+    r"who (?:won|is winning|leads)",
+    r"opening hours",
+    r"(?:still|already) (?:open|available|alive|valid|supported)",
+)
+"""What is sought changes with time: this holds for a question about the world."""
+OWN: Final = (
+    r"(?:my|mine|our|ours)",
+    r"(?:did|do|have|had|am|was|were|are) (?:i|we)",
+    r"(?:i|we)(?:'ve| have| had)? (?:\w+ )?(?:said|told|wrote|mentioned|decided|agreed|discussed|talked|noted|asked)",
+    r"you (?:know|remember) (?:about|of) me",
+    r"(?:told|asked) you",
+)
+"""What is sought is the person's own life or an earlier conversation, which no web page knows: no cue counts then."""
+ASKING: Final = (
+    r"^\W*(?:who|whom|whose|what|where|when|which|how|why|is|are|was|were|has|have|does|do|did|can|could|will|would)\b",
+    r"^\W*(?:please )?(?:tell|show|find|give|list|check|look up|summari[sz]e)\b",
+    r"\?",
+)
+"""How a question begins, or ends: “I love the current weather” asks nothing."""
+
+
+def _any(patterns: tuple[str, ...], *, words: bool = True) -> re.Pattern[str]:
+    joined = "|".join(patterns)
+    return re.compile(rf"\b(?:{joined})\b" if words else joined, re.IGNORECASE)
+
+
+_ORDERS, _CUES, _OWN, _ASKING = _any(ORDERS), _any(CUES), _any(OWN), _any(ASKING, words=False)
+
+
+def asks_for_news(message: str) -> bool:
+    """Whether `message` orders a look at the web, or asks the world for what is new."""
+    plain = message.replace("’", "'")
+    if _ORDERS.search(plain):
+        return True
+    return any(_is_news(sentence) for sentence in re.split(r"(?<=[.!?])\s+|\n+", plain))
+
+
+def _is_news(sentence: str) -> bool:
+    return bool(_ASKING.search(sentence) and _CUES.search(sentence) and not _OWN.search(sentence))

@@ -1,0 +1,70 @@
+"""How does the model note what it is working on? The goal and the open steps; a task that is done is folded away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from django.db import transaction
+
+from chat.prompt.task_state import MOST_STEPS, TaskRefused, checked, note
+from chat.tools.calls import Answer, ToolRefused
+from chat.turns.intake import Opened
+from memory.forget_epoch import forgotten_since, hold
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import ToolParam
+
+UPDATE_TASK: Final[ToolParam] = {
+    "name": "update_task",
+    "description": (
+        "Note a task that takes more than one turn: you are told it again in the next. Call it when the task begins, "
+        "when its steps change, and once when it is done."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "goal": {"type": "string", "description": "What is to be reached, in a sentence"},
+            "steps": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": f"The steps still open, in order: at most {MOST_STEPS} short ones",
+            },
+            "done": {"type": "boolean", "description": "Whether the whole task is completed"},
+        },
+        "required": ["goal", "steps", "done"],
+        "additionalProperties": False,
+    },
+}
+FORGOTTEN_MEANWHILE: Final = "Not noted: the person had something forgotten meanwhile. Go on without the note."
+DONE: Final = "The task is marked as done{left}. It is not told again; older turns may be summarised now."
+NOTED: Final = "Noted{steps}. You are told it again in the next turn."
+
+
+def update_task(opened: Opened, given: Answer) -> Answer:
+    """Write the task down; one that is done asks for compaction."""
+    try:
+        task = checked(given.get("goal"), given.get("steps"), given.get("done"))
+    except TaskRefused as refused:
+        raise ToolRefused(str(refused)) from refused
+    told_before = opened.conversation.task == task
+    with transaction.atomic():
+        hold(opened.answer.user_id)
+        if forgotten_since(opened.answer.user_id, opened.answer.created_at):
+            raise ToolRefused(FORGOTTEN_MEANWHILE)
+        note(opened.conversation, task)
+    open_steps = len(task["steps"])
+    if not task["done"]:
+        return {"outcome": NOTED.format(steps=f", with {_steps(open_steps)} open" if open_steps else "")}
+    if not told_before:  # told twice, a task is folded once
+        _ask_for_compaction(opened)
+    return {"outcome": DONE.format(left=f", with {_steps(open_steps)} left open" if open_steps else "")}
+
+
+def _steps(number: int) -> str:
+    return "1 step" if number == 1 else f"{number} steps"
+
+
+def _ask_for_compaction(opened: Opened) -> None:
+    from chat.compaction.jobs import ask  # late: compaction renders history, which knows of tools
+
+    ask(opened.conversation, "task_done")

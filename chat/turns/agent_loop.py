@@ -1,0 +1,215 @@
+"""How is an answer got from the model? Stream, run the tools it asks for, stream again; at most MAX_ROUNDS times."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from budget.planning.fit import Cut, Piece
+from chat.messages.activity import OTHER, TOLD, step_of
+from chat.tools.search_providers import SEARCHES_A_TURN
+from chat.turns.live import RunningTurn
+from chat.turns.stream import Reply
+from recall.llm.client import client
+from recall.llm.failures import Failure, classify, pause_before
+
+if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
+    from anthropic.types import MessageDeltaUsage, Usage
+
+MAX_ROUNDS = 8
+"""Tool rounds a turn may take (DESIGN §4); the request after the last one may not call a tool."""
+CALLS_OF_ANY_TOOL = 32
+CALLS_A_TURN = {"remember": 3, "web_search": SEARCHES_A_TURN}
+"""Calls of one tool in one turn; beyond, the model is told so. Proposals cost a person's time, so they are few."""
+TOO_OFTEN = "This tool was called too often in this turn. Go on without it."
+GOING_ON = "Going on with what was found"
+NO_ROOM = Failure(
+    "too_long", "What the tools brought leaves no room for an answer in your plan. Ask for less, or take a larger plan."
+)
+BETWEEN_ROUNDS = "\n\n"
+
+Request = dict[str, Any]
+"""The keyword arguments of `client.messages.create`, but for `stream`."""
+
+
+@dataclass(slots=True)
+class RoundUsage:
+    """The provider's figures for one request, in tokens; `final` is False when its last word never came."""
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+    output: int = 0
+    final: bool = False
+    predicted: int = 0
+    """Input tokens that Recall expected."""
+
+    @property
+    def total_input(self) -> int:
+        """All input tokens, cached or not."""
+        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """One tool call and its result, as they are stored."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+    result: str = ""
+    is_error: bool = False
+    kept_at: str = ""
+    """Path of the document that holds the whole result, if there is one."""
+
+
+UseTool = Callable[[ToolUse], Awaitable[None]]
+"""Fills in a tool use's result."""
+GoOn = Callable[[Request, Reply, Sequence[ToolUse], RoundUsage], Awaitable[Request | None]]
+"""The request that carries these results; None: there is no room for it in the plan."""
+
+
+@dataclass(slots=True)
+class Answered:
+    """What came of it so far; filled as it arrives, so that a stopped turn keeps all there was."""
+
+    rounds: list[RoundUsage] = field(default_factory=list)
+    tools: list[ToolUse] = field(default_factory=list)
+    stop_reason: str = ""
+    failure: Failure | None = None
+    expected: int = 0
+    """Input tokens that the next request is expected to have."""
+    task: Sequence[Piece | Cut] = ()
+    """What the tool rounds added to the prompt, and what was cut of it."""
+    asked_at: float = 0.0
+    """`time.monotonic()` of the first request."""
+    first_token: float | None = None
+    """Milliseconds from the first request to the first text."""
+    thought: float | None = None
+    """Seconds the model was seen thinking; None: it was not."""
+
+
+async def answer(turn: RunningTurn, request: Request, answered: Answered, use_tool: UseTool, go_on: GoOn) -> None:
+    """Talk with the model until it has answered; the text goes to `turn`, the rest into `answered`."""
+    answered.asked_at = time.monotonic()
+    for number in range(MAX_ROUNDS + 1):
+        if number == MAX_ROUNDS:
+            request = {**request, "tool_choice": {"type": "none"}}
+        reply = await _ask(turn, request, answered)
+        if reply is not None:
+            await _write_down_searches(turn, reply, answered, use_tool)
+        if reply is None or reply.stop_reason != "tool_use":
+            return
+        calls = await _use_tools(turn, reply, answered, use_tool)
+        following = await go_on(request, reply, calls, answered.rounds[-1])
+        if following is None:
+            answered.failure = NO_ROOM
+            return
+        request = following
+        if turn.text:
+            turn.write(BETWEEN_ROUNDS)
+
+
+async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply | None:
+    """One request, tried again unasked while nothing of its answer was shown; None: it failed."""
+    from anthropic import AnthropicError  # late, see above
+
+    attempt, shown = 0, len(turn.text)
+    while True:
+        begun = len(answered.rounds)
+        try:
+            reply = await _stream(turn, request, answered)
+        except asyncio.CancelledError:
+            if begun == len(answered.rounds) > 0:
+                # It was sent and costs its input, though the provider has said nothing of it yet. The first request
+                # of a turn has no figures to add up to: `receipts.close` estimates it as a whole.
+                answered.rounds.append(RoundUsage(input=answered.expected, predicted=answered.expected))
+            raise
+        except (AnthropicError, httpx2.HTTPError) as error:
+            failure, attempt = classify(error), attempt + 1
+            pause = pause_before(failure, attempt, shown=len(turn.text) > shown)
+            if pause is None:
+                answered.failure = failure
+                return None
+            turn.say("waiting", "The model did not answer; trying again.")
+            await asyncio.sleep(pause)
+        else:
+            answered.stop_reason = reply.stop_reason
+            return reply
+
+
+async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Reply:
+    usage, reply = RoundUsage(predicted=answered.expected), Reply()
+    thinking_since: float | None = None
+    async with await client().messages.create(**request, stream=True) as events:
+        async for event in events:
+            text = reply.take(event)
+            if text:
+                if answered.first_token is None:
+                    answered.first_token = (time.monotonic() - answered.asked_at) * 1000
+                turn.write(text)
+            elif event.type == "message_start":
+                _book(usage, event.message.usage)
+                answered.rounds.append(usage)
+            elif event.type == "content_block_start":
+                _announce(turn, event.content_block.type)
+                thinking_since = time.monotonic() if event.content_block.type == "thinking" else None
+            elif event.type == "content_block_stop" and thinking_since is not None:
+                answered.thought = (answered.thought or 0.0) + time.monotonic() - thinking_since
+            elif event.type == "message_delta":
+                _book(usage, event.usage)
+    usage.final = True
+    return reply
+
+
+def _announce(turn: RunningTurn, block: str) -> None:
+    if block == "thinking":
+        turn.say("thinking", "Thinking")
+    elif block == "tool_use":
+        turn.say("tool", OTHER.doing)
+    elif block == "server_tool_use":
+        turn.say("tool", TOLD["web_search"].doing)
+
+
+def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
+    """Take over what the provider says; `message_delta` is cumulative and may leave the input figures out."""
+    if figures.input_tokens is not None:
+        usage.input = figures.input_tokens
+    if figures.cache_read_input_tokens is not None:
+        usage.cache_read = figures.cache_read_input_tokens
+    if figures.cache_creation_input_tokens is not None:
+        split = getattr(figures, "cache_creation", None)
+        if split is not None:
+            usage.cache_write_1h = split.ephemeral_1h_input_tokens
+        usage.cache_write_5m = figures.cache_creation_input_tokens - usage.cache_write_1h
+    usage.output = figures.output_tokens
+
+
+async def _write_down_searches(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> None:
+    """What the provider searched for by itself is kept like any tool use; it comes with its result."""
+    for search in reply.searches:
+        call = ToolUse(search.id, search.name, search.input, search.result, search.failed)
+        answered.tools.append(call)
+        await use_tool(call)
+        turn.steps.append(step_of(call).line)
+
+
+async def _use_tools(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> list[ToolUse]:
+    calls = [ToolUse(block["id"], block["name"], block["input"]) for block in reply.tool_calls]
+    for call in calls:
+        asked_before = sum(earlier.name == call.name for earlier in answered.tools)
+        answered.tools.append(call)
+        turn.say("tool", step_of(call).beginning)
+        if asked_before >= CALLS_A_TURN.get(call.name, CALLS_OF_ANY_TOOL):
+            call.result, call.is_error = TOO_OFTEN, True
+        else:
+            await use_tool(call)
+        turn.steps.append(step_of(call).line)
+        turn.say("tool", GOING_ON)
+    return calls

@@ -1,0 +1,164 @@
+"""What did a memory do? One question, the answer with it and the answer without it, and what each of them took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from django.db.models import Q
+
+from accounts.models import User
+from budget.models import Receipt
+from budget.pages.context_panel import dollars
+from budget.planning.plan import Section
+from chat.attachments.view import attached_to
+from chat.messages.branches import BESIDE
+from chat.messages.rendering import ShownMessage, shown
+from chat.models import Conversation, Message
+from chat.turns.live import TURNS
+
+GONE: Final = "a memory that is not there any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two answers."""
+
+    message: ShownMessage
+    receipt: Receipt | None
+    is_followed: bool
+    """The conversation goes on from it."""
+    can_be_kept: bool
+    """It could be followed instead of the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of both, as people read it."""
+
+    name: str
+    first: str
+    other: str
+    difference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything the page shows."""
+
+    conversation: Conversation
+    question: ShownMessage
+    left_out: list[str]
+    """What the memories say, as the answer that had them was given them."""
+    first: Side
+    other: Side
+    is_writing: bool
+    has_gone_on: bool
+    """The conversation has: neither answer can be exchanged for the other any more."""
+
+    @property
+    def rows(self) -> list[Row]:
+        """Tokens and cost; none until both answers have their figures."""
+        if self.first.receipt is None or self.other.receipt is None or self.is_writing:
+            return []
+        return list(_rows(self.first.receipt, self.other.receipt))
+
+
+def comparison(user: User, answer_id: int) -> Comparison:
+    """The answer that was tried without a memory, beside the one it was tried for. Four statements.
+
+    Raises:
+        Message.DoesNotExist: there is no such pair of this user's.
+    """
+    answers = Message.objects.standing().for_user(user).select_related("parent", "receipt", "conversation")
+    other: Message = answers.filter(Q(event_data__has_key=BESIDE), parent__isnull=False).get(pk=answer_id)
+    first: Message = answers.get(pk=other.event_data[BESIDE])
+    conversation, question = other.conversation, other.parent
+    assert question is not None
+    followed = conversation.active_leaf_id
+    return Comparison(
+        conversation=conversation,
+        question=shown(question, user.zone, attachments=attached_to([question]).get(question.pk, ())),
+        left_out=_labels(first, other.event_data.get("without", [])),
+        first=_side(first, user, followed, other),
+        other=_side(other, user, followed, first),
+        is_writing=other.status == Message.Status.STREAMING,
+        has_gone_on=followed not in (first.pk, other.pk),
+    )
+
+
+def tried_without(user: User, answer_id: int) -> list[tuple[int, str]]:
+    """The answers that were tried beside this one: id, and what they had to do without."""
+    first = Message.objects.standing().for_user(user).select_related("receipt").filter(pk=answer_id).first()
+    if first is None:
+        return []
+    tried = Message.objects.for_user(user).filter(parent=first.parent_id, **{f"event_data__{BESIDE}": answer_id})
+    marks = tried.order_by("pk").values_list("pk", "event_data")
+    return [(pk, "; ".join(_labels(first, data.get("without", [])))) for pk, data in marks]
+
+
+def _labels(first: Message, refs: list[str]) -> list[str]:
+    receipt = _receipt(first)
+    labels = {item["ref"]: item["label"] for item in receipt.items} if receipt else {}
+    return [labels.get(ref, GONE) for ref in refs]
+
+
+def _side(answer: Message, user: User, followed: int | None, beside: Message) -> Side:
+    is_whole = answer.status != Message.Status.STREAMING and bool(answer.text)
+    return Side(
+        message=shown(_as_far_as_written(answer), user.zone),
+        receipt=_receipt(answer),
+        is_followed=answer.pk == followed,
+        can_be_kept=is_whole and followed == beside.pk,
+    )
+
+
+def _as_far_as_written(answer: Message) -> Message:
+    """With the text that this process has, where it is the one that writes it; rows are a second behind."""
+    turn = TURNS.by_conversation.get(answer.conversation_id)
+    if turn is not None and turn.message_id == answer.pk:
+        answer.text = turn.text
+    return answer
+
+
+def _receipt(answer: Message) -> Receipt | None:
+    receipt: Receipt | None = getattr(answer, "receipt", None)
+    return receipt
+
+
+# What each took ------------------------------------------------------------------------------------------------------
+
+
+def _rows(first: Receipt, other: Receipt) -> Iterator[Row]:
+    yield _tokens("Prompt", _first_prompt(first), _first_prompt(other))
+    for section, name in ((Section.MEMORIES, "of it recalled memories"), (Section.PROFILE, "of it profile")):
+        yield _tokens(name, _kept(first, section), _kept(other, section))
+    if len(first.rounds) > 1 or len(other.rounds) > 1:
+        yield _tokens("Requests, with tools", len(first.rounds), len(other.rounds))
+        yield _tokens("Input of all requests", first.total_input, other.total_input)
+    yield _tokens("Answer", first.output_tokens, other.output_tokens)
+    if first.cost is not None and other.cost is not None:
+        change = other.cost - first.cost
+        yield Row("Cost", dollars(first.cost), dollars(other.cost), f"{_sign(change)}{dollars(abs(change))}")
+
+
+def _first_prompt(receipt: Receipt) -> int:
+    """Without what tools brought later, which may be more for the answer that knew less."""
+    if not receipt.rounds:
+        return receipt.estimated_input
+    return sum(receipt.rounds[0][name] for name in ("input", "cache_read", "cache_write_5m", "cache_write_1h"))
+
+
+def _kept(receipt: Receipt, section: Section) -> int:
+    return sum(item["tokens"] for item in receipt.items if item["kept"] and item["section"] == section)
+
+
+def _tokens(name: str, first: int, other: int) -> Row:
+    change = other - first
+    return Row(name, f"{first:,}", f"{other:,}", f"{_sign(change)}{abs(change):,}")
+
+
+def _sign(change: int | Decimal) -> str:
+    return "−" if change < 0 else "+" if change > 0 else "±"

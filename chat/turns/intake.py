@@ -1,0 +1,428 @@
+"""How is a message accepted? It is committed, with the empty answer beside it, before anything else happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from budget.models import Receipt
+from budget.spending import limits
+from chat.attachments import binding
+from chat.conversations import options
+from chat.conversations.model_choice import NotOffered
+from chat.conversations.options import NOTHING_CHOSEN, Choices
+from chat.conversations.titles import first_words
+from chat.messages.branches import BESIDE, KEPT, Links, go_over, is_typed, links_of, newest_below, told_elsewhere
+from chat.models import Attachment, Conversation, Message
+from chat.prompt.ablation import NOTHING, LeftOut, leavable, left_out_of
+from chat.turns.live import UNSTORED
+from chat.turns.recovery import mark_if_abandoned
+from recall.db.notify import PROCESS_KEY, nudge
+from recall.db.prepared import Prepared
+from recall.llm.tokens import count
+from recall.text import storable
+
+CONTINUE_TEXT = "Please continue exactly where you stopped."
+
+
+class Refused(Exception):
+    """A message that was not accepted; nothing was saved. `code` is one of docs/protocol.md."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code, self.sentence = code, sentence
+
+
+NOT_FOUND = ("not_found", "There is no such conversation or message of yours.")
+NOT_LAST = ("not_last", "Only the last answer can be gone on from.")
+NOT_GIVEN = ("not_given", "That answer was not given this memory, so there is nothing to leave out.")
+NOT_YOURS = ("not_yours", "Only a message that you wrote can be edited.")
+BUSY = ("busy", "An answer is still being written here. Stop it first, or wait for it.")
+
+_CONVERSATION: Final[Prepared[Conversation]] = Prepared(
+    lambda user, conversation: Conversation.objects.standing().filter(user=user, pk=conversation).select_for_update(),
+    user=int,
+    conversation=UUID,
+)
+# Of messages, not their texts: they may be long.
+_LEAF: Final = Prepared(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
+_WRITING: Final = Prepared(
+    lambda conversation: (
+        Message.objects.streaming().filter(conversation=conversation).order_by("pk").defer("text", "search")[:1]
+    ),
+    conversation=UUID,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A turn that has begun: the committed question and the answer to be written."""
+
+    conversation: Conversation
+    question: Message
+    answer: Message
+    created: bool
+    """The conversation is new."""
+    duplicate: bool
+    """This very message had been accepted before; nothing was done again."""
+    left_out: LeftOut = NOTHING
+    """What the answer is to do without; then it stands beside the one that is followed."""
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the answer is only tried: it is no part of the conversation until the person keeps it."""
+        return BESIDE in self.answer.event_data
+
+
+def checked_text(text: str, *, may_be_empty: bool = False) -> str:
+    """The text as it may be stored. `may_be_empty`: something is attached to it.
+
+    Raises:
+        Refused: it is empty, too long, or holds NUL bytes.
+    """
+    if "\x00" in text:
+        raise Refused(
+            "bad_text", "The message holds NUL characters, which cannot be stored. Remove them and send again."
+        )
+    if not text.strip():
+        if may_be_empty:
+            return ""
+        raise Refused("empty", "There is nothing in this message yet.")
+    longest: int = settings.ENVIRONMENT.max_message_chars
+    if len(text) > longest:
+        raise Refused("too_long", f"The message has {len(text):,} characters; at most {longest:,} can be sent at once.")
+    return storable(text)
+
+
+def send(
+    user: User,
+    client_id: UUID,
+    conversation_id: UUID | None,
+    text: str,
+    attachments: Sequence[int] = (),
+    chosen: Choices = NOTHING_CHOSEN,
+) -> Opened:
+    """Accept a new message with these drafts of attachments; the same `client_id` again changes nothing.
+
+    `chosen`: what a new conversation begins with.
+
+    Raises:
+        Refused: see `checked_text`; or the conversation is not the user's, or busy; or a limit is reached (`limit`);
+            or an attachment is not the user's, or was sent before (`attachments`); or what was chosen is not there.
+    """
+    text = checked_text(text, may_be_empty=bool(attachments))
+    return _once(user, client_id, lambda: _send(user, client_id, conversation_id, text, {}, attachments, chosen))
+
+
+def edit(user: User, client_id: UUID, message_id: int, text: str) -> Opened:
+    """Ask this instead of `message_id`, as a new branch; what was asked then and all that followed is kept.
+
+    Raises:
+        Refused: see `checked_text`; or it is no message that the user wrote, the conversation is busy, or a limit is
+            reached.
+    """
+    text = checked_text(text)
+    return _once(user, client_id, lambda: _edit(user, client_id, message_id, text))
+
+
+def retry(user: User, client_id: UUID, answer_id: int) -> Opened:
+    """Answer the question of `answer_id` again, as a new branch; the earlier answer is kept with all that followed.
+
+    Raises:
+        Refused: the answer is not the user's, the conversation is busy, or a limit is reached.
+    """
+    return _once(user, client_id, lambda: _retry(user, client_id, answer_id))
+
+
+def go_on(user: User, client_id: UUID, answer_id: int) -> Opened:
+    """Ask the model to go on from where `answer_id` ended.
+
+    Raises:
+        Refused: the answer is not the user's, the conversation is busy, or a limit is reached.
+    """
+    answer = _answer(user, answer_id)
+    extra: dict[str, object] = {"continues": answer.pk}
+    return _once(user, client_id, lambda: _send(user, client_id, answer.conversation_id, CONTINUE_TEXT, extra))
+
+
+def without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> Opened:
+    """Answer the question of `answer_id` again without these memories, beside the answer that is followed.
+
+    Raises:
+        Refused: the answer is not the user's, it was not given one of them, the conversation is busy, or a limit is
+            reached.
+    """
+    opened = _once(user, client_id, lambda: _without(user, client_id, answer_id, refs))
+    return replace(opened, left_out=left_out_of(opened.answer))
+
+
+def keep_instead(user: User, answer_id: int) -> Conversation:
+    """Follow this answer to a question instead of the other one that is followed now; doing it again changes nothing.
+
+    Raises:
+        Refused: there is no such answer with a text, or the conversation has gone on from the other one.
+    """
+    with transaction.atomic():
+        answer = _answer(user, answer_id)
+        conversation = _locked(user, answer.conversation_id)
+        leaf = conversation.active_leaf
+        if not answer.text or leaf is None or leaf.parent_id != answer.parent_id:
+            raise Refused(*(NOT_LAST if answer.text else NOT_FOUND))
+        if Message.Status.STREAMING in (leaf.status, answer.status):
+            raise Refused(*BUSY)
+        if BESIDE in answer.event_data:
+            Message.objects.filter(pk=answer.pk).update(event_data={**answer.event_data, KEPT: True})
+        _turn_to(conversation, links_of(conversation), answer.pk)  # read now: it is a branch since a moment ago
+    return conversation
+
+
+def follow(user: User, message_id: int) -> Conversation:
+    """Follow the newest branch that goes through this message; doing it again changes nothing.
+
+    Raises:
+        Refused: there is no such question or answer of the user's, or an answer is being written.
+    """
+    with transaction.atomic():
+        message = _own(user, message_id)
+        conversation = _locked(user, message.conversation_id)
+        links = links_of(conversation)
+        if message.pk not in links:  # an answer that is only tried
+            raise Refused(*NOT_FOUND)
+        _nothing_is_written(conversation)
+        _turn_to(conversation, links, newest_below(links, message.pk))
+    return conversation
+
+
+def _turn_to(conversation: Conversation, links: Links, leaf: int) -> None:
+    if conversation.active_leaf_id == leaf:
+        return
+    go_over(conversation, links, leaf)
+    conversation.active_leaf_id = leaf
+    conversation.save(update_fields=["active_leaf"])
+    told_elsewhere(conversation)
+
+
+def _once(user: User, client_id: UUID, begin: Callable[[], Opened]) -> Opened:
+    """Begin; where that cannot be, because this very message has begun already, say what became of it."""
+    try:
+        with transaction.atomic():
+            return begin()
+    except IntegrityError:  # `sent_once`: the client id is known; or another tab was a moment faster
+        refused = Refused(*BUSY)
+    except Refused as error:
+        refused = error
+    earlier = _accepted_before(user, client_id)
+    if earlier is None:
+        raise refused
+    return earlier
+
+
+def _send(
+    user: User,
+    client_id: UUID,
+    conversation_id: UUID | None,
+    text: str,
+    extra: dict[str, object],
+    attachments: Sequence[int] = (),
+    chosen: Choices = NOTHING_CHOSEN,
+) -> Opened:
+    begins_with = text or binding.names(user, attachments)
+    conversation = _locked(user, conversation_id) if conversation_id else _new(user, begins_with, chosen)
+    parent = conversation.active_leaf
+    if "continues" in extra and conversation.active_leaf_id != extra["continues"]:
+        raise Refused(*NOT_LAST)
+    question = _question(user, conversation, parent, client_id, text, extra)
+    answer = _ask(conversation, question)
+    try:
+        binding.bind(question, attachments)
+    except binding.NotBoundError as error:
+        raise Refused("attachments", str(error)) from error
+    return Opened(conversation, question, answer, created=conversation_id is None, duplicate=False)
+
+
+def _question(
+    user: User, conversation: Conversation, parent: Message | None, client_id: UUID, text: str, extra: dict[str, object]
+) -> Message:
+    return Message(
+        user=user,
+        conversation=conversation,
+        seq=conversation.next_seq,
+        parent=parent,
+        turn=parent.turn + 1 if parent else 1,
+        role=Message.Role.USER,
+        event_type=Message.Event.USER_MESSAGE,
+        text=text,
+        tokens=count(text),
+        event_data=extra,
+        client_id=client_id,
+    )
+
+
+def _ask(conversation: Conversation, question: Message) -> Message:
+    """Save the question, and the empty answer beside it, which is followed from now on."""
+    answer = _empty_answer(conversation, question, seq=question.seq + 1)
+    question.save(force_insert=True)
+    answer.save(force_insert=True)
+    _follow(conversation, answer)
+    return answer
+
+
+def _edit(user: User, client_id: UUID, message_id: int, text: str) -> Opened:
+    earlier = editable(user, message_id)
+    conversation = _locked(user, earlier.conversation_id)
+    go_over(conversation, links_of(conversation), earlier.parent_id)  # undone with the rest, should that be refused
+    if earlier.parent_id is None and not conversation.title_is_own and conversation.title == first_words(earlier.text):
+        conversation.title = first_words(text)
+        conversation.save(update_fields=["title"])
+        nudge(f"user-{user.pk}", "conversations")
+    question = _question(user, conversation, earlier.parent, client_id, text, {})
+    answer = _ask(conversation, question)
+    _with_attachments_of(earlier, question)
+    return Opened(conversation, question, answer, created=False, duplicate=False)
+
+
+def editable(user: User, message_id: int) -> Message:
+    """The message, to be asked in other words.
+
+    Raises:
+        Refused: it is not the user's, or nothing that they wrote.
+    """
+    message = _own(user, message_id)
+    if not is_typed(message):
+        raise Refused(*NOT_YOURS)
+    return message
+
+
+def _with_attachments_of(earlier: Message, question: Message) -> None:
+    """The images, files and pastes of the earlier wording go with the new one; each has its own."""
+    rows = list(Attachment.objects.filter(message=earlier))
+    for row in rows:
+        row.pk, row.message = None, question
+    Attachment.objects.bulk_create(rows)
+
+
+def _retry(user: User, client_id: UUID, answer_id: int) -> Opened:
+    earlier = _answer(user, answer_id)
+    conversation = _locked(user, earlier.conversation_id)
+    question = earlier.parent
+    assert question is not None
+    go_over(conversation, links_of(conversation), question.pk)
+    answer = _empty_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)
+    answer.save(force_insert=True)
+    _follow(conversation, answer)
+    return Opened(conversation, question, answer, created=False, duplicate=False)
+
+
+def _without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> Opened:
+    first = _answer(user, answer_id)
+    given = Receipt.objects.filter(message=first).first()
+    if given is None or not refs or not set(refs) <= leavable(given).keys():
+        raise Refused(*NOT_GIVEN)
+    conversation = _locked(user, first.conversation_id)
+    question = first.parent
+    assert question is not None
+    answer = _empty_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)
+    answer.event_data = {"without": sorted(set(refs)), BESIDE: first.pk}
+    answer.save(force_insert=True)
+    conversation.next_seq += 1
+    conversation.save(update_fields=["next_seq"])
+    return Opened(conversation, question, answer, created=False, duplicate=False)
+
+
+def _new(user: User, text: str, chosen: Choices) -> Conversation:
+    try:
+        fields = options.beginning(user, chosen)
+    except options.NotThere as error:
+        raise Refused("not_found", str(error)) from error
+    except NotOffered as error:
+        raise Refused("not_offered", str(error)) from error
+    return Conversation.objects.create(user=user, title=first_words(text), **fields)
+
+
+def _locked(user: User, conversation_id: UUID) -> Conversation:
+    """Turns of one conversation are opened one after the other."""
+    conversation = _CONVERSATION.first(user=user.pk, conversation=conversation_id)
+    if conversation is None:
+        raise Refused(*NOT_FOUND)
+    conversation.user = user  # known: not to be fetched again
+    if conversation.active_leaf_id is not None:
+        conversation.active_leaf = _LEAF.first(message=conversation.active_leaf_id)
+    return conversation
+
+
+def _own(user: User, message_id: int) -> Message:
+    message: Message | None = (
+        Message.objects.standing().for_user(user).select_related("parent").filter(pk=message_id).first()
+    )
+    if message is None:
+        raise Refused(*NOT_FOUND)
+    return message
+
+
+def _answer(user: User, answer_id: int) -> Message:
+    answer: Message | None = (
+        Message.objects.standing()
+        .for_user(user)
+        .select_related("parent")
+        .filter(pk=answer_id, event_type=Message.Event.ASSISTANT_RESPONSE)
+        .first()
+    )
+    if answer is None or answer.parent is None:
+        raise Refused(*NOT_FOUND)
+    return answer
+
+
+def _nothing_is_written(conversation: Conversation) -> None:
+    # Not the leaf alone: an answer that is tried without a memory stands beside it.
+    writing = _WRITING.first(conversation=conversation.pk)
+    if writing is not None and not mark_if_abandoned(writing):
+        raise Refused(*BUSY)
+
+
+def _empty_answer(conversation: Conversation, question: Message, *, seq: int, client_id: UUID | None = None) -> Message:
+    _nothing_is_written(conversation)
+    beyond = limits.check(conversation.user, lambda: UNSTORED[conversation.user_id])
+    if beyond is not None:
+        raise Refused("limit", beyond)
+    return Message(
+        user_id=question.user_id,
+        conversation=conversation,
+        seq=seq,
+        parent=question,
+        turn=question.turn,
+        role=Message.Role.ASSISTANT,
+        event_type=Message.Event.ASSISTANT_RESPONSE,
+        status=Message.Status.STREAMING,
+        process_key=PROCESS_KEY,
+        client_id=client_id,
+    )
+
+
+def _follow(conversation: Conversation, answer: Message) -> None:
+    conversation.active_leaf = answer
+    conversation.next_seq = answer.seq + 1
+    conversation.status, conversation.ended_at = Conversation.Status.ACTIVE, None
+    conversation.last_activity_at, conversation.archived_at = timezone.now(), None
+    conversation.save(
+        update_fields=["active_leaf", "next_seq", "status", "ended_at", "last_activity_at", "archived_at"]
+    )
+
+
+def _accepted_before(user: User, client_id: UUID) -> Opened | None:
+    message: Message | None = (
+        Message.objects.for_user(user).select_related("conversation", "parent").filter(client_id=client_id).first()
+    )
+    if message is None:
+        return None
+    if message.role == Message.Role.ASSISTANT:
+        assert message.parent is not None
+        return Opened(message.conversation, message.parent, message, created=False, duplicate=True)
+    answer = message.children.filter(role=Message.Role.ASSISTANT).order_by("seq")[0]
+    return Opened(message.conversation, message, answer, created=message.seq == 1, duplicate=True)

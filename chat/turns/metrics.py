@@ -1,0 +1,81 @@
+"""Who hears that a turn has ended? The log, in one line without any text, and the figures for Prometheus."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from budget.models import Receipt
+from chat.models import Message
+from chat.turns.live import TURNS
+from recall.observability import metrics
+from recall.observability.logs import with_fields
+
+log = logging.getLogger("recall.turns")
+
+SECONDS: Final = {
+    "total": metrics.TURN_SECONDS,
+    "first_token": metrics.FIRST_TOKEN_SECONDS,
+    "compile": metrics.COMPILE_SECONDS,
+    "retrieve": metrics.RETRIEVE_SECONDS,
+}
+"""Timings of a receipt, and where they are counted."""
+metrics.RUNNING.set_function(lambda: len(TURNS.by_conversation))
+
+
+def turn_ended(answer: Message, receipt: Receipt | None) -> None:
+    """Tell of a turn whose answer was kept; None: it was refused before a prompt came to be."""
+    metrics.TURNS.labels(outcome=answer.status).inc()
+    told = {**ids(answer), **(figures(receipt) if receipt else {})}
+    if receipt is not None:
+        _count(receipt)
+    log.info("A turn ended: %s", " ".join(f"{name}={value}" for name, value in told.items()), extra=with_fields(**told))
+
+
+def ids(answer: Message) -> dict[str, Any]:
+    """Which turn it was, and how it ended."""
+    how = answer.event_data.get("error", {}).get("code") or answer.event_data.get("stop_reason", "")
+    return {
+        "user": answer.user_id,
+        "conversation": str(answer.conversation_id),
+        "answer": answer.pk,
+        "turn": answer.turn,
+        "outcome": answer.status,
+        "because": how,
+    }
+
+
+def figures(receipt: Receipt) -> dict[str, Any]:
+    """Tokens, cost and milliseconds."""
+    return {
+        "model": receipt.model,
+        "plan": receipt.plan,
+        "requests": len(receipt.rounds),
+        "estimated_input": receipt.estimated_input,
+        **{f"{kind}_tokens": tokens for kind, tokens in _tokens(receipt).items()},
+        "cost": None if receipt.cost is None else float(receipt.cost),
+        **{f"{name}_ms": round(ms, 1) for name, ms in _timings(receipt).items()},
+    }
+
+
+def _count(receipt: Receipt) -> None:
+    for name, milliseconds in _timings(receipt).items():
+        SECONDS[name].observe(milliseconds / 1000)
+    for kind, tokens in _tokens(receipt).items():
+        metrics.TOKENS.labels(kind=kind).inc(tokens)
+    if receipt.cost is not None:
+        metrics.COST.inc(float(receipt.cost))
+
+
+def _tokens(receipt: Receipt) -> dict[str, int]:
+    return {
+        "fresh": receipt.input_tokens,
+        "cache_read": receipt.cache_read_tokens,
+        "cache_write": receipt.cache_write_tokens,
+        "output": receipt.output_tokens,
+    }
+
+
+def _timings(receipt: Receipt) -> Mapping[str, float]:
+    return {name: receipt.timings[name] for name in SECONDS if name in receipt.timings}

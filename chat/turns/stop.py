@@ -1,0 +1,41 @@
+"""How does a Stop reach the process that writes the answer? At once if it is this one, else by a nudge to all."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+from channels.layers import get_channel_layer
+
+from chat.turns.live import TURNS
+from recall.db.notify import nudge
+
+PROCESSES = "web-processes"
+"""The group every web process listens to."""
+REJOIN = 3600.0
+"""Seconds after which a process joins again: a channel layer forgets members after a day."""
+
+
+def stop_elsewhere(conversation_id: UUID) -> None:
+    """Ask whichever process is writing in this conversation to stop."""
+    nudge(PROCESSES, "stop", conversation=str(conversation_id))
+
+
+async def hear_stops() -> None:
+    """Stop this process's turns when another process asks for it. Runs as a task for as long as the process serves."""
+    layer = get_channel_layer()
+    channel = await layer.new_channel("stops")
+    while True:
+        await layer.group_add(PROCESSES, channel)
+        try:
+            async with asyncio.timeout(REJOIN):
+                while True:
+                    _obey(await layer.receive(channel))
+        except TimeoutError:
+            continue
+
+
+def _obey(message: dict[str, Any]) -> None:
+    if message.get("kind") == "stop":
+        TURNS.stop(UUID(message["conversation"]))

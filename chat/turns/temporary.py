@@ -1,0 +1,343 @@
+"""How is a temporary chat held? In the memory of this process, by one socket; it ends with it, and leaves no row.
+
+It is made of the pure parts of a stored turn: weigh, fit, render, answer. What differs is said here: where the turns
+are (in `Chat`), what the model may call (nothing that writes), and what is written down (the counter of use, alone).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.template.loader import get_template
+from django.utils import timezone
+
+from accounts.models import User
+from budget.counting import calibration
+from budget.models import ProfileSnapshot, Receipt
+from budget.pages.context_panel import panel
+from budget.planning.history_cut import TurnRange
+from budget.planning.user_plan import plan_for
+from budget.receipts import profile_snapshots, record
+from budget.spending import limits
+from chat.conversations.model_choice import defaults_of
+from chat.messages.history import Past, Turn, finished_turns
+from chat.messages.rendering import exchange_html, message_html
+from chat.models import Conversation, Message, Role
+from chat.prompt.assemble import Compiled, compile_known
+from chat.prompt.inputs import CONTEXT_TURNS, Known, told_by_profile, with_where_we_left
+from chat.prompt.user_context import Acquaintance, acquaintance
+from chat.protocol import Temporary
+from chat.tools import Definition, knowledge, run_tool
+from chat.turns.agent_loop import ToolUse
+from chat.turns.finish import draft, ended, ending
+from chat.turns.intake import BUSY, CONTINUE_TEXT, Opened, Refused, checked_text
+from chat.turns.live import TURNS, UNSTORED, Follower, Frame, RunningTurn
+from chat.turns.run import (
+    OUTAGES,
+    PATIENCE_CLOSING,
+    SHOW_CONTEXT_AFTER,
+    Progress,
+    Ways,
+    note_how_it_ended,
+    patiently,
+    talk,
+)
+from memory.documents.profile import ProfileLine, profile_lines
+from memory.models import Boundary
+from memory.retrieval.recall import Recollection, Told, recall
+from recall.db.threads import in_thread
+from recall.llm.client import capabilities
+from recall.llm.tokens import count
+from recall.observability.stopwatch import Stopwatch
+
+log = logging.getLogger(__name__)
+
+MOST_TURNS: Final = 100
+MOST_CHARS: Final = 500_000
+"""Of all its texts together: a process holds one such chat a socket, and nothing else bounds them."""
+READING: Final[tuple[Definition, ...]] = (
+    knowledge.READ_DOCUMENT,
+    knowledge.SEARCH_CONVERSATION,
+    knowledge.SEARCH_KNOWLEDGE,
+)
+"""Tools of a chat that reads memory: those that only look. One that does not read it has none."""
+INSTRUCTIONS: Final = (
+    "This is a temporary chat: nothing of it is kept, and it is gone when the page is closed. You cannot remember "
+    "anything from it or note tasks in it; if the person asks for that, say so."
+)
+NO_MEMORY: Final = " You were given nothing of the person's memory, and cannot look anything up in it."
+STRANGER: Final = Acquaintance(sessions=1, last_session=None)
+"""How well a chat knows the person that does not read memory."""
+FULL: Final = ("full", "This temporary chat is as long as one can be. Begin another; nothing of this one is kept.")
+NOTHING_SAID: Final = ("not_last", "There is no answer in this temporary chat to go on from.")
+SIGNED_OUT: Final = ("signed_out", "You are not signed in any more. Sign in and send again.")
+SLOW_DOWN: Final = ("slow_down", "Several answers are being written for you already. Wait for one of them.")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question, the answer that is to come, and whether memory may be read for it."""
+
+    opened: Opened
+    reads_memory: bool
+    client_id: UUID
+
+
+@dataclass(eq=False, slots=True)
+class Chat:
+    """A temporary chat: all there is of it."""
+
+    user: User
+    follower: Follower
+    id: UUID = field(default_factory=uuid4)
+    """Its name on the socket; no row has it."""
+    turns: list[Turn] = field(default_factory=list)
+    latest: Asked | None = None
+    cut: TurnRange | None = None
+    """Turns that stand behind the placeholder, as `Conversation.cut_from` and `cut_until`."""
+    last_id: int = 0
+
+    def next_id(self) -> int:
+        """Below 0, so that it is never a stored message's."""
+        self.last_id -= 1
+        return self.last_id
+
+    @property
+    def chars(self) -> int:
+        """Characters of all that was said."""
+        return sum(len(turn.question.text) + len(turn.answer.text) for turn in self.turns)
+
+    def end(self) -> None:
+        """The socket is gone: so is what is being written. Its tokens are counted all the same."""
+        TURNS.stop(self.id)
+        TURNS.leave(self.id, self.follower)
+
+
+async def accept(chat: Chat, frame: Temporary) -> None:
+    """Take a message and start its turn; the follower is told. One that was taken already is not taken again.
+
+    Raises:
+        Refused: nothing has changed.
+    """
+    if chat.latest is not None and chat.latest.client_id == frame.client_id:
+        return
+    user_id = chat.user.pk
+    with TURNS.opening(user_id) as has_place:
+        if not has_place:
+            raise Refused(*SLOW_DOWN)
+        if chat.id in TURNS.by_conversation:
+            raise Refused(*BUSY)
+        before = chat.latest
+        asked = _asked(chat, frame)
+        UNSTORED[user_id] += 1
+        try:
+            await in_thread(_allow, user_id)
+        except BaseException:  # a cancellation, too: the place it was counted for is free again
+            UNSTORED[user_id] -= 1
+            raise
+        chat.latest = asked
+        chat.turns = [turn for turn in chat.turns if turn.number < asked.opened.question.turn]
+        _start(chat, asked, frame, before)
+
+
+def _asked(chat: Chat, frame: Temporary) -> Asked:
+    """The question with its empty answer; neither has a row."""
+    latest = chat.latest.opened if chat.latest else None
+    if frame.again and latest is None:
+        raise Refused(*NOTHING_SAID)
+    number = len(chat.turns) + 1
+    if frame.again == "retry" and latest is not None:
+        question, number = latest.question, latest.question.turn
+    else:
+        text = CONTINUE_TEXT if frame.again else checked_text(frame.text)
+        extra = {"continues": latest.answer.pk} if frame.again and latest else {}
+        question = _message(chat, Message.Role.USER, number, text=text, tokens=count(text), event_data=extra)
+    if number > MOST_TURNS or chat.chars + len(question.text) > MOST_CHARS:
+        raise Refused(*FULL)
+    answer = _message(chat, Message.Role.ASSISTANT, number, status=Message.Status.STREAMING)
+    conversation = Conversation(pk=chat.id, user=chat.user)
+    opened = Opened(conversation, question, answer, created=False, duplicate=False)
+    return Asked(opened, frame.memory, frame.client_id)
+
+
+def _message(chat: Chat, role: Message.Role, turn: int, **fields: object) -> Message:
+    return Message(pk=chat.next_id(), user=chat.user, role=role, turn=turn, **fields)
+
+
+def _allow(user_id: int) -> None:
+    """Ask anew who it is, since a socket outlives a sign-out, and whether the limits leave room."""
+    with transaction.atomic():
+        user = User.objects.filter(pk=user_id, is_active=True).first()
+        if user is None:
+            raise Refused(*SIGNED_OUT)
+        beyond = limits.check(user, lambda: UNSTORED[user_id] - 1)  # but for this one
+    if beyond is not None:
+        raise Refused("limit", beyond)
+
+
+def _start(chat: Chat, asked: Asked, frame: Temporary, before: Asked | None) -> None:
+    opened = asked.opened
+    turn = RunningTurn(chat.user.pk, chat.id, opened.answer.pk)
+    TURNS.follow(chat.id, chat.follower)
+    TURNS.start(turn, _run(chat, turn, asked))
+    retried = before.opened.answer.pk if before and frame.again == "retry" else None
+    turn.announce(_accepted(asked, frame, retried))
+
+
+def _accepted(asked: Asked, frame: Temporary, retried: int | None) -> Frame:
+    opened = asked.opened
+    user = opened.conversation.user
+    alone = message_html(opened.answer, user=user) if retried else ""
+    return {
+        "type": "accepted",
+        "temporary": True,
+        "client_id": str(frame.client_id),
+        "conversation": str(opened.conversation.pk),
+        "created": False,
+        "duplicate": False,
+        "message": opened.answer.pk,
+        "replaces": retried,
+        "html": alone or exchange_html(opened.question, opened.answer, user=user),
+    }
+
+
+# The turn ----------------------------------------------------------------------------------------------------------
+
+
+async def _run(chat: Chat, turn: RunningTurn, asked: Asked) -> None:
+    """From an accepted question to an answer on the page, and its tokens on the counter."""
+    progress = Progress()
+    turn.work = asyncio.create_task(talk(turn, progress, _ways(chat, turn, asked)))
+    if turn.stopped:
+        turn.work.cancel()
+    try:
+        await asyncio.wait([turn.work])
+        turn.flush()
+        note_how_it_ended(turn, progress.answered)
+        await _close(chat, turn, asked, progress)
+    finally:
+        TURNS.finish(turn)
+        UNSTORED[turn.user_id] -= 1
+
+
+def _ways(chat: Chat, turn: RunningTurn, asked: Asked) -> Ways:
+    async def use_tool(call: ToolUse) -> None:
+        await in_thread(_use_tool, asked, call)
+
+    async def keep(call: ToolUse) -> str:
+        path = call.input.get("path")
+        return path if call.name == "read_document" and isinstance(path, str) else ""
+
+    async def show(compiled: Compiled) -> None:
+        await asyncio.sleep(SHOW_CONTEXT_AFTER)
+        turn.tell(_context(asked.opened.answer.pk, draft(asked.opened, compiled)))
+
+    def compiled() -> Compiled:
+        return compile_known(_gathered(chat, asked), time.perf_counter())
+
+    return Ways(compiled, use_tool, keep, show)
+
+
+def _use_tool(asked: Asked, call: ToolUse) -> None:
+    """Run a tool that only reads; whatever else the model calls for is not there."""
+    if call.name in {tool["name"] for tool in _tools(asked)}:
+        run_tool(asked.opened, call)
+        return
+    call.result, call.is_error = "There is no such tool in a temporary chat: nothing of it is kept.", True
+
+
+def _tools(asked: Asked) -> tuple[Definition, ...]:
+    return READING if asked.reads_memory else ()
+
+
+async def _close(chat: Chat, turn: RunningTurn, asked: Asked, progress: Progress) -> None:
+    """Hold the answer, count its tokens, and show it as the page will."""
+    opened, compiled = asked.opened, progress.compiled
+    answer = ended(opened, turn.text.strip(), progress.answered)
+    chat.turns += finished_turns([opened.question, answer])
+    done = {"type": "done", "message": answer.pk, "outcome": answer.status}
+    done["html"] = message_html(answer, user=chat.user)
+    if compiled is None:
+        turn.tell(done)
+        return
+    chat.cut = compiled.fitted.cut_turns
+    receipt = draft(opened, compiled, progress.answered.task)
+    how = ending(answer, progress.answered, progress.began)
+    try:
+        await patiently(turn, PATIENCE_CLOSING, lambda: record.count_alone(receipt, how))
+    except OUTAGES:
+        log.warning("The tokens of a temporary answer could not be counted.")
+    turn.tell(done)
+    turn.tell(_context(answer.pk, receipt))
+
+
+def _context(message_id: int, receipt: Receipt) -> Frame:
+    """What the panel shows; nobody can fetch it, so it comes along."""
+    html = get_template("budget/receipt.html").render({"panel": panel(receipt), "receipt": receipt})
+    return {"type": "context", "message": message_id, "html": html}
+
+
+# What the model gets to see ----------------------------------------------------------------------------------------
+
+
+def _gathered(chat: Chat, asked: Asked) -> Known:
+    """As `chat/prompt/inputs.py`, from what the process holds; the person's memory only where it may be read."""
+    now, timed, user = timezone.now(), Stopwatch(), chat.user
+    chosen, effort = defaults_of(user)
+    model = chosen or settings.ENVIRONMENT.chat_model
+    able = capabilities(model)
+    lines = profile_lines(user) if asked.reads_memory else []
+    timed.lap("profile")
+    plan, ratios = plan_for(user, able.context_window), calibration.ratios(model)
+    told = told_by_profile(lines, plan, ratios)
+    recollection = _recalled(chat, asked, told) if asked.reads_memory else Recollection()
+    timed.lap("retrieve")
+    return Known(
+        now=now,
+        user=user,
+        model=model,
+        effort=effort,
+        able=able,
+        plan=plan,
+        ratios=ratios,
+        belief=calibration.belief(model),
+        boundaries=Boundary.for_prompt(user),
+        role=_role(asked),
+        snapshot=ProfileSnapshot(),
+        profile=[_line(line) for line in lines],
+        importance={line.ref: line for line in lines},
+        profile_update=[],
+        past=Past(tuple(chat.turns)),
+        newest_segment=0,
+        already_cut=chat.cut,
+        task="",
+        counted=None,
+        recollection=recollection,
+        acquaintance=acquaintance(asked.opened.conversation) if asked.reads_memory else STRANGER,
+        question=asked.opened.question,
+        timings=timed.laps,
+        only_tools=_tools(asked),
+    )
+
+
+def _role(asked: Asked) -> Role:
+    """Told where a role's instructions stand, so that the request keeps its first bytes from turn to turn."""
+    return Role(pk=0, name="Temporary chat", instructions=INSTRUCTIONS + ("" if asked.reads_memory else NO_MEMORY))
+
+
+def _line(line: ProfileLine) -> profile_snapshots.Line:
+    return profile_snapshots.Line(line.ref, line.text, count(line.text))
+
+
+def _recalled(chat: Chat, asked: Asked, told: Told) -> Recollection:
+    now = timezone.now()
+    context = [message.text for turn in chat.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)]
+    found = recall(chat.user, asked.opened.question.text, now=now, context=context, told=told)
+    return found if chat.turns else with_where_we_left(chat.user, found, now, told)

@@ -1,0 +1,100 @@
+"""How does a page ask in other words, and how does it turn to another branch? Both work without JavaScript too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+from uuid import uuid4
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+from pydantic import ValidationError
+
+from accounts.models import User
+from chat.models import Conversation, Message
+from chat.pages.message_window import around, shown_in
+from chat.protocol import VERSION, Edit
+from chat.turns import intake
+from chat.turns.intake import Refused
+from chat.turns.start import STATUS, accept, typed
+from recall.db.threads import in_thread
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+async def edit_message(request: HttpRequest, pk: int) -> HttpResponse:
+    """One's own message, to be asked in other words; the old ones and all that followed are kept.
+
+    A script that sends it gets the `accepted` frame as JSON (docs/protocol.md), a form the page with the new message.
+    """
+    user = cast(User, await request.auser())
+    if request.method != "POST":
+        return await in_thread(_edit_page, request, user, pk)
+    fields: dict[str, Any] = {"v": VERSION, "type": "edit", "message": pk, "client_id": request.POST.get("client_id")}
+    try:
+        accepted = await accept(user.pk, Edit.model_validate({**fields, "text": typed(request)}))
+    except ValidationError:
+        raise Http404 from None
+    except Refused as refused:
+        return await in_thread(_not_edited, request, user, pk, refused)
+    if _wants_json(request):
+        return JsonResponse(accepted)
+    return redirect("message", pk=accepted["question"])
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def _edit_page(request: HttpRequest, user: User, pk: int, error: str = "") -> HttpResponse:
+    try:
+        message = intake.editable(user, pk)
+    except Refused:
+        raise Http404 from None
+    context = {
+        "message": message,
+        "text": typed(request) if error else message.text,
+        "error": error,
+        "client_id": uuid4(),
+    }
+    return render(request, "chat/edit.html", context, status=422 if error else 200)
+
+
+def _not_edited(request: HttpRequest, user: User, pk: int, refused: Refused) -> HttpResponse:
+    if _wants_json(request):
+        body = {"type": "error", "code": refused.code, "text": refused.sentence}
+        return JsonResponse(body, status=STATUS.get(refused.code, 400))
+    return _edit_page(request, user, pk, refused.sentence)
+
+
+@login_required
+@require_POST
+def follow(request: HttpRequest, pk: int) -> HttpResponse:
+    """Follow the newest branch that goes through this message."""
+    assert isinstance(request.user, User)
+    try:
+        conversation = intake.follow(request.user, pk)
+    except Refused as refused:
+        if refused.code == "not_found":
+            raise Http404 from None
+        return _not_followed(request, pk, refused)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect("message", pk=pk)
+    return _messages(request, conversation, pk)
+
+
+def _messages(request: HttpRequest, conversation: Conversation, pk: int) -> HttpResponse:
+    context = shown_in(conversation, around(conversation, pk), conversation.user.zone)
+    return render(request, "chat/page.html#messages", context)
+
+
+def _not_followed(request: HttpRequest, pk: int, refused: Refused) -> HttpResponse:
+    """Say why not; the page stays as it is."""
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(status=204, headers={"HX-Trigger": json.dumps({"refused": refused.sentence})})
+    messages.warning(request, refused.sentence)
+    conversation = Message.objects.for_user(cast(User, request.user)).values_list("conversation", flat=True).get(pk=pk)
+    return redirect("conversation", conversation)

@@ -4,8 +4,9 @@
 
 Real rows in a PostgreSQL of its own: so many people with so many items each (nine of ten are passages of messages, the
 others facts and episodes), one with ten times and one with `--large` as many. 10,000 passages are real texts with real
-vectors (`bench/reals.py`), the rest are made (`bench/filler.py`); the questions are real. `--keep` leaves the database
-in a folder and uses it again the next time, whatever the retrieval looks like by then; migrations are applied.
+vectors (`bench/real_texts.py`), the rest are made (`bench/synthetic_rows.py`); the questions are real. `--keep` leaves
+the database in a folder and uses it again the next time, whatever the retrieval looks like by then; migrations are
+applied.
 
 Every query is timed as a whole, its embedding included; the first of each person is not counted, as it reads what the
 others leave in memory. "cpu" is the processor's time, the server's included: it says what a query costs on a busy
@@ -133,7 +134,7 @@ def load(size: Size) -> None:
     from django.db.models import Count
 
     from accounts.models import User
-    from bench import filler, reals
+    from bench import real_texts, synthetic_rows
     from memory.embeddings.port import embedder
     from memory.models import Chunk
 
@@ -146,21 +147,21 @@ def load(size: Size) -> None:
     wanted = {name: size.items for name in names if name.startswith("small")}
     wanted |= {"middle": 10 * size.items, "large": size.large}
     real = {name: min(rows, wanted[name] * REAL_ROWS["small"] // 1_000) for name, rows in real.items()}
-    reals.store_for([(people[name], rows) for name, rows in real.items()], reals.corpus())
+    real_texts.store_for([(people[name], rows) for name, rows in real.items()], real_texts.corpus())
     tell(f"real texts stored after {time.perf_counter() - began:.0f} s")
-    centres = reals.embed_all(tell)
+    centres = real_texts.embed_all(tell)
     tell(f"real texts embedded after {time.perf_counter() - began:.0f} s")
-    source = filler.Filler(1, centres, embedder().name)
+    source = synthetic_rows.Filler(1, centres, embedder().name)
 
     def fill() -> None:
         there = dict(Chunk.objects.values_list("user").annotate(Count("pk")))
         rows = source.fill({people[name].pk: items for name, items in wanted.items()}, there, tell)
         rows += source.facts_for(people["writer"].pk, WRITER_FACTS)
-        filler.settle_sequences()
+        synthetic_rows.settle_sequences()
         tell(f"{rows} rows made after {time.perf_counter() - began:.0f} s")
 
     tables = ("memory_chunk", "memory_fact", "memory_episode", "chat_message", "chat_conversation")
-    filler.without_indexes(tables, fill, tell)
+    synthetic_rows.without_indexes(tables, fill, tell)
     tell(f"loaded after {time.perf_counter() - began:.0f} s")
 
 
@@ -445,7 +446,7 @@ def resident_megabytes() -> float:
 def measure(size: Size, *, explain: bool) -> None:
     """All figures, in one table."""
     from accounts.models import User
-    from bench.reals import corpus
+    from bench.real_texts import corpus
     from memory.embeddings.port import embedder
 
     texts = corpus()

@@ -9,8 +9,8 @@ share the second. 1, 10 and 50 people ask at once; each has `--facts` facts, so 
 ratio is printed. "First token" is from sending the question to the first delta, seen by the client; "cpu ms" is the web
 process's processor time a turn, which says what a turn costs on a busy machine, too.
 
-With `--compiles` no server is loaded: one conversation grows by so many turns of real text (`bench/reals.py`), kept,
-indexed and folded as for real, and each prompt's compilation, the retrieval included, is timed.
+With `--compiles` no server is loaded: one conversation grows by so many turns of real text (`bench/real_texts.py`),
+kept, indexed and folded as for real, and each prompt's compilation, the retrieval included, is timed.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def resident_megabytes(pid: int) -> float:
 def compile_times(turns: int) -> list[float]:
     """Milliseconds that each prompt of a conversation of so many turns takes to compile."""
     from accounts.models import User
-    from bench.reals import corpus
+    from bench.real_texts import corpus
     from chat.prompt.assemble import compile_context
     from chat.turns.intake import send
 

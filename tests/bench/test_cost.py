@@ -1,4 +1,4 @@
-"""What a conversation costs, by the code that sends real ones, at forty turns: `bench/cost.py` tells of more.
+"""What a conversation costs, by the code that sends real ones, at forty turns: `bench/cost/__main__.py` tells of more.
 
 The figures are those of the targets that hold from 200 turns on, held as loosely as forty turns need: the first
 requests write the cache that the later ones read.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.cost_compare import OPTIMUM, RECALL, STATIC_SHARE, UNCACHED, Result, compare
+from bench.cost.compare import OPTIMUM, RECALL, STATIC_SHARE, UNCACHED, Result, compare
 
 TURNS = 40
 MOST_OF_FULL = 25.0

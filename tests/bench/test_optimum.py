@@ -1,4 +1,4 @@
-"""The look-ahead optimiser of `bench/cost.py`: nothing is cheaper, and what it says it pays is what the cache bills."""
+"""The look-ahead optimiser of `bench/cost/__main__.py`: nothing is cheaper, and what it says it pays is what the cache bills."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.cost_optimum import NONE, Choice, Rules, Step, cheapest, dollars, pay
+from bench.cost.optimum import NONE, Choice, Rules, Step, cheapest, dollars, pay
 from budget.spending.prices import LIST_PRICES
 from offline.cache import PromptCache
 from offline.models import MODELS

@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from accounts.models import User
-from bench.cost_meter import MODEL, Billed, Meter, output_tokens
-from bench.cost_talk import Exchange, profile
+from bench.cost.conversations import Exchange, profile
+from bench.cost.meter import MODEL, Billed, Meter, output_tokens
 from budget.counting import cached_prefix, learning
 from budget.counting.estimate import TextClass, estimate
 from budget.models import ProfileSnapshot

@@ -1,6 +1,6 @@
 """What is still found where all conversations are one person's, and what does a large collection's search lose?
 
-    .venv/bin/python -m bench.crowded [FILE …]
+    .venv/bin/python -m bench.large_collection [FILE …]
 
 On a throw-away server: the conversations of the files (those of `../shared/bench` where none is named) are imported for
 one person, and every question is asked among all of them, as `manage.py evaluate` asks it among its own conversation's.

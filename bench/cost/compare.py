@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from bench.cost_meter import PRICED, Billed, Meter, dollars, price_of, read_share, share
-from bench.cost_optimum import Rules, Step, cheapest, pay
-from bench.cost_optimum import dollars as schedule_dollars
-from bench.cost_others import LAYOUTS, Uncached, send, turn_tokens
-from bench.cost_replay import WINDOW, Conversation, Sent, replay
-from bench.cost_talk import SCENES, talk
+from bench.cost.alternatives import LAYOUTS, Uncached, send, turn_tokens
+from bench.cost.conversations import SCENES, talk
+from bench.cost.meter import PRICED, Billed, Meter, dollars, price_of, read_share, share
+from bench.cost.optimum import Rules, Step, cheapest, pay
+from bench.cost.optimum import dollars as schedule_dollars
+from bench.cost.replay import WINDOW, Conversation, Sent, replay
 from budget.planning.history_cut import FIRST_TURNS, LAST_TURNS
 from budget.planning.plan import PRESETS, Section, resolve
 from chat.prompt.request import SUMMARY_NOTE

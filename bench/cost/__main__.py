@@ -1,12 +1,13 @@
 """What does a conversation cost, and how near is that to the cheapest way to hold it?
 
-    .venv/bin/python -m bench.cost [--turns 1000] [--plans small standard long] [--processes 2]
+    .venv/bin/python -m bench.cost.__main__ [--turns 1000] [--plans small standard long] [--processes 2]
 
-Conversations of 10, 40, 200 and 1,000 turns, at one go, with pauses and with tools (`bench/cost_talk.py`), are sent by
-the code that sends real ones (`bench/cost_replay.py`), and billed by the provider's cache rules and the offline
-server's tokenizer (`bench/cost_meter.py`). Beside it the same turns in other layouts (`bench/cost_others.py`), and the
-cheapest schedule that somebody finds who knows the future (`bench/cost_optimum.py`). No database, no network, no key.
-Then each target with "reached" or "missed"; docs/cost.md explains them.
+Conversations of 10, 40, 200 and 1,000 turns, at one go, with pauses and with tools (`bench/cost/conversations.py`),
+are sent by the code that sends real ones (`bench/cost/replay.py`), and billed by the provider's cache rules and the
+offline server's tokenizer (`bench/cost/meter.py`). Beside it the same turns in other layouts
+(`bench/cost/alternatives.py`), and the cheapest schedule that somebody finds who knows the future
+(`bench/cost/optimum.py`). No database, no network, no key. Then each target with "reached" or "missed"; docs/cost.md
+explains them.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     prepare()
-    from bench.cost_compare import compare, table, targets
-    from bench.cost_talk import SCENES
+    from bench.cost.compare import compare, table, targets
+    from bench.cost.conversations import SCENES
 
     jobs = [(scene.name, plan, options.turns) for scene in SCENES for plan in options.plans]
     results = []

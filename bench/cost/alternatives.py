@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from bench.cost_meter import MODEL, Billed, Meter
-from bench.cost_replay import Sent
+from bench.cost.meter import MODEL, Billed, Meter
+from bench.cost.replay import Sent
 from chat.messages.history import Turn, render_turn
 from chat.prompt.request import Contents, build, memory_json
 from offline.models import MODELS

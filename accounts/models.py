@@ -140,7 +140,7 @@ class IdempotentRequest(models.Model):
 
 
 class ApiRate(models.Model):
-    """How many requests a key, or a person's sessions, may make just now: see accounts/api/rate_limit.py. An unlogged table."""
+    """Token bucket of an API key or a user's sessions (`accounts/api/rate_limit.py`). An unlogged table."""
 
     holder = models.CharField(max_length=40, primary_key=True, help_text="Such as key:12 or user:3")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

@@ -70,7 +70,7 @@ class ConversationQuerySet(OwnedQuerySet):
     """Conversations by their state."""
 
     def standing(self) -> Self:
-        """Those that were not deleted: what anybody sees, recalls or reads starts here (chat/conversations/trash.py)."""
+        """Those that were not deleted: everything shown, recalled or read starts here (chat/conversations/trash.py)."""
         return self.filter(deleted_at=None)
 
     def latest_first(self) -> Self:

@@ -45,7 +45,7 @@ class Send(Frame):
     attachments: list[Id] = Field(default_factory=list, max_length=50)
     """Drafts of the person's (`POST /attachments`), in order. With them the text may be empty."""
     role: Id | None = None
-    """This one and the next four only with a new conversation: how it begins (chat/conversations/options.py). Null: the default."""
+    """This and the next four apply to a new conversation only (chat/conversations/options.py). Null: the default."""
     project: Id | None = None
     model: str | None = Field(None, max_length=80)
     effort: str | None = Field(None, max_length=6)

@@ -30,7 +30,7 @@ RESULT: Final = (1_800, 0.6)
 LONGEST: Final = 4.0
 """Times the median: no text is longer."""
 MEMORIES: Final = 5
-"""Recalled for each question, as many as retrieval returns at most (`memory/retrieval/ranking.py: TOP_K`): about 800 tokens."""
+"""Memories recalled for each question (`memory/retrieval/ranking.py: TOP_K`): about 800 tokens."""
 TOPIC_TURNS: Final = 40
 """Turns of a topic in the mean; that it has shifted is seen in its second turn (`chat/compaction/topic_shift.py`)."""
 FACT_EVERY: Final = 12

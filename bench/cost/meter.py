@@ -21,7 +21,7 @@ HOUR: Final = 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class Billed:
-    """One request in the provider's tokens; the fields `budget.spending.prices` wants, and what could have been read."""
+    """One request in the provider's tokens: the fields `budget.spending.prices` needs, and what could be cached."""
 
     input: int = 0
     cache_read: int = 0

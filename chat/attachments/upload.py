@@ -1,8 +1,8 @@
 """How does a file become an attachment? Checked, read, kept as a draft of its own; or one sentence says why not.
 
 What can be read decides, not what a name claims: an image is decoded, a file goes through the readers of the knowledge
-base (memory/reading/). Both happen in processes of their own, few at once, and hold no database connection meanwhile.
-A file without text, such as a scan, is refused.
+base (memory/documents/readers/). Both happen in processes of their own, few at once, and hold no database connection
+meanwhile. A file without text, such as a scan, is refused.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def exchange_html(question: Message, answer: Message, *, user: User) -> str:
 
 
 BY_RULES: Final = "rules/"
-"""How the rule engine's version begins (memory/librarian/rules/engine.py): not imported for it, as its patterns take a second."""
+"""Prefix of the rule engine's version (memory/librarian/rules/engine.py), whose import takes a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
     "searxng": (web.WEB_SEARCH,),
     "provider": (SERVER_TOOL,),
 }
-"""What WEB_SEARCH adds. A setting of the installation: never of a person or a turn, see `chat/tools/search_providers.py: OFFER`."""
+"""What WEB_SEARCH adds. Set per installation, never per user or turn: `chat/tools/search_providers.py: OFFER`."""
 
 
 def offered(web_search: str) -> list[Definition]:

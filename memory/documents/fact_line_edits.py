@@ -141,7 +141,7 @@ def _as_prose(edit: Edit, fact: int) -> Edit:
 
 
 def _supersede(old: Fact, words: str, by: User) -> Fact:
-    """A fact in the person's words takes the place of `old`; undoing it (memory/facts/review.py) gives the place back."""
+    """A fact in the user's words supersedes `old`; undoing it (memory/facts/review.py) revives `old`."""
     now = timezone.now()
     before: dict[str, Any] = {
         str(old.pk): {"status": old.status, "reason": old.reason, "superseded_at": None, "superseded_by_id": None}

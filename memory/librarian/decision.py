@@ -211,7 +211,7 @@ _UNFOUNDED: Final = {
     Doubt.SUPPOSED: (Outcome.PROPOSE, Reason.HYPOTHETICAL),
     Doubt.REPORTED: (Outcome.PROPOSE, Reason.REPORTED),
 }
-"""What becomes of a proposal whose quote stands in a message and does not carry it (`memory/librarian/quote_support.py`)."""
+"""The outcome for a proposal whose quote is verbatim but does not support it (`memory/librarian/quote_support.py`)."""
 
 
 def _unfounded(

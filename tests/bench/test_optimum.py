@@ -1,4 +1,4 @@
-"""The look-ahead optimiser of `bench/cost/__main__.py`: nothing is cheaper, and what it says it pays is what the cache bills."""
+"""The look-ahead optimizer of `bench/cost/optimum.py`: nothing is cheaper, and it pays what the cache bills."""
 
 from __future__ import annotations
 

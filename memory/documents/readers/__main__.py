@@ -1,4 +1,4 @@
-"""`python -m memory.documents.readers FORMAT`: a file comes in on standard input, its text goes out on standard output."""
+"""`python -m memory.documents.readers FORMAT`: reads a file from standard input, writes its text to standard output."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from memory.documents.readers.formats import MARKDOWN, TEXT, Format, NotReadable
 
 logger = logging.getLogger(__name__)
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+ROOT: Final = Path(__file__).resolve().parents[3]
 ENVIRONMENT: Final = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"}
 """All of the environment that the reading process gets: no key, no address of a database."""
 

@@ -1,1 +1,0 @@
-"""Where is what the librarian learned written down? In documents, as lines that a person may change or take out."""

@@ -29,4 +29,4 @@ def test_what_is_used_up_is_left_to_the_rules_and_only_of_whoever_used_it(
 
 def test_it_is_decided_in_one_place_and_for_memory_in_another() -> None:
     asking = {path.name for path in (ROOT / "chat").rglob("*.py") if "stops_spending" in path.read_text()}
-    assert asking == {"sparing.py", "costs.py"}
+    assert asking == {"spend_fallback.py", "spending.py"}

@@ -32,10 +32,10 @@ def opened(alice: User) -> Opened:
 @pytest.fixture
 def compaction(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What compaction was asked for."""
-    import chat.compaction.jobs
+    from chat.compaction import jobs
 
     asked: Asked = []
-    monkeypatch.setattr(chat.compaction, "ask", lambda conversation, reason: asked.append((conversation, reason)))
+    monkeypatch.setattr(jobs, "ask", lambda conversation, reason: asked.append((conversation, reason)))
     return asked
 
 

@@ -36,7 +36,7 @@ def test_the_first_page_is_where_docs_begins(client: Client) -> None:
 
 
 def test_code_is_shown_with_an_anchor_for_each_line(client: Client) -> None:
-    html = client.get("/docs/source/budget/fit.py").content.decode()
+    html = client.get("/docs/source/budget/planning/fit.py").content.decode()
     assert 'id="L-1"' in html
     assert "PRUNING_ORDER" in html
 

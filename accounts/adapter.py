@@ -16,7 +16,7 @@ from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from accounts import secret_encryption, sign_up
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 log = logging.getLogger(__name__)
 
@@ -68,4 +68,4 @@ class UserSessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
         ending = list(sessions)
         super().end_sessions(ending)
         for person in {one.user_id for one in ending}:
-            nudge(f"user-{person}", SESSIONS_CHANGED)
+            publish_event(f"user-{person}", SESSIONS_CHANGED)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from accounts import deletion
 from accounts.api import keys
 from accounts.models import AccessLog, ApiKey, IdempotentRequest, User
-from accounts.staff.large_tables import LongList, people
+from accounts.staff.large_tables import LargeTableAdmin, people
 from accounts.staff.logged_admin import RecordAdmin
 
 USED: Final = {
@@ -33,7 +33,7 @@ RIGHTS: Final = ("is_staff", "is_superuser", "groups", "user_permissions")
 
 
 @admin.register(User)
-class UserAdmin(LongList, DjangoUserAdmin[User]):
+class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
     """Django's user pages, by e-mail address, with what each person used this month."""
 
     list_display = ("email", "preferred_name", "is_active", "is_staff", "last_login", "this_month")
@@ -82,7 +82,7 @@ class UserAdmin(LongList, DjangoUserAdmin[User]):
         """The three in one column."""
         return f"{self.turns(user):,} turns, {self.tokens(user)} tokens, {self.cost(user)}"
 
-    def wanted(self, term: str) -> Q:
+    def search_condition(self, term: str) -> Q:
         """By number, or by how the address begins."""
         return Q(pk=int(term)) if term.isdecimal() else Q(pk__in=people(term))
 
@@ -108,18 +108,18 @@ class UserAdmin(LongList, DjangoUserAdmin[User]):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """How much goes with an account, by number: the texts of a person's memories are listed for nobody."""
-        numbers = {what: str(count) for user in objs for what, count in deletion.what_goes(user)}
+        numbers = {what: str(count) for user in objs for what, count in deletion.count_owned_rows(user)}
         perms_needed = set() if self.has_delete_permission(request) else {"user"}
         return [str(user) for user in objs], numbers, perms_needed, []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         """As if they had left themselves: nothing stays."""
-        deletion.leave(obj)
+        deletion.delete_account(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         """The same for several."""
         for user in queryset:
-            deletion.leave(user)
+            deletion.delete_account(user)
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> Any:
         """The message that it is done waits in a session, and names nobody either."""
@@ -172,16 +172,16 @@ class IdempotentRequestAdmin(RecordAdmin):
 
 
 @admin.register(AccessLog)
-class AccessLogAdmin(LongList):
+class AccessLogAdmin(LargeTableAdmin):
     """Who looked at what of whom. Nobody writes here, and nobody removes a line."""
 
     list_display = ("at", "reader", "user", "what")
     list_filter = ("at",)
     list_select_related = ("reader", "user")
 
-    def wanted(self, term: str) -> Q:
+    def search_condition(self, term: str) -> Q:
         """By number, by whose it was, or by who looked."""
-        return super().wanted(term) | Q(reader__in=people(term))
+        return super().search_condition(term) | Q(reader__in=people(term))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Lines are written by looking."""

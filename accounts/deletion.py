@@ -22,9 +22,9 @@ from psycopg import sql
 
 from accounts.models import User
 from accounts.sessions import SESSIONS_CHANGED
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
-leaving: Final = Signal()
+account_deletion_started: Final = Signal()
 """Sent with `user`, in the transaction, before anything goes: whoever runs something for them stops it."""
 
 OURS: Final = ("accounts", "memory", "budget", "chat")
@@ -43,7 +43,7 @@ CALLED: Final = {"memory.ReviewAction": ("decision of yours", "decisions of your
 SESSIONS_AT_ONCE: Final = 500
 
 
-def what_goes(user: User) -> list[tuple[str, int]]:
+def count_owned_rows(user: User) -> list[tuple[str, int]]:
     """What there is of the person, by kind, as people call it: nothing that is not there."""
     told = []
     for label in SHOWN:
@@ -55,15 +55,15 @@ def what_goes(user: User) -> list[tuple[str, int]]:
 
 
 @transaction.atomic
-def leave(user: User) -> None:
+def delete_account(user: User) -> None:
     """Delete the person with everything that is theirs."""
     person = User.objects.select_for_update().get(pk=user.pk)
-    leaving.send(User, user=person)
+    account_deletion_started.send(User, user=person)
     _delete_sessions(person)
     _delete_from_admin_log(person)
     for model in owned():
         _delete_rows(model, person)
-    nudge(f"user-{person.pk}", SESSIONS_CHANGED)
+    publish_event(f"user-{person.pk}", SESSIONS_CHANGED)
     person.delete()
 
 

@@ -26,6 +26,6 @@ def is_confirmed(request: HttpRequest) -> bool:
     return since < app_settings.REAUTHENTICATION_TIMEOUT or bool(did_recently_reauthenticate(request))
 
 
-def ask(back_to: str) -> HttpResponseRedirect:
+def redirect_to_reauthentication(back_to: str) -> HttpResponseRedirect:
     """To the page that asks for the password, a passkey or a code, whichever they have; then to the page `back_to`."""
     return HttpResponseRedirect(f"{reverse('account_reauthenticate')}?{urlencode({REDIRECT_FIELD_NAME: back_to})}")

@@ -20,7 +20,7 @@ from django.http import HttpRequest
 
 from accounts.api import keys
 from accounts.models import User
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 SESSIONS_CHANGED = "sessions_changed"
 SIGNED_IN_AT: Final = "recall.signed_in_at"
@@ -42,14 +42,14 @@ def revoke_keys(request: HttpRequest, user: User, **_: Any) -> None:
 
 
 @receiver([user_logged_out, password_changed, password_reset, password_set])
-def check_sockets_again(user: User | None, **_: Any) -> None:
+def close_user_sockets(user: User | None, **_: Any) -> None:
     """Have every process close the person's sockets, so that each is let in anew, or not."""
     if user is not None:
-        nudge(f"user-{user.pk}", SESSIONS_CHANGED)
+        publish_event(f"user-{user.pk}", SESSIONS_CHANGED)
 
 
 @receiver(post_save, sender=User)
 def close_sockets_of_the_deactivated(instance: User, **_: Any) -> None:
     """Somebody who may not sign in any more may not go on listening, either."""
     if not instance.is_active:
-        nudge(f"user-{instance.pk}", SESSIONS_CHANGED)
+        publish_event(f"user-{instance.pk}", SESSIONS_CHANGED)

@@ -60,10 +60,10 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         if limited is not None:
             return limited
         if form.is_valid():
-            deletion.leave(user)
+            deletion.delete_account(user)
             logout(request)
             return redirect("account_deleted")
-    context = {"form": form, "what": deletion.what_goes(user)}
+    context = {"form": form, "what": deletion.count_owned_rows(user)}
     return render(request, "account/delete.html", context, status=422 if form.errors else 200)
 
 
@@ -81,7 +81,7 @@ class ChangePassword(PasswordChangeView):  # type: ignore[misc]
         """With their number."""
         user = self.request.user
         assert isinstance(user, User)
-        return {**super().get_context_data(**kwargs), "working_keys": keys.working(user).count()}
+        return {**super().get_context_data(**kwargs), "working_keys": keys.active_keys(user).count()}
 
 
 def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

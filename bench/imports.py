@@ -37,7 +37,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
     """Make the export, and print what each step takes."""
     from accounts.models import User
     from chat.archive.export import archive
-    from chat.archive.restore import bring_in
+    from chat.archive.restore import restore_archive
     from chat.importing import jobs
     from chat.importing.entries import raw_entries, understood
     from chat.models import Conversation, Message
@@ -56,7 +56,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
     with timed("kept as rows"), path.open("rb") as file:
         job = jobs.accept(user, path.name, path.stat().st_size, iter(lambda: file.read(MEGABYTE), b""))
     with timed("imported") as told:
-        while jobs.carry_out(job.pk):
+        while jobs.run_import(job.pk):
             if limit and Conversation.objects.count() >= limit:
                 break
         told["conversations"] = Conversation.objects.count()
@@ -66,7 +66,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
     print(f"archive of {len(packed) / MEGABYTE:.1f} MB; memory after: {memory():.0f} MB at most")
     other = User.objects.create_user("other@example.org")
     with timed("archive brought in") as told:
-        told["conversations"] = bring_in(other, io.BytesIO(packed))["chat.conversation"]
+        told["conversations"] = restore_archive(other, io.BytesIO(packed))["chat.conversation"]
     print(f"memory after: {memory():.0f} MB at most")
 
 

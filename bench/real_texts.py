@@ -93,7 +93,7 @@ def _made_up(seed: int = 1, sittings: int = 200, turns: int = 40) -> Corpus:
 
 def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
     """Give each person so many passages, by the product's own import; their vectors are still to come."""
-    from memory.ports.source import Utterance, source
+    from memory.ports.source import Utterance, get_source
 
     sessions = cycle(texts.sessions)
     for user, wanted in people:
@@ -104,7 +104,7 @@ def store_for(people: Sequence[tuple[User, int]], texts: Corpus) -> None:
                 Utterance(0, place, item.role, item.text[:LONGEST], item.when, item.author)
                 for place, item in enumerate(items[: wanted - have], start=1)
             ]
-            source().store(user, title, said)
+            get_source().import_conversation(user, title, said)
             have += len(said)
 
 

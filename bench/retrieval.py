@@ -243,16 +243,16 @@ def ask(people: Sequence[User], questions: Iterator[str], each: int) -> Timings:
     """
     from django.utils import timezone
 
-    from memory.retrieval.recall import recall
+    from memory.retrieval.recall import retrieve
 
     seen = Timings()
     for user in people:
-        recall(user, next(questions), now=timezone.now())
+        retrieve(user, next(questions), now=timezone.now())
         processor = processor_seconds()
         for _ in range(each):
             question, now = next(questions), timezone.now()
             began = time.perf_counter()
-            found = recall(user, question, now=now)
+            found = retrieve(user, question, now=now)
             seen.whole.append(1_000 * (time.perf_counter() - began))
             seen.steps.append(found.timings)
         seen.processor += processor_seconds() - processor
@@ -356,9 +356,9 @@ def check_statements(user: User, question: str, *, explain: bool) -> int:
     """How many statements a query takes; ends the run if one scans a shared table."""
     from django.utils import timezone
 
-    from memory.retrieval.recall import recall
+    from memory.retrieval.recall import retrieve
 
-    sent = statements_of(partial(recall, user, question, now=timezone.now()))
+    sent = statements_of(partial(retrieve, user, question, now=timezone.now()))
     for number, statement in enumerate((one for one in sent if one.is_query), start=1):
         if explain:
             print(f"\n{user.email}, statement {number} for “{question}”:")
@@ -405,7 +405,7 @@ class Indexed:
 def index_text(user: User, text: str) -> Indexed:
     """Cut and index a text as documents, and have its passages embedded; nothing of it stays."""
     from memory.documents.revisions import MAX_TEXT
-    from memory.index.indexer import embed_waiting, index_document
+    from memory.index.indexer import embed_pending, index_document
     from memory.models import Chunk, Document
 
     began = time.perf_counter()
@@ -416,7 +416,7 @@ def index_text(user: User, text: str) -> Indexed:
         )
         index_document(document)
     found = time.perf_counter()
-    while embed_waiting():
+    while embed_pending():
         pass
     done = time.perf_counter()
     chunks = Chunk.objects.for_user(user).count()

@@ -252,8 +252,8 @@ def compile_times(turns: int) -> list[float]:
     """Milliseconds that each prompt of a conversation of so many turns takes to compile."""
     from accounts.models import User
     from bench.real_texts import corpus
-    from chat.prompt.assemble import compile_context
-    from chat.turns.intake import send
+    from chat.prompt.assemble import assemble_prompt
+    from chat.turns.intake import accept_message
 
     user = User.objects.get(email="bench0@example.org")
     said = [item.text for _, items in corpus().sessions for item in items if item.text.strip()]
@@ -261,10 +261,10 @@ def compile_times(turns: int) -> list[float]:
     conversation = None
     for number in range(turns):
         question, answer = said[2 * number % len(said)], said[(2 * number + 1) % len(said)]
-        opened = send(user, uuid4(), conversation, question)
+        opened = accept_message(user, uuid4(), conversation, question)
         conversation = opened.conversation.pk
         began = time.perf_counter()
-        compiled = compile_context(opened)
+        compiled = assemble_prompt(opened)
         took.append((time.perf_counter() - began) * 1000)
         keep(opened, compiled, answer)
     return took
@@ -272,16 +272,16 @@ def compile_times(turns: int) -> list[float]:
 
 def keep(opened: Any, compiled: Any, answer: str) -> None:
     """Close the turn, embed what was said and fold what is due: what the worker does, at once and untimed."""
-    from chat.compaction.jobs import carry_out
+    from chat.compaction.jobs import run_compaction
     from chat.models import Compaction
-    from chat.turns.agent_loop import Answered
+    from chat.turns.agent_loop import AgentRun
     from chat.turns.finish import close_turn
-    from memory.index.indexer import embed_waiting
+    from memory.index.indexer import embed_pending
 
-    close_turn(opened, answer, compiled, Answered(stop_reason="end_turn"), time.monotonic())
+    close_turn(opened, answer, compiled, AgentRun(stop_reason="end_turn"), time.monotonic())
     for work in Compaction.objects.open().values_list("pk", flat=True):
-        carry_out(work)
-    embed_waiting()
+        run_compaction(work)
+    embed_pending()
 
 
 def tell_compile_times(turns: int) -> None:

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from accounts.staff.logged_admin import LoggedAdmin
 from budget.counting import calibration
 from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
-from budget.planning.user_plan import NotValid, validated
+from budget.planning.user_plan import InvalidPlanError, validate_plan
 from budget.spending import prices
 from budget.spending.limits import NotAllowed, What, allowed
 
@@ -132,8 +132,8 @@ class BudgetPlanForm(forms.ModelForm[BudgetPlan]):
         if self.errors:
             return chosen
         try:
-            validated(chosen["preset"], chosen["total"], chosen["output_reserve"], chosen["ceilings"] or {})
-        except NotValid as wrong:
+            validate_plan(chosen["preset"], chosen["total"], chosen["output_reserve"], chosen["ceilings"] or {})
+        except InvalidPlanError as wrong:
             for name, sentence in wrong.errors.items():
                 self.add_error(name if name in self.fields else "ceilings", sentence)
         return chosen

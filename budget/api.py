@@ -15,7 +15,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from accounts.api.auth import Replay, needs, person
+from accounts.api.auth import Replay, person, require_scope
 from accounts.models import User
 from budget import models
 from budget.pages import live
@@ -24,10 +24,10 @@ from budget.planning import user_plan
 from budget.planning.plan import PLANS, Section, resolve
 from budget.receipts import memory_cost
 from budget.spending import limits, usage
-from recall.llm.client import capabilities
+from recall.llm.client import get_capabilities
 from recall.openapi.fields import Moment
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["budget"])
 
@@ -89,13 +89,13 @@ class NewPlan(Schema):
     dry_run: bool = Field(False, description="Say what it would come to, and save nothing")
 
 
-@router.get("/plan", response=Plan, auth=needs("budget:read"), summary="Get the plan", operation_id="get_plan")
+@router.get("/plan", response=Plan, auth=require_scope("budget:read"), summary="Get the plan", operation_id="get_plan")
 def get_plan(request: HttpRequest) -> Any:
     """What holds for your next message."""
     return _plan(person(request))
 
 
-@router.put("/plan", response=Plan, auth=needs("settings"), summary="Choose a plan", operation_id="put_plan")
+@router.put("/plan", response=Plan, auth=require_scope("settings"), summary="Choose a plan", operation_id="put_plan")
 def put_plan(request: HttpRequest, given: NewPlan) -> Any:
     """It holds from your next message on."""
     user = person(request)
@@ -104,19 +104,19 @@ def put_plan(request: HttpRequest, given: NewPlan) -> Any:
     try:
         if given.dry_run:
             plan = resolve(
-                user_plan.validated(*choice, window), window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens
+                user_plan.validate_plan(*choice, window), window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens
             )
             return _resolved(plan, is_own=True) | {"preview": planning.preview_of(live.latest(user), plan)}
         user_plan.save(user, *choice, window)
-    except user_plan.NotValid as wrong:
+    except user_plan.InvalidPlanError as wrong:
         errors = [{"where": f"body.given.{name}", "what": sentence} for name, sentence in wrong.errors.items()]
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(wrong), "not-valid", errors=errors) from wrong
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(wrong), "not-valid", errors=errors) from wrong
     return _plan(user)
 
 
 @router.delete(
-    "/plan", response={204: None}, auth=needs("settings", Replay.NO_TEXT), summary="Go back to the default plan",
-    operation_id="delete_plan",
+    "/plan", response={204: None}, auth=require_scope("settings", Replay.NO_TEXT),
+    summary="Go back to the default plan", operation_id="delete_plan",
 )  # fmt: skip
 def delete_plan(request: HttpRequest) -> Any:
     """It holds from your next message on."""
@@ -138,7 +138,7 @@ def _resolved(plan: Any, *, is_own: bool) -> dict[str, Any]:
 
 def _window(user: User) -> int:
     latest = live.latest(user)
-    return capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
+    return get_capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
 
 
 # Limits ----------------------------------------------------------------------------------------------------------
@@ -171,14 +171,20 @@ class NewLimits(Schema):
 
 
 @router.get(
-    "/limits", response=list[Limit], auth=needs("budget:read"), summary="List limits", operation_id="list_limits"
+    "/limits",
+    response=list[Limit],
+    auth=require_scope("budget:read"),
+    summary="List limits",
+    operation_id="list_limits",
 )
 def list_limits(request: HttpRequest) -> Any:
     """Every limit that holds, the fullest first."""
-    return limits.standing(person(request))
+    return limits.limit_statuses(person(request))
 
 
-@router.patch("/limits", response=list[Limit], auth=needs("settings"), summary="Set limits", operation_id="set_limits")
+@router.patch(
+    "/limits", response=list[Limit], auth=require_scope("settings"), summary="Set limits", operation_id="set_limits"
+)
 def set_limits(request: HttpRequest, given: NewLimits) -> Any:
     """All of them, or none. Your own can only be lower than an administrator's."""
     user = person(request)
@@ -187,8 +193,8 @@ def set_limits(request: HttpRequest, given: NewLimits) -> Any:
             for one in given.limits:
                 limits.set_limit(user, limits.What(one.what), limits.Per(one.per), one.amount)
     except limits.NotAllowed as refused:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
-    return limits.standing(user)
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+    return limits.limit_statuses(user)
 
 
 # Usage -----------------------------------------------------------------------------------------------------------
@@ -229,7 +235,9 @@ class Days(Paging):
     until: date | None = Field(None, description="This day included")
 
 
-@router.get("/usage", response=Usage, auth=needs("budget:read"), summary="What do I use?", operation_id="get_usage")
+@router.get(
+    "/usage", response=Usage, auth=require_scope("budget:read"), summary="What do I use?", operation_id="get_usage"
+)
 def get_usage(request: HttpRequest) -> Any:
     """Today and this month, in your own time zone."""
     user = person(request)
@@ -238,14 +246,14 @@ def get_usage(request: HttpRequest) -> Any:
 
 
 @router.get(
-    "/usage/days", response=Page[UsageDay], auth=needs("budget:read"), summary="List usage by day and model",
+    "/usage/days", response=Page[UsageDay], auth=require_scope("budget:read"), summary="List usage by day and model",
     operation_id="list_usage",
 )  # fmt: skip
 def list_usage(request: HttpRequest, given: Query[Days]) -> Any:
     """The latest day first."""
     days = models.UsageDay.objects.for_user(person(request))
     chosen = {"day__gte": given.since, "day__lte": given.until}
-    return page(request, days.filter(**{name: day for name, day in chosen.items() if day}), BY_DAY, given)
+    return paginate(request, days.filter(**{name: day for name, day in chosen.items() if day}), BY_DAY, given)
 
 
 # Receipts --------------------------------------------------------------------------------------------------------
@@ -331,18 +339,18 @@ class Receipts(Paging):
 
 
 @router.get(
-    "/receipts", response=Page[Receipt], auth=needs("budget:read"), summary="List receipts",
+    "/receipts", response=Page[Receipt], auth=require_scope("budget:read"), summary="List receipts",
     operation_id="list_receipts",
 )  # fmt: skip
 def list_receipts(request: HttpRequest, given: Query[Receipts]) -> Any:
     """The latest first."""
     chosen = {"conversation": given.conversation, "created_at__gte": given.since, "created_at__lt": given.until}
     found = _receipts(request).filter(**{name: value for name, value in chosen.items() if value})
-    return page(request, found.defer(*live.NOT_SHOWN), LATEST, given)
+    return paginate(request, found.defer(*live.NOT_SHOWN), LATEST, given)
 
 
 @router.get(
-    "/receipts/{int:message}", response=ReceiptWithItems, auth=needs("budget:read"), summary="Get a receipt",
+    "/receipts/{int:message}", response=ReceiptWithItems, auth=require_scope("budget:read"), summary="Get a receipt",
     operation_id="get_receipt",
 )  # fmt: skip
 def get_receipt(request: HttpRequest, message: int) -> Any:
@@ -372,7 +380,7 @@ class Spent(Schema):
 
 
 @router.get(
-    "/memories", response=list[Spent], auth=needs("budget:read"), summary="What do memories cost?",
+    "/memories", response=list[Spent], auth=require_scope("budget:read"), summary="What do memories cost?",
     operation_id="list_spent",
 )  # fmt: skip
 def list_spent(request: HttpRequest, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Any:

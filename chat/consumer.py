@@ -31,11 +31,11 @@ from chat.protocol import (
     parse,
 )
 from chat.turns import temporary
-from chat.turns.intake import NOT_FOUND, Refused
-from chat.turns.live import TURNS, Frame
+from chat.turns.intake import NOT_FOUND, TurnRejectedError
+from chat.turns.live import TURN_REGISTRY, Frame
 from chat.turns.start import accept
-from chat.turns.stop import stop_elsewhere
-from recall.db.threads import in_thread
+from chat.turns.stop import publish_stop
+from recall.db.threads import run_in_thread
 
 NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408
 """Close codes: sign in · close another tab · connect again, the handshake decides."""
@@ -46,7 +46,9 @@ OUTBOX_BYTES = 4 * 1024 * 1024
 _open_sockets: Counter[int] = Counter()
 FULL = ""
 """Stands in the outbox where it overflowed: no frame is empty."""
-UNAVAILABLE = Refused("unavailable", "The database cannot be reached just now. Nothing was lost; this is sent again.")
+UNAVAILABLE = TurnRejectedError(
+    "unavailable", "The database cannot be reached just now. Nothing was lost; this is sent again."
+)
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -54,7 +56,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     user: User
     following: UUID | None = None
-    temporary: temporary.Chat | None = None
+    temporary: temporary.TemporaryChat | None = None
 
     async def connect(self) -> None:
         """Accept signed-in people only."""
@@ -93,7 +95,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._do(parse(text))
         except BadFrame as error:
             self._refuse("bad_frame", str(error), text)
-        except Refused as refused:
+        except TurnRejectedError as refused:
             self._refuse(refused.code, refused.sentence, text)
         except (DatabaseError, psycopg.Error):
             self._refuse(UNAVAILABLE.code, UNAVAILABLE.sentence, text)
@@ -110,25 +112,25 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case Open():
                 await self._open(frame.conversation)
             case Stop() if self.temporary is not None and frame.conversation == self.temporary.id:
-                TURNS.stop(frame.conversation)
+                TURN_REGISTRY.stop(frame.conversation)
             case Stop():
-                await in_thread(_own, self.user, frame.conversation)
-                if not TURNS.stop(frame.conversation):
-                    await in_thread(stop_elsewhere, frame.conversation)
+                await run_in_thread(_own, self.user, frame.conversation)
+                if not TURN_REGISTRY.stop(frame.conversation):
+                    await run_in_thread(publish_stop, frame.conversation)
             case Ping():
                 self.tell({"type": "pong"})
 
     async def _open(self, conversation_id: UUID) -> None:
-        written = await in_thread(_own, self.user, conversation_id)
+        written = await run_in_thread(_own, self.user, conversation_id)
         self._now_following(conversation_id)
-        turn = TURNS.by_conversation.get(conversation_id)
+        turn = TURN_REGISTRY.by_conversation.get(conversation_id)
         if turn is not None:
             written = turn.snapshot()
         self.tell({"type": "opened", "conversation": str(conversation_id), "answer": written})
-        TURNS.follow(conversation_id, self.tell)
+        TURN_REGISTRY.subscribe(conversation_id, self.tell)
 
     async def _talk_temporarily(self, frame: Temporary) -> None:
-        chat = self.temporary or temporary.Chat(self.user, self.tell)
+        chat = self.temporary or temporary.TemporaryChat(self.user, self.tell)
         await temporary.accept(chat, frame)
         self.temporary = chat
         self._leave()
@@ -146,7 +148,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _leave(self) -> None:
         if self.following is not None:
-            TURNS.leave(self.following, self.tell)
+            TURN_REGISTRY.unsubscribe(self.following, self.tell)
             self.following = None
 
     def tell(self, frame: Frame) -> None:
@@ -176,10 +178,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
 def _own(user: User, conversation_id: UUID) -> Frame | None:
     """Check that the conversation is the user's; the answer that some other process is writing in it, or None."""
-    own = Conversation.objects.standing().for_user(user).select_related("active_leaf")
+    own = Conversation.objects.not_deleted().for_user(user).select_related("active_leaf")
     conversation = own.filter(pk=conversation_id).first()
     if conversation is None:
-        raise Refused(*NOT_FOUND)
+        raise TurnRejectedError(*NOT_FOUND)
     leaf: Message | None = conversation.active_leaf
     if leaf is None or leaf.status != Message.Status.STREAMING:
         return None

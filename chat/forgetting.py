@@ -22,24 +22,24 @@ from chat.compaction.rewrite import DROPPED, summarise_anew
 from chat.messages.activity import Step, about, readable
 from chat.messages.branches import BESIDE, KEPT
 from chat.models import Attachment, Conversation, Message, Segment
-from chat.tools.knowledge import brought
+from chat.tools.knowledge import refs_in_result
 from memory.documents.artifacts import FOLDER
 from memory.documents.profile import profile_lines
-from memory.documents.tree import fitting_name, joined
+from memory.documents.tree import fitting_name, join_path
 from memory.index.indexer import reindex
 from memory.models import Chunk, Document, Episode, Fact
 from memory.ports.forgettable import BusyError
 from memory.refs import ids_by_kind
-from recall.llm.tokens import count
-from recall.redaction import FORGOTTEN, Erasure, Going, words_of
+from recall.llm.tokens import count_tokens
+from recall.redaction import FORGOTTEN, Erasure, ErasureItem, words_of
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import User
-    from chat.prompt.assemble import Compiled
-    from chat.prompt.inputs import Known
-    from chat.turns.agent_loop import Answered
+    from chat.prompt.assemble import AssembledPrompt
+    from chat.prompt.inputs import PromptInputs
+    from chat.turns.agent_loop import AgentRun
 
 STOP_FIRST: Final = "An answer is still being written in a conversation that would go. Stop it first, then forget."
 STREAMING: Final = Message.Status.STREAMING
@@ -48,10 +48,10 @@ LEFT_OF_AN_ANSWER: Final = ("stop_reason", "continues", BESIDE, KEPT)
 """What of `Message.event_data` holds no text."""
 
 
-class Conversations:
+class ConversationEraser:
     """Messages, summaries and titles, as something that can be forgotten."""
 
-    def check(self, user: User, conversations: Collection[UUID]) -> None:
+    def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
         """No answer is being written in them.
 
         Raises:
@@ -60,7 +60,7 @@ class Conversations:
         if Message.objects.for_user(user).streaming().filter(conversation__in=conversations).exists():
             raise BusyError(STOP_FIRST)
 
-    def reach(self, user: User, erasure: Erasure) -> None:
+    def collect(self, user: User, erasure: Erasure) -> None:
         """Answers that carried it, summaries that rest on it, results that were kept elsewhere."""
         _name(user, erasure)
         _quoted_in_vain(user, erasure)
@@ -69,27 +69,27 @@ class Conversations:
         _segments(user, erasure)
         _artifacts(user, erasure)
 
-    def preview(self, user: User, erasure: Erasure) -> Iterator[Going]:
+    def preview(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
         """As the dry run lists them."""
         for conversation in Conversation.objects.for_user(user).filter(pk__in=erasure.conversations):
-            yield Going("conversation", f"conversation:{conversation.pk}", conversation.title)
+            yield ErasureItem("conversation", f"conversation:{conversation.pk}", conversation.title)
         yield from self._messages(user, erasure)
         for pk, name in _attachments(user, erasure).values_list("pk", "name"):
-            yield Going("attachment", f"attachment:{pk}", name)
+            yield ErasureItem("attachment", f"attachment:{pk}", name)
         for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
-            yield Going("summary", segment.ref, f"Turns {segment.first_turn} to {segment.last_turn}")
+            yield ErasureItem("summary", segment.ref, f"Turns {segment.first_turn} to {segment.last_turn}")
         for conversation in _titled(user, erasure):
-            yield Going("title", f"title:{conversation.pk}", conversation.title)
+            yield ErasureItem("title", f"title:{conversation.pk}", conversation.title)
 
-    def _messages(self, user: User, erasure: Erasure) -> Iterator[Going]:
+    def _messages(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
         for message in _rows(user, {*erasure.messages, *erasure.quotes}).order_by("conversation", "seq"):
             is_part = message.pk not in erasure.messages
             what = "quote" if is_part else _TYPES.get(message.event_type, "message")
             shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else _shown(message)
-            yield Going(what, f"message:{message.pk}", shown, reverse("message", args=[message.pk]))
+            yield ErasureItem(what, f"message:{message.pk}", shown, reverse("message", args=[message.pk]))
         deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
         for pk, event in deleted.values_list("pk", "event_type"):
-            yield Going(_TYPES.get(event, "message"), f"message:{pk}")
+            yield ErasureItem(_TYPES.get(event, "message"), f"message:{pk}")
 
     def erase(self, user: User, erasure: Erasure) -> None:
         """All of it, and what is found by it."""
@@ -106,13 +106,13 @@ class Conversations:
         for conversation_id in sorted(touched - erasure.conversations):
             reindex(conversation_id, {*erasure.messages, *erasure.quotes})
 
-    def renew(self, user: User, erasure: Erasure) -> None:
+    def refresh_derived(self, user: User, erasure: Erasure) -> None:
         """Profiles that are pinned stand without it from now on."""
-        lines = [profile_snapshots.Line(line.ref, line.text, count(line.text)) for line in profile_lines(user)]
+        lines = [profile_snapshots.Line(line.ref, line.text, count_tokens(line.text)) for line in profile_lines(user)]
         for conversation_id in receipts.pinned_to(user, erasure) - erasure.conversations:
             profile_snapshots.pin(user, conversation_id, lines, profile_snapshots.Reason.FORGOTTEN)
 
-    def rewrite(self, user: User, wanted: Mapping[str, Any]) -> bool:
+    def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
         """A summary of folded turns, from what is left of them."""
         return wanted["what"] != "segment" or summarise_anew(user, wanted["id"])
 
@@ -168,20 +168,20 @@ def _name(user: User, erasure: Erasure) -> None:
 def _quoted_in_vain(user: User, erasure: Erasure) -> None:
     """A message in which the quote cannot be found goes as a whole: it leaves no trace."""
     for message in _rows(user, set(erasure.quotes) - erasure.messages):
-        if not erasure.says(message.text) and FORGOTTEN not in message.text:
+        if not erasure.occurs_in(message.text) and FORGOTTEN not in message.text:
             erasure.messages.add(message.pk)
 
 
 def _answers(user: User, erasure: Erasure) -> None:
     """Answers for which it was recalled; those that knew it in another way, and repeat it."""
-    by_refs = receipts.carried(user, erasure.refs - erasure.echoes)
+    by_refs = receipts.answers_using(user, erasure.refs - erasure.echoes)
     suspects = {pk for pk, as_memory in by_refs.items() if not as_memory}
-    suspects |= set(receipts.carried(user, erasure.echoes))
+    suspects |= set(receipts.answers_using(user, erasure.echoes))
     suspects |= set(_later_answers(user, erasure))
     recalled = {pk for pk, as_memory in by_refs.items() if as_memory} | _told_by_tools(user, erasure)
     staying = ~Q(conversation__in=erasure.conversations) & ~Q(text__in=["", FORGOTTEN]) & ~Q(status=STREAMING)
     for answer in _rows(user, (suspects | recalled) - erasure.messages).filter(staying):
-        if answer.pk in recalled or erasure.repeats(answer.text) or _lines_repeat(answer, erasure):
+        if answer.pk in recalled or erasure.is_paraphrased_in(answer.text) or _lines_repeat(answer, erasure):
             erasure.messages.add(answer.pk)
     replies = Message.objects.for_user(user).filter(parent__in=erasure.messages, parent__role=Message.Role.USER)
     erasure.messages |= set(replies.filter(staying, role=Message.Role.ASSISTANT).values_list("pk", flat=True))
@@ -193,7 +193,7 @@ def _told_by_tools(user: User, erasure: Erasure) -> set[int]:
     results = results.exclude(conversation__in=erasure.conversations).exclude(text__in=["", FORGOTTEN])
     refs = erasure.refs - erasure.echoes
     told = results.values_list("parent", "text").iterator()
-    return {parent for parent, text in told if parent and (erasure.says(text) or refs & brought(text))}
+    return {parent for parent, text in told if parent and (erasure.occurs_in(text) or refs & refs_in_result(text))}
 
 
 def _later_answers(user: User, erasure: Erasure) -> Iterator[int]:
@@ -208,7 +208,7 @@ def _later_answers(user: User, erasure: Erasure) -> Iterator[int]:
 
 
 def _lines_repeat(answer: Message, erasure: Erasure) -> bool:
-    return erasure.repeats("\n".join(answer.event_data.get("tool_lines", ())))
+    return erasure.is_paraphrased_in("\n".join(answer.event_data.get("tool_lines", ())))
 
 
 def _tools(user: User, erasure: Erasure) -> None:
@@ -218,7 +218,7 @@ def _tools(user: User, erasure: Erasure) -> None:
     erasure.messages |= set(tools.filter(parent__in=erasure.messages).values_list("pk", flat=True))
     others = tools.exclude(pk__in=erasure.messages).values_list("pk", "text", "event_data", "parent")
     told = {pk: f"{text} {data.get('input', '')}" for pk, text, data, _ in others.iterator()}
-    erasure.messages |= {pk for pk, text in told.items() if erasure.says(text)}
+    erasure.messages |= {pk for pk, text in told.items() if erasure.occurs_in(text)}
 
 
 def _segments(user: User, erasure: Erasure) -> None:
@@ -230,7 +230,7 @@ def _segments(user: User, erasure: Erasure) -> None:
     staying = Segment.objects.for_user(user).exclude(conversation__in=erasure.conversations)
     found = set(staying.filter(spanning).values_list("pk", flat=True))
     texts = staying.exclude(pk__in=found).values_list("pk", "text", "summary", "topics")
-    found |= {pk for pk, *parts in texts if erasure.says(str(parts))}
+    found |= {pk for pk, *parts in texts if erasure.occurs_in(str(parts))}
     erasure.segments |= found
     erasure.refs |= {f"segment:{pk}" for pk in found}
 
@@ -242,10 +242,10 @@ def _artifacts(user: User, erasure: Erasure) -> None:
     paths = [data["artifact"] for data in kept]
     erasure.documents |= set(documents.filter(path__in=paths).values_list("pk", flat=True))
     for conversation_id in erasure.conversations:
-        below = documents.under(joined(FOLDER, fitting_name(str(conversation_id))))
+        below = documents.under(join_path(FOLDER, fitting_name(str(conversation_id))))
         erasure.documents |= set(below.values_list("pk", flat=True))
     others = documents.under(FOLDER).exclude(pk__in=erasure.documents).values_list("pk", "text")
-    erasure.documents |= {pk for pk, text in others.iterator() if erasure.says(text)}
+    erasure.documents |= {pk for pk, text in others.iterator() if erasure.occurs_in(text)}
 
 
 def _titled(user: User, erasure: Erasure) -> list[Conversation]:
@@ -256,7 +256,7 @@ def _titled(user: User, erasure: Erasure) -> list[Conversation]:
 
 
 def _says_title(title: str, erasure: Erasure) -> bool:
-    return erasure.says(title) or bool(erasure.telling & words_of(title))
+    return erasure.occurs_in(title) or bool(erasure.telling & words_of(title))
 
 
 def _touched(user: User, erasure: Erasure) -> set[UUID]:
@@ -267,14 +267,14 @@ def _touched(user: User, erasure: Erasure) -> set[UUID]:
 # An answer that was being written --------------------------------------------------------------------------------
 
 
-def still_stands(compiled: Compiled) -> bool:
+def still_stands(compiled: AssembledPrompt) -> bool:
     """Whether all that stood in the prompt is there yet, in the same words. Asked when something was forgotten."""
-    known = compiled.known
-    said = {one.pk: one.text for turn in known.past.turns for one in (turn.question, turn.answer)}
+    known = compiled.inputs
+    said = {one.pk: one.text for turn in known.history.turns for one in (turn.question, turn.answer)}
     said[known.question.pk] = known.question.text
-    told = {one.pk: one.text for one in known.past.segments}
+    told = {one.pk: one.text for one in known.history.segments}
     pinned = ProfileSnapshot.objects.filter(pk=known.snapshot.pk).values_list("text", flat=True).first()
-    attached = {one.id: one.text for turn in known.past.turns for one in turn.attachments}
+    attached = {one.id: one.text for turn in known.history.turns for one in turn.attachments}
     attached |= {one.id: one.text for one in known.attachments}
     return (
         said == dict(Message.objects.filter(pk__in=said).values_list("pk", "text"))
@@ -285,7 +285,7 @@ def still_stands(compiled: Compiled) -> bool:
     )
 
 
-def _all_there(known: Known) -> bool:
+def _all_there(known: PromptInputs) -> bool:
     """The memories that were recalled, and the facts and lines of the profile as it stood beside them."""
     recalled = known.recollection.kept
     named = ids_by_kind([*(item.ref for item in recalled), *known.importance])
@@ -301,12 +301,12 @@ def _all_there(known: Known) -> bool:
     )
 
 
-def erase_answer(answer: Message, answered: Answered) -> None:
+def erase_answer(answer: Message, answered: AgentRun) -> None:
     """It was written from a prompt that held what is forgotten: nothing of it is kept but how it ended."""
     answer.text, answered.tools = FORGOTTEN, []
     answer.event_data = {name: one for name, one in answer.event_data.items() if name in LEFT_OF_AN_ANSWER}
-    answer.tokens = count(answer.text)
-    below = joined(FOLDER, fitting_name(str(answer.conversation_id)))
+    answer.tokens = count_tokens(answer.text)
+    below = join_path(FOLDER, fitting_name(str(answer.conversation_id)))
     kept = Document.objects.under(below).filter(user=answer.user_id, created_at__gte=answer.created_at)
     kept.delete()
 
@@ -326,8 +326,8 @@ def _erase(message: Message, erasure: Erasure) -> None:
         message.event_data = {name: one for name, one in message.event_data.items() if name in LEFT_OF_AN_ANSWER}
     else:
         message.text = erasure.without_sentences(message.text)
-        message.event_data = erasure.cleaned_json(message.event_data)
-    message.tokens = count(message.text)
+        message.event_data = erasure.redact_json(message.event_data)
+    message.tokens = count_tokens(message.text)
     changed: dict[str, Any] = {"text": message.text, "event_data": message.event_data, "tokens": message.tokens}
     Message.objects.filter(pk=message.pk).update(**changed)
 
@@ -336,9 +336,9 @@ def _erase_in_files(user: User, erasure: Erasure) -> None:
     """Files of other messages that say it word for word; before it is asked which of its words stand elsewhere."""
     for pattern in erasure.hints():
         for file in Attachment.objects.for_user(user).filter(text__iregex=pattern).defer("content"):
-            text = erasure.cleaned(file.text)
+            text = erasure.redact(file.text)
             if text != file.text:
-                changed: dict[str, Any] = {"text": text, "tokens": count(text), **file.made_of(text)}
+                changed: dict[str, Any] = {"text": text, "tokens": count_tokens(text), **file.made_of(text)}
                 Attachment.objects.filter(pk=file.pk).update(**changed)
 
 
@@ -346,4 +346,4 @@ def drop(segment: Segment) -> None:
     """Take what a summary says away, and leave its place among the turns."""
     text = DROPPED.format(first=segment.first_turn, last=segment.last_turn)
     Chunk.objects.filter(segment=segment).delete()
-    Segment.objects.filter(pk=segment.pk).update(text=text, summary={}, topics=[], tokens=count(text))
+    Segment.objects.filter(pk=segment.pk).update(text=text, summary={}, topics=[], tokens=count_tokens(text))

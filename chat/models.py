@@ -36,7 +36,7 @@ class Role(Owned):
         return self.name
 
     @property
-    def told(self) -> str:
+    def prompt_text(self) -> str:
         """As it stands in the prompt."""
         return f"{self.name}\n{self.instructions}"
 
@@ -61,7 +61,7 @@ class Project(Owned):
         return self.name
 
     @property
-    def told(self) -> str:
+    def prompt_text(self) -> str:
         """As it stands in the prompt; empty: there are no instructions."""
         return f"{self.name}\n{self.instructions}" if self.instructions else ""
 
@@ -69,7 +69,7 @@ class Project(Owned):
 class ConversationQuerySet(OwnedQuerySet):
     """Conversations by their state."""
 
-    def standing(self) -> Self:
+    def not_deleted(self) -> Self:
         """Those that were not deleted: everything shown, recalled or read starts here (chat/conversations/trash.py)."""
         return self.filter(deleted_at=None)
 
@@ -140,7 +140,7 @@ class Conversation(Owned):
 class MessageQuerySet(OwnedQuerySet):
     """Messages by what they are."""
 
-    def standing(self) -> Self:
+    def not_deleted(self) -> Self:
         """Those of conversations that were not deleted."""
         return self.filter(conversation__deleted_at=None)
 

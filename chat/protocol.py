@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from chat.conversations.options import FIELDS as CHOICES
-from chat.conversations.options import NOTHING_CHOSEN, Choices
+from chat.conversations.options import NOTHING_CHOSEN, ConversationOptions
 
 VERSION = 1
 
@@ -52,9 +52,9 @@ class Send(Frame):
     only_project: bool | None = None
 
     @property
-    def chosen(self) -> Choices:
+    def chosen(self) -> ConversationOptions:
         """What the new conversation begins with."""
-        return Choices(**{name: getattr(self, name) for name in CHOICES})
+        return ConversationOptions(**{name: getattr(self, name) for name in CHOICES})
 
     @model_validator(mode="after")
     def _only_where_it_begins(self) -> Self:

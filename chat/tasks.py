@@ -13,7 +13,7 @@ from chat.conversations import retention, titles, trash
 from chat.importing import jobs
 from chat.ingest import index_backfill, librarian_triggers
 from chat.turns import recovery
-from recall.celery import queue
+from recall.celery import enqueue_on_commit
 
 
 @shared_task(name="chat.tasks.mark_abandoned_answers")
@@ -38,7 +38,7 @@ def index_what_was_missed() -> None:
 @shared_task(name=compaction.TASK)
 def compact(compaction_id: int) -> None:
     """Fold a stretch of a conversation."""
-    compaction.carry_out(compaction_id)
+    compaction.run_compaction(compaction_id)
 
 
 @shared_task(name="chat.tasks.requeue_stale_compactions")
@@ -56,21 +56,21 @@ def give_title(conversation_id: str) -> None:
 @shared_task(name="chat.tasks.empty_trash")
 def empty_trash() -> None:
     """Remove for good the conversations that were deleted a while ago."""
-    trash.empty(timezone.now())
+    trash.purge(timezone.now())
 
 
 @shared_task(name="chat.tasks.remove_what_is_old")
 def remove_what_is_old() -> None:
     """Have everything removed whose time is over: a task for each rule, so that one's failure stops no other."""
     for what in retention.What:
-        queue("chat.tasks.remove_old", what)
+        enqueue_on_commit("chat.tasks.remove_old", what)
 
 
 @shared_task(name="chat.tasks.remove_old")
 def remove_old(what: str) -> None:
     """One round of a rule, and the next one while there is more."""
     if retention.apply(retention.What(what), timezone.now()):
-        queue("chat.tasks.remove_old", what)
+        enqueue_on_commit("chat.tasks.remove_old", what)
 
 
 @shared_task(name="chat.tasks.remove_old_drafts")
@@ -82,7 +82,7 @@ def remove_old_drafts() -> None:
 @shared_task(name=jobs.TASK)
 def import_conversations(job_id: int) -> None:
     """Read a stretch of an export."""
-    jobs.carry_out(job_id)
+    jobs.run_import(job_id)
 
 
 @shared_task(name="chat.tasks.requeue_stale_imports")

@@ -83,11 +83,11 @@ class FactAdmin(LoggedAdmin):
         """Forgetting takes it out of summaries and receipts, too; that is its owner's to do."""
         return False
 
-    def wanted(self, term: str) -> Q:
+    def search_condition(self, term: str) -> Q:
         """By its words, too, in each language somebody writes in: their index serves all people's facts at once."""
         languages = User.objects.order_by().values_list("language", flat=True).distinct()
         ways = (Q(search=SearchQuery(term, config=one, search_type="websearch")) for one in languages)
-        return reduce(or_, ways, super().wanted(term))
+        return reduce(or_, ways, super().search_condition(term))
 
     @admin.action(description="Accept the selected proposals", permissions=["change"])
     def accept_proposals(self, request: HttpRequest, queryset: QuerySet[Fact]) -> None:

@@ -6,35 +6,35 @@ from typing import TYPE_CHECKING, Final
 
 from accounts.models import User
 from memory.models import Forgetting
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-_NEWEST: Final = Prepared(
+_NEWEST: Final = PreparedQuery(
     lambda user: Forgetting.objects.filter(user=user).order_by("-pk").values_list("pk", flat=True)[:1], user=int
 )
-_PERSON: Final = Prepared(
+_PERSON: Final = PreparedQuery(
     lambda user: User.objects.select_for_update(no_key=True).filter(pk=user).values_list("pk", flat=True), user=int
 )
 
 
-def epoch(user_id: int) -> int:
+def forget_epoch(user_id: int) -> int:
     """The person's newest forgetting, 0: none. To be asked before the first text is read."""
     return _NEWEST.first(user=user_id) or 0
 
 
-def locked_epoch(user_id: int) -> int:
+def lock_forget_epoch(user_id: int) -> int:
     """The same, with the person's row held: nothing is forgotten meanwhile.
 
     Raises:
         User.DoesNotExist: the account is gone.
     """
-    hold(user_id)
-    return epoch(user_id)
+    lock_user(user_id)
+    return forget_epoch(user_id)
 
 
-def hold(user_id: int) -> None:
+def lock_user(user_id: int) -> None:
     """Hold the person's row to the end of the transaction: nothing is forgotten meanwhile.
 
     Whoever holds it takes it first, before any other row: one order, so that none waits for ever.
@@ -42,11 +42,11 @@ def hold(user_id: int) -> None:
     Raises:
         User.DoesNotExist: the account is gone.
     """
-    if not held(user_id):
+    if not try_lock_user(user_id):
         raise User.DoesNotExist
 
 
-def held(user_id: int) -> bool:
+def try_lock_user(user_id: int) -> bool:
     """`hold`, for a job that may outlive the account; False: the account is gone."""
     return _PERSON.first(user=user_id) is not None
 

@@ -17,7 +17,7 @@ from memory.documents import trash, uploads
 from memory.forgetting import rewrite, verify
 from memory.index import indexer, language_change, large_collections
 from memory.librarian import document_updates, run
-from recall.celery import queue
+from recall.celery import enqueue_on_commit
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 @shared_task(name="memory.tasks.read")
 def read(run_id: int) -> None:
     """Carry out a librarian run."""
-    run.read(run_id)
+    run.run_extraction(run_id)
 
 
 @shared_task(name="memory.tasks.requeue_stale_runs")
@@ -52,13 +52,13 @@ def index_conversation(conversation_id: str) -> None:
 @shared_task(name="memory.tasks.embed")
 def embed() -> None:
     """Give vectors to the rows that wait for one, for a while: the clock comes again."""
-    indexer.embed_waiting()
+    indexer.embed_pending()
 
 
 @shared_task(name=language_change.TASK)
 def reword(user_id: int) -> None:
     """Read anew the words of somebody who writes in another language than before."""
-    language_change.reword(user_id)
+    language_change.rebuild_search_vectors(user_id)
 
 
 @shared_task(name="memory.tasks.reword_due")
@@ -72,7 +72,7 @@ def reword_due() -> None:
 def consolidate() -> None:
     """Have everyone's memory tidied up: a task each, so that one person's failure stops nobody else's."""
     for user_id in consolidation.people().values_list("pk", flat=True):
-        queue("memory.tasks.consolidate_one", user_id)
+        enqueue_on_commit("memory.tasks.consolidate_one", user_id)
 
 
 @shared_task(name="memory.tasks.consolidate_one")
@@ -80,14 +80,14 @@ def consolidate_one(user_id: int) -> None:
     """Tidy up one person's memory; an account that is gone has none."""
     user = User.objects.filter(pk=user_id).first()
     if user is not None:
-        report = jobs.tidy(user, jobs.How.NIGHTLY, timezone.now())
+        report = jobs.run_consolidation(user, jobs.How.NIGHTLY, timezone.now())
         logger.info("Consolidated the memory of user %s: %s", user_id, " ".join(report.sentences()))
 
 
 @shared_task(name=jobs.TASK)
 def tidy(consolidation_id: int) -> None:
     """Tidy up a memory whose person asked for it."""
-    jobs.carry_out(consolidation_id, timezone.now())
+    jobs.run_requested(consolidation_id, timezone.now())
 
 
 @shared_task(name="memory.tasks.requeue_waiting_consolidations")
@@ -99,7 +99,7 @@ def requeue_waiting_consolidations() -> None:
 @shared_task(name=uploads.READ_TASK)
 def read_upload(upload_id: int) -> None:
     """Make a document of an uploaded file."""
-    uploads.read(upload_id)
+    uploads.process_upload(upload_id)
 
 
 @shared_task(name="memory.tasks.requeue_stale_uploads")

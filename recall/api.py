@@ -31,7 +31,7 @@ from ninja.openapi.schema import OpenAPISchema
 
 from recall.openapi import schema
 from recall.openapi.fields import PlainText
-from recall.openapi.problems import Refusal, problem
+from recall.openapi.problems import ProblemError, problem_response
 from recall.openapi.reference_page import reference
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ ROUTERS: Final = {
     "/imports": "chat.api.data.imports",
     "/export": "chat.api.data.exports",
 }
-DOOR: Final = "accounts.api.middleware.guarded"
+API_MIDDLEWARE: Final = "accounts.api.middleware.api_middleware"
 CHALLENGE: Final = 'Bearer realm="Recall"'
 ROOT: Final = "api-root"
 """Django-ninja finds its own address by it; there is nothing to see."""
@@ -75,7 +75,7 @@ class Api(NinjaAPI):
     def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
         """The description with everything that is the same for all operations. Made once: only the code changes it."""
         if self._description is None:
-            self._description = schema.completed(super().get_openapi_schema(**where), self)
+            self._description = schema.complete_schema(super().get_openapi_schema(**where), self)
         return self._description
 
 
@@ -101,11 +101,11 @@ def _or_not_allowed(request: HttpRequest, response: HttpResponseBase) -> HttpRes
         return response
     allowed = response["Allow"]
     sentence = f"{(request.method or '')[:20]} is not possible here; {allowed} is."
-    return problem(HTTPStatus.METHOD_NOT_ALLOWED, sentence, headers={"Allow": allowed})
+    return problem_response(HTTPStatus.METHOD_NOT_ALLOWED, sentence, headers={"Allow": allowed})
 
 
 def _nowhere(request: HttpRequest) -> HttpResponse:
-    return problem(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+    return problem_response(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
 
 
 _nowhere.csrf_exempt = True  # type: ignore[attr-defined]
@@ -119,7 +119,7 @@ api = Api(
     urls_namespace="api",
     parser=PlainText(),
 )
-api.add_decorator(import_string(DOOR), mode="view")
+api.add_decorator(import_string(API_MIDDLEWARE), mode="view")
 for _at, _router in ROUTERS.items():
     api.add_router(_at, _router)
 
@@ -129,35 +129,35 @@ for _at, _router in ROUTERS.items():
 
 @api.exception_handler(HttpError)
 def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
-    if isinstance(error, Refusal):
-        return problem(error.status_code, str(error), error.kind, error.headers, **error.more)
+    if isinstance(error, ProblemError):
+        return problem_response(error.status_code, str(error), error.kind, error.headers, **error.more)
     # django-ninja's own: it tells more than is anybody's business where DEBUG is on.
     is_parsing = error.status_code == HTTPStatus.BAD_REQUEST and str(error).startswith("Cannot parse")
     if is_parsing and isinstance(error.__cause__, RequestDataTooBig | HttpError):
         return api.on_exception(request, error.__cause__)
-    return problem(error.status_code, "The body is not JSON." if is_parsing else str(error))
+    return problem_response(error.status_code, "The body is not JSON." if is_parsing else str(error))
 
 
 @api.exception_handler(AuthenticationError)
 def _unknown_person(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    return problem(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": CHALLENGE})
+    return problem_response(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": CHALLENGE})
 
 
 @api.exception_handler(Http404)
 def _not_found(request: HttpRequest, error: Http404) -> HttpResponse:
-    return problem(HTTPStatus.NOT_FOUND, NO_SUCH_THING)
+    return problem_response(HTTPStatus.NOT_FOUND, NO_SUCH_THING)
 
 
 @api.exception_handler(ValidationError)
 def _not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, " ".join(error.messages))
+    return problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, " ".join(error.messages))
 
 
 @api.exception_handler(BadInput)
 def _bad_input(request: HttpRequest, error: BadInput) -> HttpResponse:
     wrong = [{"where": ".".join(map(str, one["loc"])), "what": one["msg"]} for one in error.errors]
     detail = "; ".join(f"{one['where']}: {one['what']}" for one in wrong)
-    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "not-valid", errors=wrong)
+    return problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "not-valid", errors=wrong)
 
 
 @api.exception_handler(BadRequest)
@@ -165,14 +165,16 @@ def _bad_input(request: HttpRequest, error: BadInput) -> HttpResponse:
 @api.exception_handler(MultiPartParserError)
 @api.exception_handler(UnreadablePostError)
 def _unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
-    return problem(HTTPStatus.BAD_REQUEST, "This request cannot be read: it is cut off, or not what it says it is.")
+    return problem_response(
+        HTTPStatus.BAD_REQUEST, "This request cannot be read: it is cut off, or not what it says it is."
+    )
 
 
 @api.exception_handler(RequestDataTooBig)
 def _too_big(request: HttpRequest, error: Exception) -> HttpResponse:
     most = (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) / 1_000_000
     sentence = f"The body is larger than {most:.1f} MB, the most that is taken beside files."
-    return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
+    return problem_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
 
 
 @api.exception_handler(OperationalError)
@@ -180,11 +182,11 @@ def _too_big(request: HttpRequest, error: Exception) -> HttpResponse:
 def _no_database(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.error("The API did not reach the database: %s.", type(error).__name__)
     sentence = "The database cannot be reached. Try again in a moment."
-    return problem(HTTPStatus.SERVICE_UNAVAILABLE, sentence, headers={"Retry-After": "2"})
+    return problem_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence, headers={"Retry-After": "2"})
 
 
 @api.exception_handler(Exception)
 def _unexpected(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.error("An operation of the API failed.", exc_info=error)
     sentence = "Something went wrong here. It was written to the log; try again later."
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
+    return problem_response(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)

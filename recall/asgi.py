@@ -22,17 +22,17 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
-from chat.mcp.auth import BesideThePages  # noqa: E402
+from chat.mcp.auth import McpMiddleware  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
-from chat.turns.live import TURNS  # noqa: E402
+from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
-from chat.turns.stop import hear_stops  # noqa: E402
+from chat.turns.stop import listen_for_stops  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
-from recall.db.threads import in_thread  # noqa: E402
+from recall.db.threads import run_in_thread  # noqa: E402
 from recall.llm import client, tokens  # noqa: E402
 from recall.observability.health import problem  # noqa: E402
-from recall.request_limits import BESIDE_THE_FILE, TAKES_EXPORTS, LimitedBodies, SameOriginSockets  # noqa: E402
+from recall.request_limits import BESIDE_THE_FILE, TAKES_EXPORTS, BodySizeLimitMiddleware, SameOriginWebSocketMiddleware  # noqa: E402
 
 logger = logging.getLogger(__name__)
 
@@ -56,9 +56,9 @@ async def start() -> list[asyncio.Task[Any]]:
     """Listen for nudges, close what a crashed process left open, and load models while requests come in."""
     await listener.start()
     await database_is_fit()
-    await in_thread(mark_abandoned_answers)
+    await run_in_thread(mark_abandoned_answers)
     return [
-        asyncio.create_task(hear_stops(), name="hear stops"),
+        asyncio.create_task(listen_for_stops(), name="hear stops"),
         asyncio.create_task(asyncio.to_thread(import_module, "anthropic"), name="load the SDK"),
         asyncio.create_task(asyncio.to_thread(embedder), name="warm the embedding"),
         asyncio.create_task(asyncio.to_thread(tokens.exact), name="warm the vocabulary"),
@@ -68,7 +68,7 @@ async def start() -> list[asyncio.Task[Any]]:
 async def database_is_fit() -> None:
     """Wait for the database and its tables, which another process may just be making."""
     said = None
-    while reason := await in_thread(problem):
+    while reason := await run_in_thread(problem):
         if reason != said:
             logger.info("Waiting: %s.", reason)
             said = reason
@@ -77,7 +77,7 @@ async def database_is_fit() -> None:
 
 async def stop(tasks: list[asyncio.Task[Any]]) -> None:
     """Turns first: their last words are nudges, too."""
-    await TURNS.shut_down()
+    await TURN_REGISTRY.shut_down()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -87,12 +87,12 @@ async def stop(tasks: list[asyncio.Task[Any]]) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": LimitedBodies(
-            BesideThePages(http),
+        "http": BodySizeLimitMiddleware(
+            McpMiddleware(http),
             settings.ENVIRONMENT.max_upload_mb * 1_000_000 + BESIDE_THE_FILE,
             dict.fromkeys(TAKES_EXPORTS, settings.ENVIRONMENT.max_import_mb * 1_000_000 + BESIDE_THE_FILE),
         ),
-        "websocket": SameOriginSockets(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOriginWebSocketMiddleware(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         "lifespan": lifespan,
     }
 )

@@ -110,15 +110,15 @@ app.steps["worker"].add(BeatThread)
 app.user_options["worker"].add(BeatThread.option)
 
 
-def queue(name: str, *args: str | int) -> None:
+def enqueue_on_commit(name: str, *args: str | int) -> None:
     """Have the worker run the task `name` with `args` once the current transaction is committed.
 
     By name, so that no module but the edge imports tasks. A broker that is away does not fail the caller.
     """
-    transaction.on_commit(partial(send, name, args), robust=True)
+    transaction.on_commit(partial(send_task_now, name, args), robust=True)
 
 
-def send(name: str, args: tuple[str | int, ...]) -> None:
+def send_task_now(name: str, args: tuple[str | int, ...]) -> None:
     """Send a task now; log it when the broker is away, as the clock will find the row."""
     try:
         app.send_task(name, args=args)

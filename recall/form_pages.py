@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 
-def posted_from[**P](
+def post_only[**P](
     page: str, *shared: str, at: str = ""
 ) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
     """Take POST alone; a look leads to `page`, at the part `at`. `shared` are the arguments both addresses have."""

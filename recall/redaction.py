@@ -57,7 +57,7 @@ def words_of(text: str) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class ErasureItem:
     """One thing that goes, or comes back, as the dry run lists it."""
 
     what: str
@@ -69,7 +69,7 @@ class Going:
 
 
 @dataclass(slots=True)
-class Saying:
+class WordMatch:
     """One thing that was said or learned: by which words is it known again?"""
 
     words: frozenset[str]
@@ -112,7 +112,7 @@ class Erasure:
     learned_too: bool = True
     """With a conversation goes what was learned from it."""
     texts: set[str] = field(default_factory=set)
-    sayings: list[Saying] = field(default_factory=list)
+    sayings: list[WordMatch] = field(default_factory=list)
     telling: set[str] = field(default_factory=set)
     """Words of it that the person says nowhere else."""
     words: set[str] = field(default_factory=set)
@@ -129,12 +129,12 @@ class Erasure:
         """Look for these, too, where they say enough to be known again by."""
         self.texts |= {text.strip() for text in texts if _is_telling(text.strip())}
 
-    def repeats(self, text: str) -> bool:
+    def is_paraphrased_in(self, text: str) -> bool:
         """Whether a text that may have known it says it again."""
         found = words_of(text)
-        return bool(found & self.telling) or self.says(text) or any(saying.is_in(found) for saying in self.sayings)
+        return bool(found & self.telling) or self.occurs_in(text) or any(saying.is_in(found) for saying in self.sayings)
 
-    def says(self, text: str) -> bool:
+    def occurs_in(self, text: str) -> bool:
         """Whether one of the forgotten texts stands in it, word by word."""
         pattern = self.pattern()
         return pattern is not None and pattern.search(text) is not None
@@ -168,7 +168,7 @@ class Erasure:
             made = self._patterns[name] = (len(texts), make(texts))
         return made[1]
 
-    def cleaned(self, text: str, *, words: bool = True) -> str:
+    def redact(self, text: str, *, words: bool = True) -> str:
         """The text without what is forgotten."""
         pattern, lone = self.pattern(), self.words_pattern() if words else None
         left = text if pattern is None else pattern.sub(FORGOTTEN, text)
@@ -177,7 +177,7 @@ class Erasure:
 
     def without_sentences(self, text: str) -> str:
         """The text without what is forgotten, and without sentences that repeat it in other words."""
-        text = self.cleaned(text)
+        text = self.redact(text)
         kept = [FORGOTTEN if self._is_trace(one) else one for one in _SENTENCE.split(text)]
         return merged(" ".join(kept)) if FORGOTTEN in kept else text
 
@@ -185,12 +185,12 @@ class Erasure:
         found = words_of(sentence)
         return bool(found & self.telling) or any(one.value and one.value <= found for one in self.sayings)
 
-    def cleaned_json(self, value: Any) -> Any:
+    def redact_json(self, value: Any) -> Any:
         """The same for every string of a JSON value; objects that name it by `ref` show nothing of it."""
         if isinstance(value, str):
-            return self.cleaned(value)
+            return self.redact(value)
         if isinstance(value, list):
-            return [self.cleaned_json(one) for one in value]
+            return [self.redact_json(one) for one in value]
         if isinstance(value, dict):
             return self._cleaned_object(value)
         return value
@@ -198,14 +198,14 @@ class Erasure:
     def _cleaned_object(self, value: Mapping[str, Any]) -> dict[str, Any]:
         if self.names(value.get("ref")):
             shown = {name: FORGOTTEN if name in BLANKED and one else one for name, one in value.items()}
-            return {**shown, "ref": self.cleaned(str(value["ref"]))}
+            return {**shown, "ref": self.redact(str(value["ref"]))}
         return {
-            name: self._fixed(one) if name in FIXED and isinstance(one, str) else self.cleaned_json(one)
+            name: self._fixed(one) if name in FIXED and isinstance(one, str) else self.redact_json(one)
             for name, one in value.items()
         }
 
     def _fixed(self, value: str) -> str:
-        return self.cleaned(value, words=False)
+        return self.redact(value, words=False)
 
     def names(self, ref: Any) -> bool:
         """Whether this reference is to what is forgotten; a line of a document is named by the document's."""

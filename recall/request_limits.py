@@ -29,7 +29,7 @@ BESIDE_THE_FILE: Final = 1_000_000
 """Bytes of a request beside the largest file that may be uploaded."""
 
 
-class SameOriginSockets:
+class SameOriginWebSocketMiddleware:
     """Lets a page open a socket only to where the page itself came from, port included.
 
     The check is a socket's only protection against a foreign page, SameSite cookies aside; and cookies know no ports:
@@ -65,7 +65,7 @@ def _port(address: SplitResult, scheme: str) -> int | None:
     return address.port or DEFAULT_PORTS.get(scheme)
 
 
-class LimitedBodies:
+class BodySizeLimitMiddleware:
     """Refuses a request whose body is larger than any that Recall takes: Django would write it all to disk first."""
 
     def __init__(self, inner: Application, most: int, larger: Mapping[str, int] | None = None) -> None:

@@ -141,12 +141,12 @@ def one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[str | int, ...]]]:
-    """What `recall.celery.queue` sent after commit, as (task, arguments).
+    """What `recall.celery.enqueue_on_commit` sent after commit, as (task, arguments).
 
     Inside a test's transaction nothing commits: use `django_capture_on_commit_callbacks(execute=True)`.
     """
     sent: list[tuple[str, tuple[str | int, ...]]] = []
-    monkeypatch.setattr("recall.celery.send", lambda name, args: sent.append((name, args)))
+    monkeypatch.setattr("recall.celery.send_task_now", lambda name, args: sent.append((name, args)))
     return sent
 
 

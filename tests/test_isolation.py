@@ -307,10 +307,10 @@ def test_the_admin_is_for_staff_with_permission_only(hers: Hers, bob: User, char
 
 def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: User) -> None:
     from memory.documents.profile import profile_lines
-    from memory.retrieval.recall import recall
+    from memory.retrieval.recall import retrieve
 
     Fact.objects.filter(pk=hers.fact.pk).update(status="active", key="identity:name")
-    found = recall(bob, SECRET, now=timezone.now())
+    found = retrieve(bob, SECRET, now=timezone.now())
     assert (found.kept, found.cut, profile_lines(bob)) == ((), (), [])
     assert list(Boundary.for_prompt(bob)) == list(Boundary.objects.filter(user=None))
 
@@ -318,11 +318,11 @@ def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: Use
 def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
     from chat.tools import run_tool
     from chat.turns.agent_loop import ToolUse
-    from chat.turns.intake import Opened
+    from chat.turns.intake import AcceptedTurn
 
     conversation = Conversation.objects.create(user=bob)
     message = Message(user=bob, conversation=conversation, seq=1, turn=1, text="Find it", pk=10**9)
-    opened = Opened(conversation, message, message, created=True, duplicate=False)
+    opened = AcceptedTurn(conversation, message, message, created=True, is_duplicate=False)
     for name, given in (
         ("search_knowledge", {"query": SECRET}),
         ("search_conversation", {"query": SECRET}),
@@ -336,11 +336,11 @@ def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
 def test_alices_tools_find_her_own(hers: Hers, alice: User) -> None:
     from chat.tools import run_tool
     from chat.turns.agent_loop import ToolUse
-    from chat.turns.intake import Opened
+    from chat.turns.intake import AcceptedTurn
 
     Fact.objects.filter(pk=hers.fact.pk).update(status="active")
     other = Message(user=alice, conversation=hers.conversation, seq=9, turn=9, text="Find it", pk=10**9)
-    opened = Opened(hers.conversation, other, other, created=False, duplicate=False)
+    opened = AcceptedTurn(hers.conversation, other, other, created=False, is_duplicate=False)
     for name, given in (
         ("search_knowledge", {"query": SECRET}),
         ("search_conversation", {"query": SECRET}),

@@ -15,11 +15,11 @@ from django.http import HttpRequest
 from ninja.errors import AuthenticationError
 from ninja.utils import check_csrf
 
-from accounts.api.keys import holder
+from accounts.api.keys import find_active_key
 from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
 from accounts.reauthentication import is_confirmed
-from recall.openapi.problems import Refusal
+from recall.openapi.problems import ProblemError
 
 _CALLER: Final = "recall.api_caller"
 """Where a request keeps who calls: asked once."""
@@ -53,12 +53,12 @@ class Caller:
         """Whose requests are counted together."""
         return f"key:{self.key.pk}" if self.key is not None else f"user:{self.user.pk}"
 
-    def may(self, scope: str) -> bool:
+    def has_scope(self, scope: str) -> bool:
         """Whether this is among what they may do."""
         return self.key is None or scope in self.key.scopes
 
 
-class Access:
+class ScopeAuth:
     """What an operation asks of its caller. Called by django-ninja before the operation is."""
 
     def __init__(self, scope: str, replay: Replay, also: str = "") -> None:
@@ -76,41 +76,41 @@ class Access:
             AuthenticationError: nobody, or a key that is not good.
             Refusal: a key without the scope, or a session without its token.
         """
-        return allowed(request, self.scope)
+        return check_scope(request, self.scope)
 
 
-def allowed(request: HttpRequest, scope: str) -> Caller:
+def check_scope(request: HttpRequest, scope: str) -> Caller:
     """The caller, who may do this; for what depends on more than the operation, too.
 
     Raises:
         AuthenticationError, Refusal: as `Access`.
     """
-    caller = caller_of(request)
-    if not caller.may(scope):
+    caller = get_caller(request)
+    if not caller.has_scope(scope):
         detail = f"This key may not do that: it lacks the scope “{scope}”."
-        raise Refusal(HTTPStatus.FORBIDDEN, detail, "missing-scope", scope=scope)
+        raise ProblemError(HTTPStatus.FORBIDDEN, detail, "missing-scope", scope=scope)
     return caller
 
 
-def confirmed(request: HttpRequest) -> None:
+def require_reauthentication(request: HttpRequest) -> None:
     """See to it that it is still the person who signed in, as the pages do; a key says so by itself.
 
     Raises:
         Refusal: a browser that was left open a while ago.
     """
-    if caller_of(request).key is None and not is_confirmed(request):
-        raise Refusal(HTTPStatus.FORBIDDEN, CONFIRM_FIRST)
+    if get_caller(request).key is None and not is_confirmed(request):
+        raise ProblemError(HTTPStatus.FORBIDDEN, CONFIRM_FIRST)
 
 
-def needs(scope: str, replay: Replay = Replay.STORED, *, also: str = "") -> Access:
+def require_scope(scope: str, replay: Replay = Replay.STORED, *, also: str = "") -> ScopeAuth:
     """What an operation asks of its caller; `replay` counts for those that change something.
 
     `also`: a further scope that the operation itself asks for at some places (`allowed`), told in its description.
     """
-    return Access(scope, replay, also)
+    return ScopeAuth(scope, replay, also)
 
 
-def caller_of(request: HttpRequest) -> Caller:
+def get_caller(request: HttpRequest) -> Caller:
     """Whoever calls; from here on `request.user` is that person.
 
     Raises:
@@ -132,7 +132,7 @@ def person(request: HttpRequest) -> Any:
 def _identified(request: HttpRequest) -> Caller:
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
-        key = holder(secret.strip())
+        key = find_active_key(secret.strip())
         if key is None:
             raise AuthenticationError(message=NOT_GOOD)
         return Caller(key.user, key)
@@ -142,5 +142,5 @@ def _identified(request: HttpRequest) -> Caller:
     if not request.user.is_authenticated:
         raise AuthenticationError(message=NO_ONE)
     if check_csrf(request) is not None:
-        raise Refusal(HTTPStatus.FORBIDDEN, NOT_FROM_HERE)
+        raise ProblemError(HTTPStatus.FORBIDDEN, NOT_FROM_HERE)
     return Caller(user, None)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import IdempotentRequest, User
-from recall.openapi.problems import Refusal
+from recall.openapi.problems import ProblemError
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
@@ -56,7 +56,7 @@ def claim(user: User, key: str, fingerprint: str, *, holds_text: bool = True) ->
         Refusal: 422 for a key that is none, or came with another request; 409 while the first is being carried out.
     """
     if not 0 < len(key) <= LONGEST or not key.isprintable():
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, NO_KEY)
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, NO_KEY)
     mine = Claim(user.pk, key, fingerprint, holds_text)
     _rows(mine).filter(created_at__lt=timezone.now() - KEPT).delete()
     first, is_mine = IdempotentRequest.objects.get_or_create(
@@ -65,13 +65,13 @@ def claim(user: User, key: str, fingerprint: str, *, holds_text: bool = True) ->
     if is_mine or _take_over(mine):
         return mine
     if first.fingerprint != fingerprint:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, REUSED, "idempotency-key-reused")
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, REUSED, "idempotency-key-reused")
     if not first.status:
-        raise Refusal(HTTPStatus.CONFLICT, IN_PROGRESS, "idempotency-in-progress", {"Retry-After": "1"})
+        raise ProblemError(HTTPStatus.CONFLICT, IN_PROGRESS, "idempotency-in-progress", {"Retry-After": "1"})
     return first
 
 
-def keep(claimed: Claim, status: int, content_type: str, body: bytes) -> None:
+def store_response(claimed: Claim, status: int, content_type: str, body: bytes) -> None:
     """Store the answer. One that holds text is not, where the person forgot something meanwhile."""
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in NOT_KEPT:
         release(claimed)

@@ -35,7 +35,7 @@ NOTED_EVERY: Final = timedelta(minutes=1)
 """`last_used_at` is for people: a busy program does not write a row with each request."""
 
 
-def make(user: User, name: str, scopes: Iterable[str], expires_at: datetime | None = None) -> tuple[ApiKey, str]:
+def create_key(user: User, name: str, scopes: Iterable[str], expires_at: datetime | None = None) -> tuple[ApiKey, str]:
     """A new key of `user`: its row, and the key itself, which cannot be had again.
 
     Raises:
@@ -54,26 +54,26 @@ def make(user: User, name: str, scopes: Iterable[str], expires_at: datetime | No
         user=user,
         name=title,
         prefix=secret[:SHOWN_CHARS],
-        digest=digest(secret),
+        digest=hash_key(secret),
         scopes=[scope for scope in SCOPES if scope in named],
         expires_at=expires_at,
     )
     return row, secret
 
 
-def holder(secret: str) -> ApiKey | None:
+def find_active_key(secret: str) -> ApiKey | None:
     """The row of this key with its user, if it opens anything now: not expired, not revoked, its owner active."""
     if not secret.startswith(BEGINS) or len(secret) > LONGEST:
         return None
     now = timezone.now()
-    found = ApiKey.objects.select_related("user").filter(_good(now), digest=digest(secret), user__is_active=True)
+    found = ApiKey.objects.select_related("user").filter(_good(now), digest=hash_key(secret), user__is_active=True)
     key = found.first()
     if key is not None:
         _note_use(key, now)
     return key
 
 
-def working(user: User) -> QuerySet[ApiKey]:
+def active_keys(user: User) -> QuerySet[ApiKey]:
     """The person's keys that are neither expired nor revoked."""
     return ApiKey.objects.filter(_good(timezone.now()), user=user)
 
@@ -86,10 +86,10 @@ def revoke(user: User, pk: int) -> bool:
 
 def revoke_all(user: User) -> int:
     """None of the person's keys opens anything from now on; how many did until then."""
-    return working(user).update(revoked_at=timezone.now())
+    return active_keys(user).update(revoked_at=timezone.now())
 
 
-def digest(secret: str) -> str:
+def hash_key(secret: str) -> str:
     """What is kept of a key."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -27,12 +27,12 @@ from ninja.errors import HttpError
 from ninja.operation import Operation
 
 from accounts.api import idempotency, rate_limit
-from accounts.api.auth import Access, Replay, caller_of
+from accounts.api.auth import Replay, ScopeAuth, get_caller
 from accounts.api.idempotency import Claim
 from accounts.models import IdempotentRequest
-from recall.db.threads import in_thread
+from recall.db.threads import run_in_thread
 from recall.openapi.pagination import NEXT
-from recall.openapi.problems import Refusal
+from recall.openapi.problems import ProblemError
 
 Headers = dict[str, str]
 CHANGES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -55,7 +55,7 @@ AT_THE_DOOR: Final = (
 
 
 @dataclass(slots=True)
-class Passage:
+class ApiRequest:
     """One request on its way through."""
 
     operation: Operation
@@ -64,11 +64,11 @@ class Passage:
     claim: Claim | None = None
 
     @property
-    def access(self) -> Access:
+    def access(self) -> ScopeAuth:
         """What the operation asks of its caller."""
-        return cast(Access, self.operation.auth_callbacks[0])
+        return cast(ScopeAuth, self.operation.auth_callbacks[0])
 
-    def enter(self) -> HttpResponse | None:
+    def process_request(self) -> HttpResponse | None:
         """Go in; a response: here it ends."""
         try:
             return self._enter()
@@ -76,12 +76,12 @@ class Passage:
             return self.operation.api.on_exception(self.request, refused)
 
     def _enter(self) -> HttpResponse | None:
-        caller = caller_of(self.request)
-        allowance = rate_limit.take(caller.bucket, caller.user.pk)
+        caller = get_caller(self.request)
+        allowance = rate_limit.take_token(caller.bucket, caller.user.pk)
         self.headers |= allowance.headers
         if allowance.wait:
             detail = f"That was too much at once: wait {allowance.wait} second{'' if allowance.wait == 1 else 's'}."
-            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, detail, "rate-limit")
+            raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, "rate-limit")
         self.access(self.request)
         self._check_media_type()
         return self._claim(caller.bucket)
@@ -91,7 +91,7 @@ class Passage:
         read = READS["file"] if "file" in sources else next((READS[one] for one in READS if one in sources), None)
         is_sent = self.request.META.get("CONTENT_LENGTH") not in (None, "", "0") or self.request.content_type
         if read is not None and is_sent and self.request.content_type != read:
-            raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Send this as {read}.", headers={"Accept": read})
+            raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Send this as {read}.", headers={"Accept": read})
 
     def _claim(self, caller: str) -> HttpResponse | None:
         key = self.request.headers.get(idempotency.HEADER)
@@ -99,21 +99,21 @@ class Passage:
             return None
         fingerprint = idempotency.fingerprint_of(self.request, caller)
         holds_text = self.access.replay != Replay.NO_TEXT
-        found = idempotency.claim(caller_of(self.request).user, key, fingerprint, holds_text=holds_text)
+        found = idempotency.claim(get_caller(self.request).user, key, fingerprint, holds_text=holds_text)
         if isinstance(found, IdempotentRequest):
             headers = {idempotency.REPLAYED: "true"}
             return HttpResponse(bytes(found.body), found.content_type, found.status, headers=headers)
         self.claim = found
         return None
 
-    def leave(self, response: HttpResponseBase) -> HttpResponseBase:
+    def process_response(self, response: HttpResponseBase) -> HttpResponseBase:
         """Go out: what was answered is stored, and told with its headers."""
         if self.claim is not None:
             body = response.content if isinstance(response, HttpResponse) else b""
-            idempotency.keep(self.claim, response.status_code, response.get("Content-Type", ""), body)
-        return self.told(response)
+            idempotency.store_response(self.claim, response.status_code, response.get("Content-Type", ""), body)
+        return self.add_headers(response)
 
-    def told(self, response: HttpResponseBase) -> HttpResponseBase:
+    def add_headers(self, response: HttpResponseBase) -> HttpResponseBase:
         """The response with the headers that each has."""
         for name, value in self.headers.items():
             response.headers.setdefault(name, value)
@@ -123,26 +123,26 @@ class Passage:
         return response
 
 
-def guarded(run: Callable[..., Any]) -> Callable[..., Any]:
+def api_middleware(run: Callable[..., Any]) -> Callable[..., Any]:
     """Put the door before an operation: for `NinjaAPI.add_decorator(guarded, mode="view")`."""
     operation: Operation = run.__self__  # type: ignore[attr-defined]
 
     @wraps(run)
     def through(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        passage = Passage(operation, request)
-        refused = passage.enter()
+        passage = ApiRequest(operation, request)
+        refused = passage.process_request()
         if refused is not None:
-            return passage.told(refused)
+            return passage.add_headers(refused)
         response = run(request, **given)
-        return passage.leave(response)
+        return passage.process_response(response)
 
     @wraps(run)
     async def through_async(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        passage = Passage(operation, request)
-        refused = await in_thread(passage.enter)
+        passage = ApiRequest(operation, request)
+        refused = await run_in_thread(passage.process_request)
         if refused is not None:
-            return passage.told(refused)
+            return passage.add_headers(refused)
         response = await run(request, **given)
-        return await in_thread(passage.leave, response)
+        return await run_in_thread(passage.process_response, response)
 
     return through_async if operation.is_async else through

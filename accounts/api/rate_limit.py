@@ -19,7 +19,7 @@ POLICY: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RateLimitState:
     """What is left after a request."""
 
     most: int
@@ -39,7 +39,7 @@ class Allowance:
         return told | ({"Retry-After": str(self.wait)} if self.wait else {})
 
 
-def take(holder: str, user_id: int) -> Allowance:
+def take_token(holder: str, user_id: int) -> RateLimitState:
     """One token out of the bucket of `holder`, such as `key:12`, if there is one. One statement, or two."""
     most: int = settings.ENVIRONMENT.api_rate_per_minute
     given: dict[str, str | int | float] = {"holder": holder, "user": user_id, "most": most, "rate": most / SECONDS}
@@ -47,10 +47,10 @@ def take(holder: str, user_id: int) -> Allowance:
         cursor.execute(_TAKE, given)
         row = cursor.fetchone()
         if row is not None:
-            return Allowance(most, max(0, int(row[0])), 0)
+            return RateLimitState(most, max(0, int(row[0])), 0)
         cursor.execute(_MISSING, given)
         (missing,) = cursor.fetchone() or (0.0,)
-    return Allowance(most, 0, max(1, ceil(missing * SECONDS / most)))
+    return RateLimitState(most, 0, max(1, ceil(missing * SECONDS / most)))
 
 
 _FILLED: Final = "least(%(most)s, bucket.tokens + %(rate)s * extract(epoch FROM clock_timestamp() - bucket.at))"

@@ -17,7 +17,7 @@ from accounts.models import AccessLog, User
 _LENGTH = 120
 
 
-def note(reader: User, owner: int | None, what: str) -> None:
+def log_access(reader: User, owner: int | None, what: str) -> None:
     """`reader` is about to see `what` of the person with the id `owner`."""
     note_all(reader, [owner], what)
 

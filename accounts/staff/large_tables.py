@@ -51,7 +51,7 @@ class CappedPaginator(Paginator[Any]):
         return min(self._counted, COUNTED_TO)
 
     @cached_property
-    def told(self) -> str:
+    def count_text(self) -> str:
         """How many there are, for people: exact, about, or more than."""
         if self._counted <= COUNTED_TO:
             return f"{self._counted:,}"
@@ -96,7 +96,7 @@ class LongChangeList(ChangeList):
         return f"{FILTERED_AMONG:,}"
 
 
-class LongList(ModelAdmin[Any]):
+class LargeTableAdmin(ModelAdmin[Any]):
     """The admin of a table that may have a million rows."""
 
     paginator = CappedPaginator
@@ -121,7 +121,7 @@ class LongList(ModelAdmin[Any]):
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         """By number or by person; never two rows for one, so nothing has to be made distinct."""
         term = search_term.strip()
-        return (queryset.filter(self.wanted(term)) if term else queryset), False
+        return (queryset.filter(self.search_condition(term)) if term else queryset), False
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Only what the filters of the list ask themselves."""
@@ -134,7 +134,7 @@ class LongList(ModelAdmin[Any]):
         rows = {f"{name}__{column.target_field.name}__exact" for name, column in columns.items() if column.is_relation}
         return rows | {name + asked for name in names for asked in ASKED_BY_FILTERS}
 
-    def wanted(self, term: str) -> Q:
+    def search_condition(self, term: str) -> Q:
         """The rows that are called so; where no row can be, those of the people that are."""
         called = {name: value for name in self.found_by if (value := self._value(name, term)) is not None}
         if called:

@@ -12,11 +12,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.staff.access_log import note, note_all
-from accounts.staff.large_tables import LongList
+from accounts.staff.access_log import log_access, note_all
+from accounts.staff.large_tables import LargeTableAdmin
 
 
-class LoggedAdmin(LongList):
+class LoggedAdmin(LargeTableAdmin):
     """The admin of rows that belong to people: every look at another's is a line in their access log.
 
     The rows have a `user`; where that is empty, they belong to nobody.
@@ -68,7 +68,7 @@ class LoggedAdmin(LongList):
         assert isinstance(request.user, User)
         one = context.get("original") or context.get("object")
         if one is not None:
-            note(request.user, one.user_id, f"{self.opts.verbose_name} {one.pk}")
+            log_access(request.user, one.user_id, f"{self.opts.verbose_name} {one.pk}")
             return response
         rows = context["cl"].result_list if "cl" in context else context.get("queryset", ())
         note_all(request.user, (row.user_id for row in rows), f"a list of {self.opts.verbose_name_plural}")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from bench.cost.meter import MODEL, Billed, Meter
 from bench.cost.replay import Sent
 from chat.messages.history import Turn, render_turn
-from chat.prompt.request import Contents, build, memory_json
+from chat.prompt.request import PromptContents, build_request, render_memories
 from offline.models import MODELS
 from offline.prompt import MESSAGE_TOKENS, measure, read_prompt
 
@@ -42,7 +42,7 @@ def memories_in_system(sent: Sent) -> Request:
     marked."""
     bare = _built(sent, turns=None, recalled=[], profile_update=[])
     contents = sent.compiled.contents
-    told = memory_json(contents.recalled, contents.profile_update)
+    told = render_memories(contents.recalled, contents.profile_update)
     first, *others = bare["system"]
     system = [first, *(_unmarked(block) for block in others), *([{"type": "text", "text": told}] if told else [])]
     messages = [
@@ -58,10 +58,10 @@ def memories_in_system_automatic(sent: Sent) -> Request:
 
 def _built(sent: Sent, *, turns: Any, **changes: Any) -> Request:
     """Recall's request of this turn with other contents. `turns` None: the same history."""
-    contents: Contents = sent.compiled.contents
+    contents: PromptContents = sent.compiled.contents
     if turns is not None:
         changes |= {"turns": turns, "segments": [], "cut_turns": None}
-    return build(replace(contents, **changes), sent.compiled.how)
+    return build_request(replace(contents, **changes), sent.compiled.options)
 
 
 def _unmarked(block: Any) -> Any:

@@ -27,20 +27,20 @@ from budget.receipts import profile_snapshots
 from chat.compaction.segments import ELSEWHERE_TURNS, sized
 from chat.compaction.summaries import DEFAULT_VERBOSITY, RuleEngine, Summary, merge, render, summarise
 from chat.compaction.summaries import Exchange as Told
-from chat.compaction.triggers import Moment, reason
-from chat.compaction.window import stretch, too_many
-from chat.messages.history import Past, Turn, tool_lines
+from chat.compaction.triggers import ConversationState, first_trigger
+from chat.compaction.window import select_turns, too_many
+from chat.messages.history import ConversationHistory, Turn, tool_lines
 from chat.models import Message, Segment
-from chat.prompt.assemble import Compiled, compile_known
-from chat.prompt.inputs import CACHE_LIFETIMES, Known
-from chat.prompt.preflight import Loop, surely_fitting
-from chat.prompt.user_context import Acquaintance
+from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
+from chat.prompt.inputs import CACHE_LIFETIMES, PromptInputs
+from chat.prompt.preflight import ToolLoop, ensure_fits
+from chat.prompt.user_context import RelationshipStats
 from chat.tools import history_line
-from chat.turns.agent_loop import Answered, RoundUsage, ToolUse
-from chat.turns.stream import Reply
-from memory.retrieval.recall import MemoryItem, Recollection
+from chat.turns.agent_loop import AgentRun, RoundUsage, ToolUse
+from chat.turns.stream import ModelReply
+from memory.retrieval.recall import MemoryItem, RetrievalResult
 from recall.llm.client import Capabilities
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 WINDOW: Final = 1_000_000
 """Tokens the models hold."""
@@ -57,7 +57,7 @@ class Sent:
     exchange: Exchange
     at: float
     """Seconds on the clock."""
-    compiled: Compiled
+    compiled: AssembledPrompt
     requests: list[dict[str, Any]]
     """The first one, and one a tool round."""
     outputs: list[int]
@@ -75,9 +75,9 @@ class Conversation:
     plan: ResolvedPlan
     meter: Meter = field(default_factory=Meter)
     said: list[Turn] = field(default_factory=list)
-    past: Past = field(default_factory=Past)
+    past: ConversationHistory = field(default_factory=ConversationHistory)
     belief: learning.Belief = field(default_factory=learning.unknown)
-    counted: cached_prefix.Known | None = None
+    counted: cached_prefix.KnownCounts | None = None
     cut: TurnRange | None = None
     lines: list[profile_snapshots.Line] = field(default_factory=list)
     """The profile today."""
@@ -98,7 +98,7 @@ def replay(talk: Iterator[Exchange], conversation: Conversation) -> Iterator[Sen
         at = 0.0
         for exchange in talk:
             at += exchange.pause
-            _fold_if_due(conversation, Moment(silence=timedelta(seconds=exchange.pause)))
+            _fold_if_due(conversation, ConversationState(silence=timedelta(seconds=exchange.pause)))
             yield runner.run(_turn(conversation, exchange, at, exchange.pause))
             _close(conversation, exchange)
 
@@ -106,7 +106,7 @@ def replay(talk: Iterator[Exchange], conversation: Conversation) -> Iterator[Sen
 async def _turn(conversation: Conversation, exchange: Exchange, at: float, pause: float) -> Sent:
     question = _message(exchange.number * 2, exchange.number, exchange.question, at)
     known = _known(conversation, exchange, question, at, pause)
-    compiled = await surely_fitting(compile_known(known, 0.0))
+    compiled = await ensure_fits(assemble_from_inputs(known, 0.0))
     conversation.meter.begin_turn(at)
     sent = Sent(exchange, at, compiled, [], [], [], tuple(conversation.said), _folded_until(conversation.past))
     lines = await _talk(conversation.meter, sent)
@@ -123,7 +123,7 @@ async def _talk(meter: Meter, sent: Sent) -> list[str]:
         ToolUse(f"toolu_{n}", "search_knowledge", {"query": call.query}, call.result)
         for n, call in enumerate(sent.exchange.calls)
     ]
-    loop = Loop(sent.compiled, Answered(), _keep)
+    loop = ToolLoop(sent.compiled, AgentRun(), _keep)
     request = sent.compiled.request
     for number, call in enumerate(calls):
         blocks: list[dict[str, Any]] = [
@@ -133,7 +133,7 @@ async def _talk(meter: Meter, sent: Sent) -> list[str]:
         output = output_tokens(sent.exchange.calls[number].thought) + output_tokens(str(call.input))
         billed = _send(meter, sent, request, output)
         usage = RoundUsage(billed.input, billed.cache_read, billed.cache_write_5m, billed.cache_write_1h, output)
-        following = await loop.next(request, Reply("tool_use", blocks), [call], usage)
+        following = await loop.next_request(request, ModelReply("tool_use", blocks), [call], usage)
         if following is None:
             break
         request = following
@@ -156,14 +156,14 @@ async def _keep(call: ToolUse) -> str:
 # What is known ---------------------------------------------------------------------------------------------------
 
 
-def _known(conversation: Conversation, exchange: Exchange, question: Message, at: float, pause: float) -> Known:
+def _known(conversation: Conversation, exchange: Exchange, question: Message, at: float, pause: float) -> PromptInputs:
     pinned = profile_snapshots.pinned_lines(_snapshot(conversation, at, pause))
-    return Known(
+    return PromptInputs(
         now=START + timedelta(seconds=at),
         user=User(pk=1, preferred_name="Alice", time_zone="Europe/Lisbon"),
         model=MODEL,
         effort="",
-        able=ABLE,
+        capabilities=ABLE,
         plan=conversation.plan,
         ratios={kind: conversation.belief.ratios[kind] for kind in conversation.seen},
         belief=conversation.belief,
@@ -173,13 +173,13 @@ def _known(conversation: Conversation, exchange: Exchange, question: Message, at
         profile=pinned,
         importance={},
         profile_update=profile_snapshots.changes_since(pinned, conversation.lines),
-        past=conversation.past,
+        history=conversation.past,
         newest_segment=conversation.made,
         already_cut=conversation.cut,
         task="",
-        counted=conversation.counted,
-        recollection=Recollection(kept=tuple(_memories(exchange))),
-        acquaintance=Acquaintance(3, START - timedelta(days=2)),
+        known_counts=conversation.counted,
+        recollection=RetrievalResult(kept=tuple(_memories(exchange))),
+        acquaintance=RelationshipStats(3, START - timedelta(days=2)),
         question=question,
         timings={},
     )
@@ -206,23 +206,25 @@ def _snapshot(conversation: Conversation, at: float, pause: float) -> ProfileSna
     return conversation.snapshot
 
 
-def _learn(conversation: Conversation, compiled: Compiled, first: Billed) -> None:
+def _learn(conversation: Conversation, compiled: AssembledPrompt, first: Billed) -> None:
     """What `budget.receipts.record.learned_from` and `budget.counting.calibration.observe` do."""
     cached = first.cache_read + first.cache_write_5m + first.cache_write_1h
-    figures, settled = cached_prefix.settle(compiled.prefix.as_json(), conversation.belief, cached, first.total)
+    figures, settled = cached_prefix.reconcile_usage(
+        compiled.prefix.as_json(), conversation.belief, cached, first.total
+    )
     for figure in figures:
         conversation.belief = learning.learn(conversation.belief, figure)
         conversation.seen |= {kind for kind, base in figure.base_by_class.items() if base > 0}
-    conversation.counted = cached_prefix.Known(settled["parts"], settled["variance"])
+    conversation.counted = cached_prefix.KnownCounts(settled["parts"], settled["variance"])
 
 
 def _line(number: int, text: str) -> profile_snapshots.Line:
-    return profile_snapshots.Line(f"fact:{number}", text, count(text))
+    return profile_snapshots.Line(f"fact:{number}", text, count_tokens(text))
 
 
 def _message(pk: int, turn: int, text: str, at: float, lines: Sequence[str] = ()) -> Message:
     data = {"tool_lines": list(lines)} if lines else {}
-    tokens = count("\n".join([*lines, text]))
+    tokens = count_tokens("\n".join([*lines, text]))
     return Message(
         pk=pk, turn=turn, text=text, tokens=tokens, event_data=data, created_at=START + timedelta(seconds=at)
     )
@@ -235,21 +237,23 @@ def _close(conversation: Conversation, exchange: Exchange) -> None:
     """What `chat/turns/finish.py` and the worker do."""
     if exchange.learned:
         conversation.lines.append(_line(1_000 + exchange.number, exchange.learned))
-    conversation.past = Past((*conversation.past.turns, conversation.said[-1]), conversation.past.segments)
+    conversation.past = ConversationHistory(
+        (*conversation.past.turns, conversation.said[-1]), conversation.past.segments
+    )
     _fold_if_due(conversation, _moment(conversation, exchange))
 
 
-def _fold_if_due(conversation: Conversation, now: Moment) -> None:
-    why = reason(now)
+def _fold_if_due(conversation: Conversation, now: ConversationState) -> None:
+    why = first_trigger(now)
     while why is not None and _fold(conversation):
         conversation.folds[why] = conversation.folds.get(why, 0) + 1
 
 
-def _moment(conversation: Conversation, exchange: Exchange) -> Moment:
+def _moment(conversation: Conversation, exchange: Exchange) -> ConversationState:
     ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
     sizes = sized(conversation.past.turns, ratios)
     prompt = conversation.meter.billed[-1][0].total
-    return Moment(
+    return ConversationState(
         turns=len(sizes),
         history=sum(one.tokens for one in sizes),
         ceiling=conversation.plan.ceilings[Section.HISTORY],
@@ -261,10 +265,10 @@ def _moment(conversation: Conversation, exchange: Exchange) -> Moment:
 
 
 def _fold(conversation: Conversation) -> bool:
-    """One segment, as `chat.compaction.segments.fold_in` makes it; False: there is nothing to fold."""
+    """One segment, as `chat.compaction.segments.create_segment` makes it; False: there is nothing to fold."""
     past = conversation.past
     ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
-    found = stretch(sized(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])
+    found = select_turns(sized(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])
     if found is None:
         return False
     folded = [turn for turn in past.turns if turn.number in found]
@@ -276,7 +280,9 @@ def _fold(conversation: Conversation) -> bool:
         parts = [(one.first_turn, one.last_turn, Summary.from_json(one.summary)) for one in oldest]
         merged = TurnRange(oldest[0].first_turn, oldest[-1].last_turn)
         segments[: len(oldest)] = [_segment(conversation, merged, merge(parts, DEFAULT_VERBOSITY.limit))]
-    conversation.past = Past(tuple(turn for turn in past.turns if turn.number not in found), tuple(segments))
+    conversation.past = ConversationHistory(
+        tuple(turn for turn in past.turns if turn.number not in found), tuple(segments)
+    )
     conversation.cut, conversation.folded_at = None, conversation.meter.now
     return True
 
@@ -295,9 +301,9 @@ def _segment(conversation: Conversation, turns: TurnRange, summary: Summary) -> 
         last_turn=turns.last,
         text=text,
         summary=summary.as_json(),
-        tokens=count(text),
+        tokens=count_tokens(text),
     )
 
 
-def _folded_until(past: Past) -> int:
+def _folded_until(past: ConversationHistory) -> int:
     return max((segment.last_turn for segment in past.segments), default=0)

@@ -23,18 +23,18 @@ from typing import Any, Final, Protocol
 
 from accounts.models import User
 from budget.counting.estimate import TextClass
-from budget.counting.learning import BELIEVABLE, Belief, Counts, Figure, expected, spread
+from budget.counting.learning import BELIEVABLE, Belief, Counts, Observation, expected, standard_deviation
 from budget.models import Receipt
-from budget.planning.fit import Fitted, Piece, section_totals
+from budget.planning.fit import FitResult, Piece, section_totals
 from budget.planning.plan import ResolvedPlan, Section
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
-SYSTEM: Final = frozenset({Section.BLUEPRINT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})
+SYSTEM: Final = frozenset({Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})
 """What stands in the tools and the system blocks: one part."""
 BELIEVABLE_SHARE: Final = 0.05
 """A cache figure so near to what the parts should have is believed, however sure the ratios are."""
 
-_PREFIX: Final = Prepared(
+_PREFIX: Final = PreparedQuery(
     lambda user, message, model: Receipt.objects.filter(user=user, message_id=message, model=model).values_list(
         "prefix", flat=True
     ),
@@ -44,7 +44,7 @@ _PREFIX: Final = Prepared(
 )
 
 
-class Weighed(Protocol):
+class CountedPiece(Protocol):
     """A piece, its text, and the base counts of what it costs."""
 
     @property
@@ -56,7 +56,7 @@ class Weighed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCounts:
     """What the provider said of the parts of the conversation's last request."""
 
     parts: Mapping[str, int]
@@ -87,7 +87,7 @@ class Prefix:
     @property
     def unknown(self) -> Counts:
         """Base counts of all that has to be estimated."""
-        return added([self.tail, *(part.counts for part in self.parts if part.key not in self.known)])
+        return sum_counts([self.tail, *(part.counts for part in self.parts if part.key not in self.known)])
 
     def as_json(self) -> dict[str, Any]:
         """As an open receipt keeps it."""
@@ -102,29 +102,29 @@ class Prefix:
 # Before the request -----------------------------------------------------------------------------------------------
 
 
-def known_from(user: User, message_id: int, model: str) -> Known | None:
+def load_known_counts(user: User, message_id: int, model: str) -> KnownCounts | None:
     """What was said of the parts of the request that this earlier answer was given to; None: nothing was."""
     told = _PREFIX.first(user=user.pk, message=message_id, model=model) or {}
-    return Known(told["parts"], told["variance"]) if told.get("parts") else None
+    return KnownCounts(told["parts"], told["variance"]) if told.get("parts") else None
 
 
-def prefix_of(standing: Iterable[Weighed], kept: Sequence[Piece], known: Known | None) -> Prefix:
+def build_prefix(standing: Iterable[CountedPiece], kept: Sequence[Piece], known: KnownCounts | None) -> Prefix:
     """The parts of a prompt of these pieces. `standing`: the same, weighed; `kept` has the placeholder, too."""
     weighed = {one.piece.ref: one for one in standing}
     parts = tuple(_parts(kept, weighed))
     rest = [one for one in weighed.values() if one.piece.section not in SYSTEM | {Section.HISTORY}]
     figures = {part.key: known.parts[part.key] for part in parts if known and part.key in known.parts}
     variance = known.variance if known and figures else 0.0
-    return Prefix(parts, added(one.counts for one in rest), figures, variance)
+    return Prefix(parts, sum_counts(one.counts for one in rest), figures, variance)
 
 
-def with_known_figures(fitted: Fitted, plan: ResolvedPlan, prefix: Prefix) -> Fitted:
+def with_known_figures(fitted: FitResult, plan: ResolvedPlan, prefix: Prefix) -> FitResult:
     """The same prompt; the pieces of each known part are scaled so that together they have its figure."""
     tokens = {piece.ref: piece.tokens for piece in fitted.kept}
     for part in prefix.parts:
         if part.key in prefix.known:
             sizes = [tokens[ref] for ref in part.refs]
-            tokens.update(zip(part.refs, shared_out(prefix.known[part.key], sizes), strict=True))
+            tokens.update(zip(part.refs, apportion(prefix.known[part.key], sizes), strict=True))
     kept = tuple(
         piece if tokens[piece.ref] == piece.tokens else replace(piece, tokens=tokens[piece.ref])
         for piece in fitted.kept
@@ -132,7 +132,7 @@ def with_known_figures(fitted: Fitted, plan: ResolvedPlan, prefix: Prefix) -> Fi
     return replace(fitted, kept=kept, sections=section_totals(kept, fitted.cut, plan))
 
 
-def _parts(kept: Sequence[Piece], weighed: Mapping[str, Weighed]) -> Iterator[Part]:
+def _parts(kept: Sequence[Piece], weighed: Mapping[str, CountedPiece]) -> Iterator[Part]:
     system = [piece for piece in kept if piece.section in SYSTEM]
     text = "\n".join(weighed[piece.ref].text for piece in system)
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -144,42 +144,48 @@ def _parts(kept: Sequence[Piece], weighed: Mapping[str, Weighed]) -> Iterator[Pa
         yield _part("+".join(_named(piece, weighed) for piece in pieces), pieces, weighed)
 
 
-def _named(piece: Piece, weighed: Mapping[str, Weighed]) -> str:
+def _named(piece: Piece, weighed: Mapping[str, CountedPiece]) -> str:
     return f"{piece.ref}:{len(weighed[piece.ref].text)}" if piece.ref in weighed else piece.ref
 
 
-def _part(key: str, pieces: Sequence[Piece], weighed: Mapping[str, Weighed]) -> Part:
+def _part(key: str, pieces: Sequence[Piece], weighed: Mapping[str, CountedPiece]) -> Part:
     counts = [weighed[piece.ref].counts for piece in pieces if piece.ref in weighed]
-    return Part(key, tuple(piece.ref for piece in pieces), added(counts))
+    return Part(key, tuple(piece.ref for piece in pieces), sum_counts(counts))
 
 
 # After it ---------------------------------------------------------------------------------------------------------
 
 
-def settle(prefix: Mapping[str, Any], belief: Belief, cached: int, total: int) -> tuple[list[Figure], dict[str, Any]]:
+def reconcile_usage(
+    prefix: Mapping[str, Any], belief: Belief, cached: int, total: int
+) -> tuple[list[Observation], dict[str, Any]]:
     """What one request's usage says of its parts and its rest, and the prefix as the closed receipt keeps it.
 
     `cached`: read from or written to the cache, which is all parts where the server keeps its entries as Anthropic
     does; believed if it is about what they should have.
     """
     new, tail, variance = prefix["new"], prefix["tail"], prefix["variance"]
-    joined, before = added(new.values()), sum(prefix["known"].values())
+    joined, before = sum_counts(new.values()), sum(prefix["known"].values())
     wanted = before + expected(belief, joined)
-    allowed = BELIEVABLE * (spread(belief, joined) + variance**0.5)
+    allowed = BELIEVABLE * (standard_deviation(belief, joined) + variance**0.5)
     if cached and abs(cached - wanted) <= max(allowed, BELIEVABLE_SHARE * wanted):
-        figures, size, unsure = [Figure(joined, cached - before, variance), Figure(tail, total - cached)], cached, 0.0
+        figures, size, unsure = (
+            [Observation(joined, cached - before, variance), Observation(tail, total - cached)],
+            cached,
+            0.0,
+        )
     else:
-        figures = [Figure(added([joined, tail]), total - before, variance)]
-        size, unsure = max(0, total - round(expected(belief, tail))), spread(belief, tail) ** 2
+        figures = [Observation(sum_counts([joined, tail]), total - before, variance)]
+        size, unsure = max(0, total - round(expected(belief, tail))), standard_deviation(belief, tail) ** 2
     sizes = {key: expected(belief, counts) for key, counts in new.items()}
-    shares = shared_out(max(0, size - before), list(sizes.values()))
+    shares = apportion(max(0, size - before), list(sizes.values()))
     parts = {**prefix["known"], **dict(zip(sizes, shares, strict=True))}
     if not sizes:
-        parts = dict(zip(parts, shared_out(size, list(parts.values())), strict=True))
+        parts = dict(zip(parts, apportion(size, list(parts.values())), strict=True))
     return figures, {"parts": parts, "variance": unsure}
 
 
-def shared_out(total: int, sizes: Sequence[float]) -> list[int]:
+def apportion(total: int, sizes: Sequence[float]) -> list[int]:
     """`total` in shares like `sizes`, in whole tokens that add up to it: rounded along the running sum."""
     whole = sum(sizes)
     if not whole:
@@ -188,7 +194,7 @@ def shared_out(total: int, sizes: Sequence[float]) -> list[int]:
     return [later - earlier for earlier, later in pairwise(until)]
 
 
-def added(counts: Iterable[Counts]) -> dict[TextClass, int]:
+def sum_counts(counts: Iterable[Counts]) -> dict[TextClass, int]:
     """Base counts of several texts together."""
     total: dict[TextClass, int] = {}
     for one in counts:

@@ -13,7 +13,7 @@ from typing import Final
 from django.db import transaction
 
 from budget.counting.estimate import STARTING_RATIO, TextClass, estimate
-from budget.counting.learning import KINDS, Belief, Figure, learn, unknown
+from budget.counting.learning import KINDS, Belief, Observation, learn, unknown
 from budget.models import Calibration
 from recall.llm.tokens import exact
 
@@ -58,7 +58,7 @@ def estimate_for(model: str, base_by_class: Mapping[TextClass, int]) -> int:
     return estimate(base_by_class, ratios(model))
 
 
-def observe(model: str, figures: Sequence[Figure], missed: float | None = None) -> None:
+def observe(model: str, figures: Sequence[Observation], missed: float | None = None) -> None:
     """Learn from what the provider reported of one request's parts (a figure of 0 teaches nothing).
 
     `missed`: the prediction's error, as a share; else that of an estimate from the ratios alone.
@@ -135,7 +135,7 @@ def _remember(name: str, known: _Known) -> _Known:
     return known
 
 
-def _missed(known: _Known, figures: Sequence[Figure]) -> float:
+def _missed(known: _Known, figures: Sequence[Observation]) -> float:
     believed = {kind: one.ratio for kind, one in known.classes.items()}
     actual = sum(one.tokens for one in figures)
     return abs(sum(estimate(one.base_by_class, believed) for one in figures) - actual) / actual

@@ -53,7 +53,7 @@ class Belief:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Observation:
     """One figure of the provider, and what it is the figure of."""
 
     base_by_class: Counts
@@ -73,13 +73,13 @@ def expected(belief: Belief, base: Counts) -> float:
     return sum(count * belief.ratios[kind] for kind, count in base.items())
 
 
-def spread(belief: Belief, base: Counts) -> float:
+def standard_deviation(belief: Belief, base: Counts) -> float:
     """Standard deviation of the tokens around `expected`: of the ratios, and of texts within their class."""
     known = sum(m * n * belief.covariance[one][other] for one, m in base.items() for other, n in base.items())
     return math.sqrt(max(0.0, known) + _noise(belief, base))
 
 
-def learn(belief: Belief, figure: Figure) -> Belief:
+def learn(belief: Belief, figure: Observation) -> Belief:
     """The belief after one more figure."""
     seen = {kind: count for kind, count in figure.base_by_class.items() if count > 0}
     if not seen or figure.tokens <= 0:

@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from budget.counting.accuracy import prediction_error
-from budget.counting.cached_prefix import shared_out
+from budget.counting.cached_prefix import apportion
 from budget.models import Receipt
 from budget.planning.fit import PRUNING_ORDER
 from budget.planning.plan import Section
-from budget.receipts.memory_use import fit_of, was_called_for
+from budget.receipts.memory_use import fit_of, was_retrieved
 from budget.receipts.profile_snapshots import HOLDS_NO_LONGER
 from budget.receipts.retention import REMOVED
 
@@ -127,7 +127,7 @@ def panel(receipt: Receipt) -> Panel:
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
         answer=answer_room(receipt.sections, receipt.plan_total),
-        recalled=[_shown(item) for item in sorted(kept, key=_best_first) if was_called_for(item)],
+        recalled=[_shown(item) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
         profile=[_shown(item) for item in kept if item["section"] == Section.PROFILE and "fits" not in item],
         cut=[_shown(item) for item in cut],
         unlisted=receipt.ingredients.get("unlisted", 0),
@@ -166,7 +166,7 @@ def _widths(sections: Sequence[dict[str, Any]], plan_total: int) -> list[int]:
     widths = [max(THINNEST, round(BAR_WIDTH * size / max(1, plan_total))) if size else 0 for size in sizes]
     has_ceilings = any(total["ceiling"] for total in sections)
     end = answer_room(sections, plan_total).x if has_ceilings else BAR_WIDTH
-    return widths if sum(widths) <= end else shared_out(end, widths)
+    return widths if sum(widths) <= end else apportion(end, widths)
 
 
 def off_by(receipt: Receipt) -> str:

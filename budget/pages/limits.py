@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from budget.models import Limit
-from budget.spending.limits import NotAllowed, Per, What, set_limit, told
+from budget.spending.limits import NotAllowed, Per, What, format_amount, set_limit
 
 LABELS = {What.TURNS: "Turns", What.TOKENS: "Tokens", What.MONEY: "US dollars"}
 PERIODS = {Per.DAY: "a day", Per.MONTH: "a month"}
@@ -44,7 +44,7 @@ def fields(
                     f"{LABELS[what]} {PERIODS[per]}",
                     _typed(mine) if posted is None else posted.get(name, ""),
                     "0.01" if what == What.MONEY else "1",
-                    told(what, staffs, unit=True) if staffs is not None else "",
+                    format_amount(what, staffs, unit=True) if staffs is not None else "",
                     (errors or {}).get(name, ""),
                 )
             )

@@ -13,8 +13,8 @@ from budget.counting.accuracy import counted_input, predicted_input
 from budget.models import Receipt
 from budget.pages.context_panel import BAR_WIDTH, AnswerRoom, Bar, answer_room, bars, dollars, off_by
 from budget.spending import limits, usage
-from budget.spending.limits import Standing
-from budget.spending.usage import Used
+from budget.spending.limits import LimitStatus
+from budget.spending.usage import UsageTotals
 
 NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
 """Columns of a receipt that are large and not needed here."""
@@ -27,7 +27,7 @@ class Line:
     """What was used of one thing: a turn, a conversation, a day, a month, a model."""
 
     name: str
-    used: Used
+    used: UsageTotals
 
     @property
     def cost(self) -> str:
@@ -108,13 +108,13 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class LiveStatus:
     """The part of the page that follows each turn."""
 
     turn: Turn | None
     lines: list[Line]
     by_model: list[Line]
-    standings: list[tuple[Standing, int]]
+    standings: list[tuple[LimitStatus, int]]
     """Each limit, and how much of its bar is full."""
     is_demo: bool
     """Nothing is charged: the figures are those of the model that the demo stands in for."""
@@ -125,17 +125,17 @@ class Now:
         return self.lines[-1].used.unpriced
 
 
-def now(user: User, receipt: Receipt | None = None) -> Now:
+def build_live_status(user: User, receipt: Receipt | None = None) -> LiveStatus:
     """How it stands at this moment. At most seven statements, each by an index. `receipt`: the latest, if known."""
     receipt = receipt or latest(user)
     turn = _turn(receipt) if receipt is not None else None
     mine = [turn.line, Line("Conversation", _of_conversation(user, turn.receipt))] if turn is not None else []
     month = usage.by_model(user, usage.today(user).replace(day=1))
-    return Now(
+    return LiveStatus(
         turn,
         [*mine, Line("Today", usage.of_day(user)), Line("This month", usage.of_month(user))],
         [Line(model, used) for model, used in month.items()],
-        [(one, min(BAR_WIDTH, round(BAR_WIDTH * one.share))) for one in limits.standing(user)],
+        [(one, min(BAR_WIDTH, round(BAR_WIDTH * one.share))) for one in limits.limit_statuses(user)],
         settings.IS_OFFLINE,
     )
 
@@ -172,7 +172,7 @@ def _turn(receipt: Receipt) -> Turn:
     )
 
 
-def _of_conversation(user: User, receipt: Receipt) -> Used:
+def _of_conversation(user: User, receipt: Receipt) -> UsageTotals:
     """All of its turns that have ended, whichever branch they stand on: they were paid for."""
     mine = Receipt.objects.for_user(user).filter(conversation_id=receipt.conversation_id)
     ended = mine.exclude(state=Receipt.State.OPEN)
@@ -182,4 +182,4 @@ def _of_conversation(user: User, receipt: Receipt) -> Used:
         unpriced=Count("pk", filter=Q(cost=None)),
     )
     counted = {name: sums[f"sum_{name}"] or getattr(usage.NOTHING, name) for name in COUNTED}
-    return Used(turns=sums["turns"], unpriced=sums["unpriced"], **counted)
+    return UsageTotals(turns=sums["turns"], unpriced=sums["unpriced"], **counted)

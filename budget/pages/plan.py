@@ -12,7 +12,7 @@ from accounts.models import User
 from budget.models import BudgetPlan, Receipt
 from budget.pages.context_panel import BAR_WIDTH
 from budget.planning.plan import DEFAULT_PLAN, PLANS, SHARED_CEILING, Percent, Plan, ResolvedPlan, Section, resolve
-from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, NotValid, held, validated
+from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, InvalidPlanError, resolve_stored, validate_plan
 from budget.planning.what_if import Preview, pieces_of, preview
 
 TOTAL, RESERVE, CEILINGS = "total", "output_reserve", "ceilings"
@@ -21,7 +21,7 @@ LABELS: Final = {TOTAL: "Total", RESERVE: "Kept for the answer"}
 HINTS: Final = {
     TOTAL: "Everything one request may hold, with the answer.",
     RESERVE: "An answer that grows longer than this may be broken off.",
-    Section.BLUEPRINT: "Who Recall is, the tools it has, and your boundaries. These are never cut.",
+    Section.SYSTEM_PROMPT: "Who Recall is, the tools it has, and your boundaries. These are never cut.",
     Section.ROLE: "Instructions of a role or a project.",
     Section.PROFILE: "What always stands in the prompt.",
     Section.HISTORY: "This conversation: the latest turns, and summaries of older ones.",
@@ -112,13 +112,13 @@ def stored(user: User, latest: Receipt | None, window: int) -> Planning:
     """The form as it stands when nobody has typed anything."""
     row = BudgetPlan.objects.for_user(user).first()
     choice = Choice(row.preset, row.total, row.output_reserve, row.ceilings) if row else Choice(DEFAULT_PLAN.name)
-    note = held(row, window).note
+    note = resolve_stored(row, window).note
     if row is not None and _wrong(choice):
         choice = Choice(choice.preset if choice.preset in PLANS else DEFAULT_PLAN.name)
     return _planning(choice, latest, window, is_own=row is not None, is_tried=False, note=note)
 
 
-def tried(user: User, posted: Mapping[str, str], latest: Receipt | None, window: int) -> Planning:
+def trial_form(user: User, posted: Mapping[str, str], latest: Receipt | None, window: int) -> Planning:
     """The form with what was typed, and what it would change. Nothing is saved."""
     choice, errors = read(posted)
     is_own = BudgetPlan.objects.for_user(user).exists()
@@ -192,13 +192,13 @@ def preview_of(latest: Receipt | None, plan: ResolvedPlan) -> Preview | None:
 def _wrong(choice: Choice, window: int | None = None) -> dict[str, str]:
     try:
         _validated(choice, window)
-    except NotValid as wrong:
+    except InvalidPlanError as wrong:
         return wrong.errors
     return {}
 
 
 def _validated(choice: Choice, window: int | None) -> Plan:
-    return validated(choice.preset, choice.total, choice.reserve, choice.ceilings, window)
+    return validate_plan(choice.preset, choice.total, choice.reserve, choice.ceilings, window)
 
 
 # The sliders --------------------------------------------------------------------------------------------------------
@@ -233,8 +233,8 @@ def _sliders(
 def _resolved_freely(base: Plan, choice: Choice) -> Mapping[Section, int]:
     """What the preset's ceilings come to, shares of what is left with the chosen total."""
     try:
-        plan = validated(base.name, choice.total, choice.reserve, choice.ceilings)
-    except NotValid:
+        plan = validate_plan(base.name, choice.total, choice.reserve, choice.ceilings)
+    except InvalidPlanError:
         plan = base
     resolved = resolve(plan, plan.total).ceilings
     fixed = {s: c for s, c in base.ceilings.items() if not isinstance(c, Percent)}

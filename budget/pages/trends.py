@@ -38,13 +38,13 @@ def by_section(turns: Sequence[dict[str, Any]]) -> Chart:
     return stacked("sections", f"Tokens of the last {TURNS} prompts, by section", columns, PARTS, short, "Turn")
 
 
-def cost_by_day(days: Sequence[tuple[Any, usage.Used]]) -> Chart:
+def cost_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
     """What each day cost, inside what it would have cost."""
     columns = [(f"{day:%-d %b}", float(used.cost), float(used.cost_uncached)) for day, used in _from_first(days)]
     return within("cost", "Cost by day, in US dollars", columns, ("Day", "Cost", "Without the cache"), money)
 
 
-def cache_by_day(days: Sequence[tuple[Any, usage.Used]]) -> Chart:
+def cache_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
     """Which share of each day's input came from the cache."""
     values = [(f"{day:%-d %b}", used.from_cache * 100 if used.total_input else None) for day, used in _from_first(days)]
     heads = ("Day", "Input read from the cache")
@@ -99,7 +99,7 @@ def _error(turn: dict[str, Any]) -> float | None:
     return None if error is None else 100 * error
 
 
-def _from_first(days: Sequence[tuple[Any, usage.Used]]) -> Sequence[tuple[Any, usage.Used]]:
+def _from_first(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Sequence[tuple[Any, usage.UsageTotals]]:
     """Without the days before the first use: a new person's chart is not an empty month."""
     first = next((number for number, (_, used) in enumerate(days) if used.turns), len(days))
     return days[first:]

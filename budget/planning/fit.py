@@ -69,9 +69,9 @@ class Piece:
     """How much it matters within its section: the lowest is cut first; None counts as 0. History goes by turns."""
     parts: Mapping[str, float] = field(default_factory=dict)
     """What the score is made of."""
-    fits: float | None = None
+    relevance: float | None = None
     """How well it fits the question, where it stands in the prompt whether it does or not; None: not found by it."""
-    guarded: bool = False
+    is_protected: bool = False
     """Cut only when nothing unguarded is left, as keyed facts. Role pieces and history's outer turns always are."""
     turn: int | None = None
     """Number of the turn: every piece of history has one, and they come in rising order."""
@@ -109,7 +109,7 @@ class SectionTotal:
 
 
 @dataclass(frozen=True, slots=True)
-class TooLong:
+class OversizedMessage:
     """What a page needs to offer a way out for a message that does not fit."""
 
     tokens: int
@@ -124,7 +124,7 @@ class TooLong:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FitResult:
     """A prompt that fits its plan, or the sentence that says why there is none."""
 
     kept: tuple[Piece, ...] = ()
@@ -135,8 +135,8 @@ class Fitted:
     """Every section, in order."""
     cut_turns: TurnRange | None = None
     """Turns behind the placeholder: to be stored, and given to the next `fit`."""
-    refused: str | None = None
-    too_long: TooLong | None = None
+    rejection: str | None = None
+    too_long: OversizedMessage | None = None
     """Set where it is the message that does not fit, and not the instructions alone."""
 
     @property
@@ -145,14 +145,14 @@ class Fitted:
         return sum(piece.tokens for piece in self.kept)
 
 
-def fit(pieces: Iterable[Piece], plan: ResolvedPlan, already_cut: TurnRange | None = None) -> Fitted:
+def fit(pieces: Iterable[Piece], plan: ResolvedPlan, already_cut: TurnRange | None = None) -> FitResult:
     """The prompt that keeps as much as `plan` allows. `already_cut`: the turns that the last prompt left out."""
     sections = _by_section(pieces)
     fixed = sum(_tokens(sections[section]) for section in NEVER_CUT)
     if fixed > plan.available:
         return _refused(fixed, _tokens(sections[Section.MESSAGE]), plan)
     history = History(_turn_tokens(sections[Section.HISTORY]), already_cut)
-    dealt = share([_want(step.section, sections, history, plan) for step in PRUNING_ORDER], plan.available - fixed)
+    dealt = allocate([_want(step.section, sections, history, plan) for step in PRUNING_ORDER], plan.available - fixed)
     cut_turns = history.cut(plan.ceilings[Section.HISTORY], dealt[Section.HISTORY])
     cut = [
         cut
@@ -166,14 +166,14 @@ def fit(pieces: Iterable[Piece], plan: ResolvedPlan, already_cut: TurnRange | No
     kept = _without(cut, sections)
     if cut_turns:
         kept = _with_placeholder(kept, cut_turns, dealt[Section.HISTORY])
-    return Fitted(tuple(kept), tuple(cut), section_totals(kept, cut, plan), cut_turns)
+    return FitResult(tuple(kept), tuple(cut), section_totals(kept, cut, plan), cut_turns)
 
 
 # Dealing out ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class SectionDemand:
     """What one section would take, in tokens."""
 
     section: Section
@@ -192,7 +192,7 @@ class Want:
         return self.unguarded - self.borrowed
 
 
-def share(wants: Sequence[Want], room: int) -> dict[Section, int]:
+def allocate(wants: Sequence[SectionDemand], room: int) -> dict[Section, int]:
     """Tokens for each section, at most `room` in all. `wants` come in pruning order.
 
     A larger room never gives a section less, nor do larger ceilings whose growth the room follows.
@@ -211,14 +211,16 @@ def share(wants: Sequence[Want], room: int) -> dict[Section, int]:
     return dealt
 
 
-def _want(section: Section, sections: Mapping[Section, Sequence[Piece]], history: History, plan: ResolvedPlan) -> Want:
+def _want(
+    section: Section, sections: Mapping[Section, Sequence[Piece]], history: History, plan: ResolvedPlan
+) -> SectionDemand:
     if section is Section.HISTORY:
-        return Want(section, plan.ceilings[section], history.spare, history.wanted - history.spare)
+        return SectionDemand(section, plan.ceilings[section], history.spare, history.wanted - history.spare)
     guarded = _tokens(piece for piece in sections[section] if _is_guarded(piece))
     unguarded = _tokens(sections[section]) - guarded
     if section is Section.MEMORIES and plan.memory_cap is not None:
         unguarded = min(unguarded, plan.memory_cap)  # what is guarded was not recalled: a profile that changed since
-    return Want(section, plan.ceilings[section], unguarded, guarded)
+    return SectionDemand(section, plan.ceilings[section], unguarded, guarded)
 
 
 # Cutting ----------------------------------------------------------------------------------------------------------
@@ -241,7 +243,7 @@ def _turns_within(cut: TurnRange | None, history: History, step: Step, pieces: I
 
 
 def _is_guarded(piece: Piece) -> bool:
-    return piece.guarded or piece.section is Section.ROLE
+    return piece.is_protected or piece.section is Section.ROLE
 
 
 def _without(cut: Iterable[Cut], sections: Mapping[Section, Sequence[Piece]]) -> list[Piece]:
@@ -309,17 +311,17 @@ def _tokens(pieces: Iterable[Piece]) -> int:
     return sum(piece.tokens for piece in pieces)
 
 
-def _refused(fixed: int, message: int, plan: ResolvedPlan) -> Fitted:
+def _refused(fixed: int, message: int, plan: ResolvedPlan) -> FitResult:
     room = plan.available - (fixed - message)
     if room <= 0:
-        return Fitted(
-            refused=f"The instructions alone need about {fixed - message:,} tokens, and the plan “{plan.name}” holds "
+        return FitResult(
+            rejection=f"The instructions alone need about {fixed - message:,} tokens, and the plan “{plan.name}” holds "
             f"{plan.available:,} with this model. Choose a larger plan or a model with a larger window."
         )
-    too_long = TooLong(message, room)
+    too_long = OversizedMessage(message, room)
     way_out = "keep it as a document and ask about it" if too_long.can_be_kept else "choose a larger plan"
     sentence = (
         f"Your message is too long: about {message:,} tokens, and at most {room:,} fit into the plan “{plan.name}” "
         f"with this model. Shorten it, or {way_out}."
     )
-    return Fitted(refused=sentence, too_long=too_long)
+    return FitResult(rejection=sentence, too_long=too_long)

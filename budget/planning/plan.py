@@ -16,7 +16,7 @@ from recall.environment import setting
 class Section(StrEnum):
     """The parts of a prompt, in the order in which they stand in the request."""
 
-    BLUEPRINT = "blueprint"
+    SYSTEM_PROMPT = "blueprint"
     BOUNDARIES = "boundaries"
     ROLE = "role"
     PROFILE = "profile"
@@ -62,7 +62,7 @@ SMALL: Final = Plan(  # seeds 000 and 003: for a local model, or the least cost
     total=8_000,
     output_reserve=1_000,
     ceilings={
-        Section.BLUEPRINT: 1_000,
+        Section.SYSTEM_PROMPT: 1_000,
         Section.ROLE: 200,
         Section.PROFILE: 1_200,
         Section.HISTORY: 3_000,
@@ -75,7 +75,7 @@ STANDARD: Final = Plan(  # seed 001: room for a long talk at little cost
     total=40_000,
     output_reserve=4_000,
     ceilings={
-        Section.BLUEPRINT: 8_000,
+        Section.SYSTEM_PROMPT: 8_000,
         Section.ROLE: 500,
         Section.PROFILE: 5_000,
         Section.HISTORY: 10_000,
@@ -89,7 +89,7 @@ LONG: Final = Plan(  # seed 004: projects of hundreds of turns
     total=128_000,
     output_reserve=8_000,
     ceilings={
-        Section.BLUEPRINT: 8_000,
+        Section.SYSTEM_PROMPT: 8_000,
         Section.ROLE: 1_000,
         Section.PROFILE: 5_000,
         Section.HISTORY: Percent(60),
@@ -102,7 +102,7 @@ LONG: Final = Plan(  # seed 004: projects of hundreds of turns
 def with_operators_sizes(plan: Plan) -> Plan:
     """The plan with the sizes an operator chose (BUDGET_TOTAL_TOKENS, BUDGET_HISTORY_TOKENS, …) in place of its own."""
     ceilings: dict[Section, int | Percent] = {
-        Section.BLUEPRINT: setting("budget_system_tokens", plan.ceilings[Section.BLUEPRINT]),
+        Section.SYSTEM_PROMPT: setting("budget_system_tokens", plan.ceilings[Section.SYSTEM_PROMPT]),
         Section.ROLE: plan.ceilings[Section.ROLE],
         Section.PROFILE: setting("budget_profile_tokens", plan.ceilings[Section.PROFILE]),
         Section.HISTORY: setting("budget_history_tokens", plan.ceilings[Section.HISTORY]),
@@ -124,12 +124,12 @@ PRESETS: Final = {plan.name: plan for plan in (SMALL, STANDARD, LONG)}
 DEFAULT_PLAN: Final = with_operators_sizes(PRESETS[setting("budget_plan", "standard")])
 PLANS: Final[Mapping[str, Plan]] = MappingProxyType({**PRESETS, DEFAULT_PLAN.name: DEFAULT_PLAN})
 
-NEVER_CUT: Final = frozenset({Section.BLUEPRINT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE})
+NEVER_CUT: Final = frozenset({Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE})
 """Without these an answer would be unsafe, out of time, or an answer to nothing."""
 
 SHARED_CEILING: Final[Mapping[Section, Section]] = MappingProxyType(
     {
-        Section.BOUNDARIES: Section.BLUEPRINT,  # both are system text
+        Section.BOUNDARIES: Section.SYSTEM_PROMPT,  # both are system text
         Section.CLOCK: Section.MESSAGE,  # both stand in the current user message
     }
 )
@@ -137,7 +137,7 @@ SHARED_CEILING: Final[Mapping[Section, Section]] = MappingProxyType(
 
 HEADINGS: Final[Mapping[Section, str]] = MappingProxyType(
     {
-        Section.BLUEPRINT: "Blueprint and tools",
+        Section.SYSTEM_PROMPT: "Blueprint and tools",
         Section.BOUNDARIES: "Boundaries",
         Section.ROLE: "Role and project",
         Section.PROFILE: "Profile",

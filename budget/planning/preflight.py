@@ -29,27 +29,27 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class PreflightResult:
     """The verdict, and by how many tokens the request must become shorter for it to be `SEND`."""
 
     verdict: Verdict
     over: int = 0
 
 
-def check(expected: int, uncertainty: float, limit: int, *, can_count: bool) -> Checked:
+def check_estimate(expected: int, uncertainty: float, limit: int, *, can_count: bool) -> PreflightResult:
     """The decision on an estimate whose standard deviation is `uncertainty`; all in tokens."""
     margin = margin_of(expected, uncertainty)
     over = max(0, expected + margin - limit)
     if not over:
-        return Checked(Verdict.SEND)
+        return PreflightResult(Verdict.SEND)
     if can_count and expected - margin <= limit:
-        return Checked(Verdict.COUNT, over)
-    return Checked(Verdict.SHORTEN, over)
+        return PreflightResult(Verdict.COUNT, over)
+    return PreflightResult(Verdict.SHORTEN, over)
 
 
-def check_counted(counted: int, limit: int) -> Checked:
+def check_counted(counted: int, limit: int) -> PreflightResult:
     """The decision on the provider's own count."""
-    return Checked(Verdict.SHORTEN, counted - limit) if counted > limit else Checked(Verdict.SEND)
+    return PreflightResult(Verdict.SHORTEN, counted - limit) if counted > limit else PreflightResult(Verdict.SEND)
 
 
 def margin_of(expected: int, uncertainty: float) -> int:
@@ -74,7 +74,7 @@ class Allotted:
     older: tuple[int, ...]
 
 
-def allot(wanted: Sequence[int], older: Sequence[int], room: int) -> Allotted:
+def allocate_results(wanted: Sequence[int], older: Sequence[int], room: int) -> Allotted:
     """Share `room` among the results of a turn: `wanted` by the new ones, `older` taken by those already sent.
 
     New results are shortened as they arrive. Older ones are changed only where the new ones would have no head, the

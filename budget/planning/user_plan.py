@@ -13,11 +13,11 @@ from django.conf import settings
 from accounts.models import User
 from budget.models import BudgetPlan
 from budget.planning.plan import DEFAULT_PLAN, PLANS, Percent, Plan, ResolvedPlan, Section, resolve
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 NEEDS: Final[Mapping[Section, int]] = MappingProxyType(
     {
-        Section.BLUEPRINT: 1_000,  # the blueprint and the tools, which stand in every prompt
+        Section.SYSTEM_PROMPT: 1_000,  # the blueprint and the tools, which stand in every prompt
         Section.HISTORY: 500,  # a question and an answer: less, and “And she?” is about nobody
         Section.TASK: 300,  # the goal, and the head of one tool result
     }
@@ -32,10 +32,10 @@ MOVABLE: Final = tuple(section for section in Section if section in DEFAULT_PLAN
 OWN: Final = "{preset} (yours)"
 """Name of a plan whose ceilings were moved."""
 
-_STORED: Final = Prepared(lambda user: BudgetPlan.objects.filter(user=user), user=int)
+_STORED: Final = PreparedQuery(lambda user: BudgetPlan.objects.filter(user=user), user=int)
 
 
-class NotValid(ValueError):
+class InvalidPlanError(ValueError):
     """A plan that cannot hold. `errors`: one sentence for each wrong field (preset, total, output_reserve, a
     section's name; `ceilings` for their sum)."""
 
@@ -50,19 +50,19 @@ def plan_for(user: User, window: int) -> ResolvedPlan:
     A stored plan that no longer holds gives way to its preset, and `note` says so.
     """
     stored = _STORED.first(user=user.pk)
-    return held(stored, window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens)
+    return resolve_stored(stored, window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens)
 
 
-def held(stored: BudgetPlan | None, window: int, memory_cap: int | None = None) -> ResolvedPlan:
+def resolve_stored(stored: BudgetPlan | None, window: int, memory_cap: int | None = None) -> ResolvedPlan:
     """What a stored plan comes to; None: nothing is stored."""
     if stored is None:
         return resolve(DEFAULT_PLAN, window, memory_cap)
     try:
-        plan = validated(stored.preset, stored.total, stored.output_reserve, stored.ceilings)
+        plan = validate_plan(stored.preset, stored.total, stored.output_reserve, stored.ceilings)
         resolved = resolve(plan, window)
         if plan.name not in PLANS:
             _refuse(_too_small(resolved))
-    except NotValid as wrong:
+    except InvalidPlanError as wrong:
         preset = PLANS.get(stored.preset, DEFAULT_PLAN)
         note = f"Your own plan does not hold with this model: {wrong} Until you change it, “{preset.name}” holds."
         return replace(resolve(preset, window, memory_cap), note=note)
@@ -71,7 +71,7 @@ def held(stored: BudgetPlan | None, window: int, memory_cap: int | None = None) 
     return replace(resolve(plan, window, memory_cap), note=note)
 
 
-def validated(
+def validate_plan(
     preset: str,
     total: int | None,
     reserve: int | None,
@@ -87,9 +87,9 @@ def validated(
     """
     base = PLANS.get(preset)
     if base is None:
-        raise NotValid({"preset": f"There is no plan “{preset}”; there are {', '.join(PLANS)}."})
+        raise InvalidPlanError({"preset": f"There is no plan “{preset}”; there are {', '.join(PLANS)}."})
     if not isinstance(ceilings, Mapping):  # a stored row may hold any JSON
-        raise NotValid({"ceilings": "The ceilings must be named by their sections."})
+        raise InvalidPlanError({"ceilings": "The ceilings must be named by their sections."})
     _refuse(_wrong_sizes(total, reserve, ceilings, window))
     moved = {Section(name): tokens for name, tokens in ceilings.items() if tokens != base.ceilings[Section(name)]}
     plan = replace(
@@ -119,7 +119,7 @@ def save(
     Raises:
         NotValid: see `validated`; nothing was saved.
     """
-    plan = validated(preset, total, reserve, ceilings, window)
+    plan = validate_plan(preset, total, reserve, ceilings, window)
     base = PLANS[preset]
     stored, _ = BudgetPlan.objects.update_or_create(
         user=user,
@@ -143,7 +143,7 @@ def back_to_default(user: User) -> None:
 
 def _refuse(errors: Mapping[str, str]) -> None:
     if errors:
-        raise NotValid(errors)
+        raise InvalidPlanError(errors)
 
 
 def _wrong_sizes(

@@ -130,7 +130,7 @@ def preview(before: Before, plan: ResolvedPlan, already_cut: TurnRange | None) -
         cut=tuple(_changes(newly_cut, before.pieces)),
         back=tuple(_changes(newly_kept, before.pieces)),
         sections=then.sections,
-        refused=then.refused,
+        refused=then.rejection,
         exact=before.exact,
         lists_cut=before.lists_cut,
     )
@@ -164,7 +164,7 @@ def _piece(item: Item, ref: str, tokens: int, turn: int | None) -> Piece:
     section = Section(item["section"])
     # Receipts of before `guarded` was kept: a profile's facts are.
     guarded = item.get("guarded", section is Section.PROFILE and ref.startswith("fact:"))
-    more = {"score": item["score"], "parts": item["parts"], "guarded": guarded, "turn": turn, "url": item["url"]}
+    more = {"score": item["score"], "parts": item["parts"], "is_protected": guarded, "turn": turn, "url": item["url"]}
     return Piece(section, ref, item["label"], tokens, **more)
 
 

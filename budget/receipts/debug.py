@@ -80,7 +80,7 @@ VIEWS: Final[Mapping[str, Callable[[Receipt, Sequence[ToolCall]], Told]]] = {
 }
 
 
-def told(receipt: Receipt, names: Iterable[str]) -> dict[str, Told]:
+def build_views(receipt: Receipt, names: Iterable[str]) -> dict[str, Told]:
     """The views of these names. Reads the turn's tool calls: two statements at most."""
     calls = list(tool_calls(receipt)) if "SEARCH_DEBUG" in names else []
     return {name: VIEWS[name](receipt, calls) for name in VIEWS if name in names}

@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 
 from budget.models import ProfileSnapshot, Receipt
 from budget.planning.plan import Section
-from recall.redaction import FORGOTTEN, Erasure, Going, batches
+from recall.redaction import FORGOTTEN, Erasure, ErasureItem, batches
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -30,7 +30,7 @@ AS_MEMORY: Final = frozenset({Section.MEMORIES.value, Section.TASK.value})
 by `fits`."""
 
 
-def carried(user: User, refs: Iterable[str]) -> dict[int, bool]:
+def answers_using(user: User, refs: Iterable[str]) -> dict[int, bool]:
     """By message id of the answer: whether one of these was recalled for it (True), or stood there anyway (False)."""
     wanted, found = set(refs), Counter[int]()
     for some in batches(sorted(wanted), REFS_AT_ONCE):
@@ -62,23 +62,23 @@ def pinned_to(user: User, erasure: Erasure) -> set[UUID]:
     return {one.conversation_id for one in latest if _holds(one, erasure)}
 
 
-class Receipts:
+class ReceiptEraser:
     """Receipts and pinned profiles, as something that can be forgotten."""
 
-    def check(self, user: User, conversations: Collection[UUID]) -> None:
+    def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
         """A receipt can always go."""
 
-    def reach(self, user: User, erasure: Erasure) -> None:
+    def collect(self, user: User, erasure: Erasure) -> None:
         """Nothing rests on a receipt."""
 
-    def preview(self, user: User, erasure: Erasure) -> Iterator[Going]:
+    def preview(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
         """Receipts that show it, and pinned profiles that hold it."""
         for receipt in _receipts(user, erasure):
             if _cleaned(receipt, erasure):
-                yield Going("receipt", f"receipt:{receipt.pk}")
+                yield ErasureItem("receipt", f"receipt:{receipt.pk}")
         for snapshot in ProfileSnapshot.objects.for_user(user).exclude(conversation__in=erasure.conversations):
             if _holds(snapshot, erasure):
-                yield Going("snapshot", f"snapshot:{snapshot.pk}")
+                yield ErasureItem("snapshot", f"snapshot:{snapshot.pk}")
 
     def erase(self, user: User, erasure: Erasure) -> None:
         """What they show of it becomes `[forgotten]`; a pinned profile loses the line."""
@@ -91,10 +91,10 @@ class Receipts:
                 text = "\n".join(line["text"] for line in kept)
                 ProfileSnapshot.objects.filter(pk=snapshot.pk).update(lines=kept, text=text)
 
-    def renew(self, user: User, erasure: Erasure) -> None:
+    def refresh_derived(self, user: User, erasure: Erasure) -> None:
         """The chat pins profiles, which knows what stands in them."""
 
-    def rewrite(self, user: User, wanted: Mapping[str, Any]) -> bool:
+    def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
         """Nothing here is written anew."""
         return True
 
@@ -116,7 +116,7 @@ def _receipts(user: User, erasure: Erasure) -> Iterator[Receipt]:
 def _cleaned(receipt: Receipt, erasure: Erasure) -> dict[str, Any]:
     """Its columns that change, as they will be."""
     now = {"items": receipt.items, "ingredients": receipt.ingredients}
-    will_be = {name: erasure.cleaned_json(value) for name, value in now.items()}
+    will_be = {name: erasure.redact_json(value) for name, value in now.items()}
     return {name: value for name, value in will_be.items() if value != now[name]}
 
 
@@ -125,4 +125,4 @@ def _holds(snapshot: ProfileSnapshot, erasure: Erasure) -> bool:
 
 
 def _is_of(line: dict[str, Any], erasure: Erasure) -> bool:
-    return erasure.names(line["ref"]) or erasure.says(line["text"]) or FORGOTTEN in line["text"]
+    return erasure.names(line["ref"]) or erasure.occurs_in(line["text"]) or FORGOTTEN in line["text"]

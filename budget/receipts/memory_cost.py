@@ -39,7 +39,7 @@ IMPORTANT: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class MemoryUsage:
     """What one memory took of the prompts of the period."""
 
     ref: str
@@ -57,7 +57,7 @@ class Spent:
 class Worth:
     """A memory's economics."""
 
-    spent: Spent
+    spent: MemoryUsage
     share: float
     """Of all memories' tokens, 0–1."""
     importance: float | None
@@ -81,7 +81,9 @@ class Economy:
     """Those that could go, the dearest first; at most SUGGESTED."""
 
 
-def economy(spent: Sequence[Spent], turns: int, importance: Mapping[str, float], gone: Collection[str] = ()) -> Economy:
+def economy(
+    spent: Sequence[MemoryUsage], turns: int, importance: Mapping[str, float], gone: Collection[str] = ()
+) -> Economy:
     """`spent`: every memory; `importance`: by ref, 0–1, as it is today; `gone`: refs that need no retiring any more."""
     tokens = sum(one.tokens for one in spent)
     dearest = sorted(spent, key=lambda one: (-one.tokens, one.ref))
@@ -90,7 +92,7 @@ def economy(spent: Sequence[Spent], turns: int, importance: Mapping[str, float],
     return Economy(turns, tokens, len(spent), worths[:LISTED], to_retire[:SUGGESTED])
 
 
-def why_retire(spent: Spent, importance: float | None, all_tokens: int) -> str:
+def why_retire(spent: MemoryUsage, importance: float | None, all_tokens: int) -> str:
     """Why this memory could be retired, as a sentence; empty: it earns its place, or it is too early to say."""
     if importance is not None and importance >= IMPORTANT:
         return ""
@@ -106,14 +108,14 @@ def why_retire(spent: Spent, importance: float | None, all_tokens: int) -> str:
     )
 
 
-def _of_profile(spent: Spent, importance: float | None) -> str:
+def _of_profile(spent: MemoryUsage, importance: float | None) -> str:
     if importance is None or not spent.ref.startswith("fact:"):
         return ""  # the person's own prose: theirs to shorten
     level = 1 + round(importance * 4)
     return f"It stood in {spent.times:,} prompts by its kind, not by a question, and its importance is {level} of 5."
 
 
-def _worth(spent: Spent, all_tokens: int, importance: float | None) -> Worth:
+def _worth(spent: MemoryUsage, all_tokens: int, importance: float | None) -> Worth:
     share = spent.tokens / all_tokens if all_tokens else 0.0
     return Worth(spent, share, importance, why_retire(spent, importance, all_tokens))
 
@@ -121,7 +123,7 @@ def _worth(spent: Spent, all_tokens: int, importance: float | None) -> Worth:
 # Adding up ------------------------------------------------------------------------------------------------------------
 
 
-def spent_since(user: User, since: datetime, turns: int = TURNS) -> tuple[list[Spent], int]:
+def spent_since(user: User, since: datetime, turns: int = TURNS) -> tuple[list[MemoryUsage], int]:
     """What each memory took in the latest `turns` prompts since that moment, and how many prompts there were.
 
     One statement. What was cut is not counted: it took no tokens.
@@ -130,7 +132,7 @@ def spent_since(user: User, since: datetime, turns: int = TURNS) -> tuple[list[S
         cursor.execute(_SPENT_SQL, {"user": user.pk, "since": since, "turns": turns, "sections": _SECTIONS})
         rows = cursor.fetchall()
     counted = next((row[-1] for row in rows), 0)
-    return [Spent(row[0], Section(row[1]), *row[2:-1]) for row in rows], counted
+    return [MemoryUsage(row[0], Section(row[1]), *row[2:-1]) for row in rows], counted
 
 
 def labels(user: User, worths: Iterable[Worth]) -> dict[str, tuple[str, str]]:

@@ -27,7 +27,7 @@ _NAMED: Final = "$[*] ? (@.ref == $ref)"
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RetrievalRecord:
     """One prompt that a memory came up for."""
 
     message_id: int
@@ -51,7 +51,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MemoryPlacement:
     """One memory among those that a prompt's retrieval considered."""
 
     receipt: Receipt
@@ -65,11 +65,13 @@ class Standing:
     """The lowest score that still found room; None: none did."""
 
 
-def prompts_with(user: User, ref: str) -> list[Recalled]:
+def prompts_with(user: User, ref: str) -> list[RetrievalRecord]:
     """The latest prompts of the user's for which this memory came up. One statement."""
     found = _naming(user, ref).order_by("-created_at", "-pk")
     columns = found.values_list("message_id", "message__parent__text", "created_at", "item")[:LISTED]
-    return [Recalled(message_id, question or "", at, _by_fit(item)) for message_id, question, at, item in columns]
+    return [
+        RetrievalRecord(message_id, question or "", at, _by_fit(item)) for message_id, question, at, item in columns
+    ]
 
 
 def tally(user: User, ref: str) -> Tally:
@@ -84,7 +86,7 @@ def tally(user: User, ref: str) -> Tally:
     return Tally(figures["kept"], figures["cut"], figures["tokens"] or 0, figures["prompts"] or 0)
 
 
-def standing(user: User, message_id: int, ref: str) -> Standing:
+def load_placement(user: User, message_id: int, ref: str) -> MemoryPlacement:
     """How this memory fared in the prompt of one answer.
 
     Raises:
@@ -95,14 +97,14 @@ def standing(user: User, message_id: int, ref: str) -> Standing:
     item = next((item for item in receipt.items if item["ref"] == ref), None)
     if item is None:
         raise Receipt.DoesNotExist
-    scored = [one for one in receipt.items if was_called_for(one)]
+    scored = [one for one in receipt.items if was_retrieved(one)]
     better = [one for one in scored if fit_of(one) > fit_of(item)]
     place = 1 + len(better) if item in scored else None
     last_kept = min((fit_of(one) for one in scored if one["kept"]), default=None)
-    return Standing(receipt, _by_fit(item), place, len(scored), last_kept)
+    return MemoryPlacement(receipt, _by_fit(item), place, len(scored), last_kept)
 
 
-def was_called_for(item: Mapping[str, Any]) -> bool:
+def was_retrieved(item: Mapping[str, Any]) -> bool:
     """Whether the question brought it up: a memory, or a line of the profile that would have stood there anyway."""
     return (item["section"] == Section.MEMORIES and item["score"] is not None) or "fits" in item
 
@@ -114,7 +116,7 @@ def fit_of(item: Mapping[str, Any]) -> float:
 
 
 def _by_fit(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**item, "score": fit_of(item)} if was_called_for(item) else item
+    return {**item, "score": fit_of(item)} if was_retrieved(item) else item
 
 
 def _naming(user: User, ref: str) -> QuerySet[Any]:

@@ -15,13 +15,13 @@ from uuid import UUID
 
 from accounts.models import User
 from budget.models import ProfileSnapshot
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 NEW: Final = "New: "
 HOLDS_NO_LONGER: Final = "No longer holds: "
 """How a line of the update begins."""
 
-_LATEST: Final = Prepared(
+_LATEST: Final = PreparedQuery(
     lambda user, conversation: ProfileSnapshot.objects.filter(user=user, conversation_id=conversation).order_by("-id")[
         :1
     ],

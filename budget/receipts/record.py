@@ -15,15 +15,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from budget.counting import calibration
-from budget.counting.cached_prefix import settle
+from budget.counting.cached_prefix import reconcile_usage
 from budget.counting.estimate import TextClass, classify
-from budget.counting.learning import Figure
+from budget.counting.learning import Observation
 from budget.models import Price, Receipt
-from budget.planning.fit import PLACEHOLDER_REF, SEGMENT_REF, Cut, Fitted, Piece, section_totals
+from budget.planning.fit import PLACEHOLDER_REF, SEGMENT_REF, Cut, FitResult, Piece, section_totals
 from budget.planning.plan import ResolvedPlan, Section
 from budget.spending import prices, usage
-from recall.db.prepared import Prepared
-from recall.llm.tokens import count
+from recall.db.prepared import PreparedQuery
+from recall.llm.tokens import count_tokens
 
 State = Receipt.State
 Item = dict[str, Any]
@@ -51,13 +51,13 @@ BOOKED: Final = (
 """Columns that are filled in when a turn has ended."""
 SIZES_KEPT: Final = 100
 """Turns of a run whose sizes a receipt keeps, for the what-if preview: more than ever stand in a compacted history."""
-_EARLIER: Final = Prepared(
+_EARLIER: Final = PreparedQuery(
     lambda message: Receipt.objects.select_for_update().only(*usage.COUNTED).filter(message_id=message), message=int
 )
 TO_THE_CENT_OF_A_CENT: Final = Decimal("0.000001")
 
 
-class Figures(prices.Figures, Protocol):
+class RequestUsage(prices.TokenUsage, Protocol):
     """One request's figures as they came from the provider."""
 
     @property
@@ -72,11 +72,11 @@ class Figures(prices.Figures, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class TurnOutcome:
     """How a turn ended."""
 
     state: State
-    rounds: Sequence[Figures]
+    rounds: Sequence[RequestUsage]
     """One object a request that was answered; a turn with tools, or one that was tried again, has several."""
     text: str
     """All the text that was shown: it stands for the output of a request that broke off."""
@@ -102,7 +102,7 @@ class Round:
     """Input tokens that Recall expected."""
 
 
-def draft(
+def draft_receipt(
     *,
     user_id: int,
     conversation_id: UUID,
@@ -110,7 +110,7 @@ def draft(
     turn: int,
     model: str,
     plan: ResolvedPlan,
-    fitted: Fitted,
+    fitted: FitResult,
     base_by_class: Mapping[TextClass, int],
     request_digest: str,
     prefix: Mapping[str, Any] | None = None,
@@ -142,7 +142,7 @@ def draft(
     )
 
 
-def book(receipt: Receipt, ending: Ending) -> None:
+def finalize_receipt(receipt: Receipt, ending: TurnOutcome) -> None:
     """Close the receipt, save it (also if the draft never was), count it, and learn from the figures.
 
     To be the last step of the transaction that saves the answer: `calibration.observe` says why. Four statements.
@@ -156,20 +156,20 @@ def book(receipt: Receipt, ending: Ending) -> None:
             calibration.observe(receipt.model, figures, missed)
 
 
-def count_alone(receipt: Receipt, ending: Ending) -> None:
+def record_usage_only(receipt: Receipt, ending: TurnOutcome) -> None:
     """Close a receipt that is never saved, a temporary chat's: the counter of use hears of it, and nothing else."""
     _close_at_todays_prices(receipt, ending)
     receipt.created_at = receipt.created_at or timezone.now()
-    usage.add(receipt)
+    usage.add_receipt(receipt)
 
 
-def _close_at_todays_prices(receipt: Receipt, ending: Ending) -> None:
+def _close_at_todays_prices(receipt: Receipt, ending: TurnOutcome) -> None:
     today = datetime.now(UTC).date()
     close(
         receipt,
         ending,
         price_of=lambda figures: prices.price_for(receipt.model, today, prices.total_input(figures)),
-        tokens_of=lambda text: calibration.estimate_for(receipt.model, {classify(text): count(text)}),
+        tokens_of=lambda text: calibration.estimate_for(receipt.model, {classify(text): count_tokens(text)}),
         is_demo=settings.IS_OFFLINE,
     )
 
@@ -179,17 +179,17 @@ def _save_and_count(receipt: Receipt) -> None:
     Receipt.objects.bulk_create([receipt], update_conflicts=True, unique_fields=["message"], update_fields=BOOKED)
     if earlier is not None:
         receipt.created_at = earlier.created_at  # a turn belongs to the day it began on
-    usage.add(receipt, before=usage.of_receipt(earlier) if earlier is not None else usage.NOTHING)
+    usage.add_receipt(receipt, before=usage.of_receipt(earlier) if earlier is not None else usage.NOTHING)
 
 
-def learned_from(receipt: Receipt, first: Figures) -> tuple[list[Figure], float | None]:
+def learned_from(receipt: Receipt, first: RequestUsage) -> tuple[list[Observation], float | None]:
     """What the first request's figures teach, and how far its prediction was off; notes what its parts have."""
     total = prices.total_input(first)
     missed = abs(first.predicted - total) / total if first.predicted and total else None
     if not receipt.prefix.get("new") and not receipt.prefix.get("known"):
-        return [Figure(receipt.base_by_class, total)], missed
+        return [Observation(receipt.base_by_class, total)], missed
     cached = first.cache_read + first.cache_write_5m + first.cache_write_1h
-    figures, receipt.prefix = settle(receipt.prefix, calibration.belief(receipt.model), cached, total)
+    figures, receipt.prefix = reconcile_usage(receipt.prefix, calibration.belief(receipt.model), cached, total)
     return figures, missed
 
 
@@ -199,14 +199,14 @@ def close_abandoned(message_id: int) -> None:
         mine = Receipt.objects.select_for_update(of=("self",)).select_related("message")
         receipt = mine.filter(message_id=message_id, state=State.OPEN).first()
         if receipt is not None:
-            book(receipt, Ending(State.STOPPED, (), receipt.message.text, stop_reason="process_ended"))
+            finalize_receipt(receipt, TurnOutcome(State.STOPPED, (), receipt.message.text, stop_reason="process_ended"))
 
 
 def close(
     receipt: Receipt,
-    ending: Ending,
+    ending: TurnOutcome,
     *,
-    price_of: Callable[[prices.Figures], Price | None],
+    price_of: Callable[[prices.TokenUsage], Price | None],
     tokens_of: Callable[[str], int],
     is_demo: bool,
 ) -> None:
@@ -235,9 +235,9 @@ def items(kept: Iterable[Piece], cut: Iterable[Cut]) -> list[Item]:
 
 
 def _item(piece: Piece, rule: str) -> Item:
-    more: Item = {"guarded": True} if piece.guarded else {}
-    if piece.fits is not None:
-        more |= {"fits": round(piece.fits, 4)}
+    more: Item = {"guarded": True} if piece.is_protected else {}
+    if piece.relevance is not None:
+        more |= {"fits": round(piece.relevance, 4)}
     if piece.ref.startswith(SEGMENT_REF):
         more |= {"turn": piece.turn}
     return {
@@ -277,7 +277,7 @@ def _is_turn(piece: Piece) -> bool:
     return piece.section is Section.HISTORY and not piece.ref.startswith((PLACEHOLDER_REF, SEGMENT_REF))
 
 
-def _rounds(receipt: Receipt, ending: Ending, tokens_of: Callable[[str], int], *, is_demo: bool) -> list[Round]:
+def _rounds(receipt: Receipt, ending: TurnOutcome, tokens_of: Callable[[str], int], *, is_demo: bool) -> list[Round]:
     """The requests, the last one's output estimated if it broke off.
 
     A turn that was stopped before the provider reported anything has been sent all the same: its input is estimated.
@@ -296,7 +296,7 @@ def _rounds(receipt: Receipt, ending: Ending, tokens_of: Callable[[str], int], *
     return [*rounds, _round(last, last.output if last.final else max(last.output, shown - before), is_demo=is_demo)]
 
 
-def _round(figures: Figures, output: int, *, is_demo: bool) -> Round:
+def _round(figures: RequestUsage, output: int, *, is_demo: bool) -> Round:
     return Round(
         figures.input,
         figures.cache_read,

@@ -19,7 +19,7 @@ from django.db import connection
 from accounts.models import User
 from budget.models import Limit
 from budget.spending.usage import next_month, today
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 What = Limit.What
 Per = Limit.Per
@@ -34,7 +34,9 @@ LARGEST: Final = Decimal(1_000_000_000)
 DECIMALS: Final = 4
 """... and so many behind it. Rounded to less, a limit of a hair would be one of 0, which stops everything."""
 
-_OF_PERSON: Final = Prepared(lambda user: Limit.objects.filter(user=user).select_for_update().order_by("pk"), user=int)
+_OF_PERSON: Final = PreparedQuery(
+    lambda user: Limit.objects.filter(user=user).select_for_update().order_by("pk"), user=int
+)
 
 
 class NotAllowed(ValueError):
@@ -42,7 +44,7 @@ class NotAllowed(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LimitStatus:
     """Where a person stands with one limit."""
 
     what: What
@@ -76,12 +78,11 @@ class Standing:
             "Only an administrator can raise this limit." if self.by_staff else "You can change it on the Budget page."
         )
         full = f"It is free again {again}. {who}"
-        return (
-            f"You have used {told(self.what, self.used)} of {told(self.what, self.amount, unit=True)} {period}. {full}"
-        )
+        used, amount = format_amount(self.what, self.used), format_amount(self.what, self.amount, unit=True)
+        return f"You have used {used} of {amount} {period}. {full}"
 
 
-def check(user: User, unwritten: Callable[[], int] = int) -> str | None:
+def check_limits(user: User, unwritten: Callable[[], int] = int) -> str | None:
     """Why this person may not begin another turn, or None. To be asked inside the transaction that opens the turn.
 
     `unwritten`: counts the answers being written that no row tells of, those of temporary chats; asked once the limits
@@ -97,16 +98,16 @@ def check(user: User, unwritten: Callable[[], int] = int) -> str | None:
     return max(stops, key=lambda one: one.free_on).sentence if stops else None  # the one that stops for longest
 
 
-def stops_spending(user: User) -> Standing | None:
+def stops_spending(user: User) -> LimitStatus | None:
     """The limit of tokens or money that stops work in the background, of several the one that does so for longest.
 
     A limit of turns does not: what was said within it may be read.
     """
-    stops = [one for one in standing(user) if one.what != What.TURNS and one.state == "stop"]
+    stops = [one for one in limit_statuses(user) if one.what != What.TURNS and one.state == "stop"]
     return max(stops, key=lambda one: one.free_on, default=None)
 
 
-def standing(user: User) -> list[Standing]:
+def limit_statuses(user: User) -> list[LimitStatus]:
     """Every limit that holds for this person, the fullest first. Two statements at most."""
     found = _standings(user, Limit.objects.for_user(user))
     return sorted(found, key=lambda one: -one.share)
@@ -125,11 +126,11 @@ def set_limit(user: User, what: What, per: Per, amount: Decimal | None, *, by_st
     allowed(what, amount)
     bound = None if by_staff else mine.filter(set_by_staff=True).first()
     if bound is not None and amount > bound.amount:
-        raise NotAllowed(f"An administrator allows at most {told(what, bound.amount, unit=True)} a {per}.")
+        raise NotAllowed(f"An administrator allows at most {format_amount(what, bound.amount, unit=True)} a {per}.")
     Limit.objects.update_or_create(user=user, what=what, per=per, set_by_staff=by_staff, defaults={"amount": amount})
 
 
-def told(what: What, amount: Decimal, *, unit: bool = False) -> str:
+def format_amount(what: What, amount: Decimal, *, unit: bool = False) -> str:
     """An amount as people read it: “1,200”, “1,200 tokens”, “$2.50”."""
     if what == What.MONEY:
         return f"${amount:,.2f}"
@@ -153,7 +154,7 @@ def allowed(what: What, amount: Decimal) -> None:
 # Counting ----------------------------------------------------------------------------------------------------------
 
 
-def _standings(user: User, limits: Iterable[Limit], unwritten: int = 0) -> list[Standing]:
+def _standings(user: User, limits: Iterable[Limit], unwritten: int = 0) -> list[LimitStatus]:
     """The smaller of what staff and the person set, with what is used of it."""
     smallest = {(one.what, one.per): one for one in sorted(limits, key=lambda one: (-one.amount, one.set_by_staff))}
     if not smallest:
@@ -161,7 +162,7 @@ def _standings(user: User, limits: Iterable[Limit], unwritten: int = 0) -> list[
     day = today(user)
     used = _used(user, day, unwritten)
     return [
-        Standing(
+        LimitStatus(
             what=What(what),
             per=Per(per),
             used=used[What(what), Per(per)],

@@ -60,7 +60,7 @@ KEEP_PRICES: Final = 60.0
 MILLION: Final = Decimal(1_000_000)
 
 
-class Figures(Protocol):
+class TokenUsage(Protocol):
     """What one request took, in the provider's tokens. Input is counted once: fresh, read from the cache or written."""
 
     @property
@@ -90,12 +90,12 @@ class Rates(Protocol):
     def read(self) -> Decimal: ...
 
 
-def total_input(figures: Figures) -> int:
+def total_input(figures: TokenUsage) -> int:
     """All input tokens, cached or not."""
     return figures.input + figures.cache_read + figures.cache_write_5m + figures.cache_write_1h
 
 
-def cost(figures: Figures, rates: Rates) -> Decimal:
+def cost(figures: TokenUsage, rates: Rates) -> Decimal:
     """US dollars for one request."""
     return (
         figures.input * rates.input
@@ -106,7 +106,7 @@ def cost(figures: Figures, rates: Rates) -> Decimal:
     ) / MILLION
 
 
-def cost_uncached(figures: Figures, rates: Rates) -> Decimal:
+def cost_uncached(figures: TokenUsage, rates: Rates) -> Decimal:
     """US dollars for the same request without any caching."""
     return (total_input(figures) * rates.input + figures.output * rates.output) / MILLION
 

@@ -23,7 +23,7 @@ ZERO: Final = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class UsageTotals:
     """Turns, the provider's tokens, and US dollars."""
 
     turns: int = 0
@@ -59,7 +59,7 @@ class Used:
         """Share of the input that was read from the cache, 0–1."""
         return self.cache_read_tokens / self.total_input if self.total_input else 0.0
 
-    def less(self, other: Used) -> Self:
+    def less(self, other: UsageTotals) -> Self:
         """What remains when `other` is taken away; figures may be below 0."""
         mine, others = asdict(self), asdict(other)
         return type(self)(**{name: mine[name] - others[name] for name in mine})
@@ -76,18 +76,18 @@ COUNTED: Final = (
     "cost_uncached",
 )
 """Columns of a receipt that say what it counts for, and when."""
-COLUMNS: Final = tuple(Used.__dataclass_fields__)
-NOTHING: Final = Used()
+COLUMNS: Final = tuple(UsageTotals.__dataclass_fields__)
+NOTHING: Final = UsageTotals()
 
 
-def of_receipt(receipt: Receipt) -> Used:
+def of_receipt(receipt: Receipt) -> UsageTotals:
     """What one turn counts for. One that is still open counts for nothing yet; one that failed before it used a token
     takes no turn from anybody."""
     if receipt.state == Receipt.State.OPEN:
         return NOTHING
     if receipt.state == Receipt.State.FAILED and not receipt.total_input + receipt.output_tokens:
         return NOTHING
-    return Used(
+    return UsageTotals(
         turns=1,
         input_tokens=receipt.input_tokens,
         cache_read_tokens=receipt.cache_read_tokens,
@@ -102,7 +102,7 @@ def of_receipt(receipt: Receipt) -> Used:
 # Counting ----------------------------------------------------------------------------------------------------------
 
 
-def add(receipt: Receipt, before: Used = NOTHING) -> None:
+def add_receipt(receipt: Receipt, before: UsageTotals = NOTHING) -> None:
     """Count a booked receipt on the day its turn began. One statement, in the transaction that books it.
 
     `before`: what the same receipt had counted for already, when it is booked again (its process was thought dead):
@@ -122,7 +122,7 @@ def add_background(user_id: int, model: str, input_tokens: int, output_tokens: i
     now = timezone.now()
     price = prices.price_for(model, now.date(), input_tokens // max(calls, 1))
     cost = (input_tokens * price.input + output_tokens * price.output) / prices.MILLION if price else ZERO
-    used = Used(
+    used = UsageTotals(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost=cost,
@@ -133,7 +133,7 @@ def add_background(user_id: int, model: str, input_tokens: int, output_tokens: i
     return cost
 
 
-def count(user_id: int, model: str, when: datetime, used: Used) -> None:
+def count(user_id: int, model: str, when: datetime, used: UsageTotals) -> None:
     """Add to the counter of that moment's day, in the person's time zone; a counter never falls below 0."""
     if used == NOTHING:
         return
@@ -159,25 +159,25 @@ def today(user: User) -> date:
     return timezone.localdate(timezone=user.zone)
 
 
-def of_day(user: User, day: date | None = None) -> Used:
+def of_day(user: User, day: date | None = None) -> UsageTotals:
     """One day, by default today, all models together."""
     return _sum(UsageDay.objects.for_user(user).filter(day=day or today(user)))
 
 
-def of_month(user: User, day: date | None = None) -> Used:
+def of_month(user: User, day: date | None = None) -> UsageTotals:
     """The calendar month of `day`, by default this one, all models together."""
     first = (day or today(user)).replace(day=1)
     return _sum(UsageDay.objects.for_user(user).filter(day__gte=first, day__lt=next_month(first)))
 
 
-def by_model(user: User, since: date) -> dict[str, Used]:
+def by_model(user: User, since: date) -> dict[str, UsageTotals]:
     """Model → what was used of it from that day on, the most used first."""
     rows = UsageDay.objects.for_user(user).filter(day__gte=since).values("model").annotate(**_sums())
     found = {row["model"]: _used(row) for row in rows}
     return dict(sorted(found.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0])))
 
 
-def series(user: User, days: int) -> list[tuple[date, Used]]:
+def series(user: User, days: int) -> list[tuple[date, UsageTotals]]:
     """The last `days` days, today the last; a day without use is there too."""
     last = today(user)
     dates = [last - timedelta(days=ago) for ago in range(days - 1, -1, -1)]
@@ -191,7 +191,7 @@ def next_month(day: date) -> date:
     return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
 
 
-def _sum(rows: QuerySet[UsageDay]) -> Used:
+def _sum(rows: QuerySet[UsageDay]) -> UsageTotals:
     return _used(rows.aggregate(**_sums()))
 
 
@@ -199,5 +199,5 @@ def _sums() -> dict[str, Sum]:
     return {f"sum_{name}": Sum(name) for name in COLUMNS}
 
 
-def _used(row: Mapping[str, Any]) -> Used:
-    return Used(**{name: row[f"sum_{name}"] or getattr(NOTHING, name) for name in COLUMNS})
+def _used(row: Mapping[str, Any]) -> UsageTotals:
+    return UsageTotals(**{name: row[f"sum_{name}"] or getattr(NOTHING, name) for name in COLUMNS})

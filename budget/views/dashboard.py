@@ -31,8 +31,8 @@ from chat.turns.comparison import tried_without
 from memory.facts import review
 from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind
-from recall.form_pages import posted_from
-from recall.llm.client import capabilities
+from recall.form_pages import post_only
+from recall.llm.client import get_capabilities
 
 PAGE = "budget/page.html"
 type Labels = dict[str, tuple[str, str]]
@@ -50,7 +50,7 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     shown = {"panel": panel(found), "receipt": found, **asked}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "budget/receipt.html", shown)
-    question = Message.objects.standing().for_user(_user(request)).filter(children=message_id).first()
+    question = Message.objects.not_deleted().for_user(_user(request)).filter(children=message_id).first()
     return render(request, "budget/receipt_page.html", {**shown, "question": question})
 
 
@@ -59,7 +59,7 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
 @never_cache
 def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
     """The small bar beside the composer: the latest turn of one conversation."""
-    own = get_object_or_404(Conversation.objects.standing().for_user(_user(request)).only("user"), pk=conversation)
+    own = get_object_or_404(Conversation.objects.not_deleted().for_user(_user(request)).only("user"), pk=conversation)
     found = Receipt.objects.filter(conversation=own).defer(*live.NOT_SHOWN).order_by("-created_at").first()
     turn = live.small(found) if found is not None else None
     return render(request, f"{PAGE}#line", {"turn": turn})
@@ -81,7 +81,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @never_cache
 def now(request: HttpRequest) -> HttpResponse:
     """The part that follows each turn."""
-    return render(request, f"{PAGE}#live", {"now": live.now(_user(request)), "is_update": True})
+    return render(request, f"{PAGE}#live", {"now": live.build_live_status(_user(request)), "is_update": True})
 
 
 @require_safe
@@ -92,7 +92,7 @@ def charts(request: HttpRequest) -> HttpResponse:
     return render(request, f"{PAGE}#trends", {"charts": trends(_user(request))})
 
 
-@posted_from("budget", at="plan")
+@post_only("budget", at="plan")
 @login_required
 def plan(request: HttpRequest) -> HttpResponse:
     """Try another plan, begin from a preset, save it, or go back to the default."""
@@ -105,7 +105,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     window = _window(latest)
     if deed == "preset":
         return _plan(request, planning.of_preset(user, request.POST.get("preset", ""), latest, window), "planning")
-    found = planning.tried(user, request.POST, latest, window)
+    found = planning.trial_form(user, request.POST, latest, window)
     if deed != "save" or found.errors:
         return _plan(request, found, "preview", status=422 if deed == "save" else 200)
     choice, _ = planning.read(request.POST)
@@ -114,7 +114,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse('budget')}#plan")
 
 
-@posted_from("budget", at="limits")
+@post_only("budget", at="limits")
 @login_required
 def limits(request: HttpRequest) -> HttpResponse:
     """Set one's own limits, all at once."""
@@ -143,7 +143,7 @@ def _page(request: HttpRequest, status: int = 200, **instead: Any) -> HttpRespon
     user = _user(request)
     latest = live.latest(user)
     context = {
-        "now": live.now(user, latest),
+        "now": live.build_live_status(user, latest),
         "charts": trends(user),
         "limit_fields": limiting.fields(user) if "limit_fields" not in instead else (),
         "planning": planning.stored(user, latest, _window(latest)) if "planning" not in instead else None,
@@ -163,7 +163,7 @@ def _plan(request: HttpRequest, found: planning.Planning, partial: str, status: 
 
 def _window(latest: Receipt | None) -> int:
     """Tokens that the model of the latest turn, or the one a conversation begins with, may hold."""
-    return capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
+    return get_capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
 
 
 # What memories cost --------------------------------------------------------------------------------------------------

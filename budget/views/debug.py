@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from budget.models import Receipt
-from budget.receipts.debug import VIEWS, told
+from budget.receipts.debug import VIEWS, build_views
 
 
 @require_safe
@@ -26,6 +26,6 @@ def debug(request: HttpRequest, message_id: int) -> HttpResponse:
     found = get_object_or_404(own, message_id=message_id)
     if not request.user.is_staff:
         raise PermissionDenied
-    views = told(found, VIEWS)
+    views = build_views(found, VIEWS)
     shown = [(name, json.dumps(view, ensure_ascii=False, indent=2)) for name, view in views.items()]
     return render(request, "budget/debug.html", {"views": shown})

@@ -13,11 +13,11 @@ from django.utils.http import content_disposition_header
 from ninja import File, Form, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
-from accounts.api.auth import Replay, needs, person
+from accounts.api.auth import Replay, person, require_scope
 from chat import models
 from chat.attachments.upload import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["attachments"])
 
@@ -58,7 +58,11 @@ class Attachments(Paging):
 
 
 @router.get(
-    "", response=Page[Attachment], auth=needs("chat:read"), summary="List attachments", operation_id="list_attachments"
+    "",
+    response=Page[Attachment],
+    auth=require_scope("chat:read"),
+    summary="List attachments",
+    operation_id="list_attachments",
 )
 def list_attachments(request: HttpRequest, given: Query[Attachments]) -> Any:
     """The latest first. A draft that nobody sends goes after a day."""
@@ -67,11 +71,11 @@ def list_attachments(request: HttpRequest, given: Query[Attachments]) -> Any:
         mine = mine.filter(message=None)
     if given.conversation is not None:
         mine = mine.filter(message__conversation=given.conversation)
-    return page(request, mine, LATEST, given)
+    return paginate(request, mine, LATEST, given)
 
 
 @router.post(
-    "", response={201: Attachment}, auth=needs("chat:write"), summary="Upload an attachment",
+    "", response={201: Attachment}, auth=require_scope("chat:write"), summary="Upload an attachment",
     operation_id="upload_attachment",
 )  # fmt: skip
 def upload_attachment(
@@ -84,14 +88,14 @@ def upload_attachment(
         row = accept(person(request), file.name or "", file.read(), is_paste=is_paste)
     except ReadersBusyError as busy:
         wait = {"Retry-After": str(RETRY_SECONDS)}
-        raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, str(busy), "rate-limit", wait) from busy
+        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, str(busy), "rate-limit", wait) from busy
     except AttachmentRefusedError as refused:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
     return Status(HTTPStatus.CREATED, row)
 
 
 @router.get(
-    "/{int:attachment}", response=Attachment, auth=needs("chat:read"), summary="Get an attachment",
+    "/{int:attachment}", response=Attachment, auth=require_scope("chat:read"), summary="Get an attachment",
     operation_id="get_attachment",
 )  # fmt: skip
 def get_attachment(request: HttpRequest, attachment: int) -> Any:
@@ -100,7 +104,7 @@ def get_attachment(request: HttpRequest, attachment: int) -> Any:
 
 
 @router.get(
-    "/{int:attachment}/content", auth=needs("chat:read"), summary="Download an attachment",
+    "/{int:attachment}/content", auth=require_scope("chat:read"), summary="Download an attachment",
     operation_id="download_attachment", openapi_extra=HAS_BYTES,
 )  # fmt: skip
 def download_attachment(request: HttpRequest, attachment: int) -> HttpResponse:
@@ -121,7 +125,7 @@ class AttachmentText(Schema):
 
 
 @router.get(
-    "/{int:attachment}/text", response=AttachmentText, auth=needs("chat:read"),
+    "/{int:attachment}/text", response=AttachmentText, auth=require_scope("chat:read"),
     summary="Read the text of an attachment", operation_id="get_attachment_text",
 )  # fmt: skip
 def get_attachment_text(request: HttpRequest, attachment: int) -> Any:
@@ -133,14 +137,14 @@ def get_attachment_text(request: HttpRequest, attachment: int) -> Any:
 
 
 @router.delete(
-    "/{int:attachment}", response={204: None}, auth=needs("chat:write", Replay.NO_TEXT), summary="Remove a draft",
-    operation_id="remove_attachment",
+    "/{int:attachment}", response={204: None}, auth=require_scope("chat:write", Replay.NO_TEXT),
+    summary="Remove a draft", operation_id="remove_attachment",
 )  # fmt: skip
 def remove_attachment(request: HttpRequest, attachment: int) -> Any:
     """What was sent goes with its message: see forgetting."""
     row = _own(request, attachment)
     if row.message_id is not None:
-        raise Refusal(HTTPStatus.CONFLICT, "This was sent: it goes with its message, by forgetting that.")
+        raise ProblemError(HTTPStatus.CONFLICT, "This was sent: it goes with its message, by forgetting that.")
     row.delete()
     return Status(HTTPStatus.NO_CONTENT, None)
 

@@ -9,14 +9,14 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from chat import models
 from chat.api.conversations import Message, with_attachments
 from chat.turns import comparison
 
 router = Router()
 
-WHAT_IT_WAS_GIVEN: Final = needs("budget:read")
+WHAT_IT_WAS_GIVEN: Final = require_scope("budget:read")
 """Asked of the caller beside the scope of the operation: what the memories say, and what each answer took."""
 
 
@@ -28,14 +28,14 @@ class Tried(Schema):
 
 
 @router.get(
-    "/{int:message}/tried", response=list[Tried], auth=needs("chat:read"),
+    "/{int:message}/tried", response=list[Tried], auth=require_scope("chat:read"),
     summary="List answers that were tried without a memory", operation_id="list_tried",
 )  # fmt: skip
 def list_tried(request: HttpRequest, message: int) -> Any:
     """`message`: the answer that had them. The oldest first. A key needs `budget:read`, too."""
     WHAT_IT_WAS_GIVEN(request)
     user = person(request)
-    if not models.Message.objects.standing().for_user(user).filter(pk=message).exists():
+    if not models.Message.objects.not_deleted().for_user(user).filter(pk=message).exists():
         raise Http404
     return [{"message": pk, "left_out": told} for pk, told in comparison.tried_without(user, message)]
 
@@ -71,7 +71,7 @@ class Comparison(Schema):
 
 
 @router.get(
-    "/{int:tried}/comparison", response=Comparison, auth=needs("chat:read"),
+    "/{int:tried}/comparison", response=Comparison, auth=require_scope("chat:read"),
     summary="Compare an answer without a memory with the one that had it", operation_id="compare_answers",
 )  # fmt: skip
 def compare_answers(request: HttpRequest, tried: int) -> Any:

@@ -15,28 +15,28 @@ from django.utils.http import content_disposition_header
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, model_validator
 
-from accounts.api.auth import Replay, needs, person
+from accounts.api.auth import Replay, person, require_scope
 from chat import models
 from chat.api.attachments import Attachment
 from chat.archive.stream import streamed
 from chat.compaction import jobs
 from chat.conversations import archiving, markdown_export, options, trash
-from chat.conversations.model_choice import NotOffered, models_for
+from chat.conversations.model_choice import ModelNotOfferedError, models_for
 from chat.ingest import librarian_triggers
 from chat.messages.branch_path import walk
 from chat.messages.branches import IS_BRANCH
 from chat.messages.rendering import librarian_line
-from chat.pages.compacted_turns import outlook
+from chat.pages.compacted_turns import compaction_status
 from chat.projects.project_scope import project_of
 from chat.turns import intake
 from chat.turns.start import STATUS
-from chat.turns.stop import stop_elsewhere
+from chat.turns.stop import publish_stop
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 from recall.openapi.fields import Moment, Number
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["conversations"])
 
@@ -95,12 +95,12 @@ class Conversations(Paging):
 
 
 @router.get(
-    "", response=Page[Conversation], auth=needs("chat:read"), summary="List conversations",
+    "", response=Page[Conversation], auth=require_scope("chat:read"), summary="List conversations",
     operation_id="list_conversations",
 )  # fmt: skip
 def list_conversations(request: HttpRequest, given: Query[Conversations]) -> Any:
     """The latest first. Deleted ones are not among them."""
-    mine = models.Conversation.objects.standing().for_user(person(request))
+    mine = models.Conversation.objects.not_deleted().for_user(person(request))
     chosen = {
         "pinned_at__isnull": None if given.pinned is None else not given.pinned,
         "archived_at__isnull": None if given.archived is None else not given.archived,
@@ -112,7 +112,7 @@ def list_conversations(request: HttpRequest, given: Query[Conversations]) -> Any
         "last_activity_at__lt": given.until,
     }
     wanted = mine.filter(**{name: value for name, value in chosen.items() if value is not None})
-    return page(request, wanted, LATEST, given)
+    return paginate(request, wanted, LATEST, given)
 
 
 def _scope(request: HttpRequest, project: int) -> str:
@@ -133,7 +133,11 @@ class ModelChoice(Schema):
 
 
 @router.get(
-    "/models", response=list[ModelChoice], auth=needs("chat:read"), summary="List models", operation_id="list_models"
+    "/models",
+    response=list[ModelChoice],
+    auth=require_scope("chat:read"),
+    summary="List models",
+    operation_id="list_models",
 )
 def list_models(request: HttpRequest) -> Any:
     """What a conversation may be answered by, the installation's first."""
@@ -170,8 +174,8 @@ class Restored(Schema):
 
 
 @router.post(
-    "/delete", response=DeletedConversations, auth=needs("chat:write", Replay.NO_TEXT), summary="Delete conversations",
-    operation_id="delete_conversations",
+    "/delete", response=DeletedConversations, auth=require_scope("chat:write", Replay.NO_TEXT),
+    summary="Delete conversations", operation_id="delete_conversations",
 )  # fmt: skip
 def delete_conversations(request: HttpRequest, given: SeveralConversations) -> Any:
     """Out of sight at once, for good half an hour later. What was learned there stays: see forgetting."""
@@ -179,7 +183,7 @@ def delete_conversations(request: HttpRequest, given: SeveralConversations) -> A
 
 
 @router.post(
-    "/restore", response=Restored, auth=needs("chat:write", Replay.NO_TEXT), summary="Undo a deletion",
+    "/restore", response=Restored, auth=require_scope("chat:write", Replay.NO_TEXT), summary="Undo a deletion",
     operation_id="restore_conversations",
 )  # fmt: skip
 def restore_conversations(request: HttpRequest, given: Restoring) -> Any:
@@ -203,7 +207,7 @@ class Archived(Schema):
 
 
 @router.post(
-    "/archive", response=Archived, auth=needs("chat:write", Replay.NO_TEXT), summary="Archive conversations",
+    "/archive", response=Archived, auth=require_scope("chat:write", Replay.NO_TEXT), summary="Archive conversations",
     operation_id="archive_conversations",
 )  # fmt: skip
 def archive_conversations(request: HttpRequest, given: Archiving) -> Any:
@@ -220,12 +224,12 @@ def archive_conversations(request: HttpRequest, given: Archiving) -> Any:
 
 
 @router.get(
-    "/{uuid:conversation}", response=Conversation, auth=needs("chat:read"), summary="Get a conversation",
+    "/{uuid:conversation}", response=Conversation, auth=require_scope("chat:read"), summary="Get a conversation",
     operation_id="get_conversation",
 )  # fmt: skip
 def get_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """Without its messages."""
-    return own(request, conversation)
+    return get_own_conversation(request, conversation)
 
 
 class Change(Schema):
@@ -248,17 +252,17 @@ class Change(Schema):
 
 
 @router.patch(
-    "/{uuid:conversation}", response=Conversation, auth=needs("chat:write"), summary="Change a conversation",
+    "/{uuid:conversation}", response=Conversation, auth=require_scope("chat:write"), summary="Change a conversation",
     operation_id="change_conversation",
 )  # fmt: skip
 def change_conversation(request: HttpRequest, conversation: UUID, given: Change) -> Any:
     """Title, place in the list, role, project, model, effort. The next answer goes by it."""
     with transaction.atomic():
-        found = own(request, conversation)
+        found = get_own_conversation(request, conversation)
         _put(found, given)
         _choose(request, found, given)
-        nudge(f"user-{found.user_id}", "conversations")
-    return own(request, conversation)
+        publish_event(f"user-{found.user_id}", "conversations")
+    return get_own_conversation(request, conversation)
 
 
 def _put(found: models.Conversation, given: Change) -> None:
@@ -287,23 +291,23 @@ def _choose(request: HttpRequest, found: models.Conversation, given: Change) -> 
         "only_project": found.only_project,
     }
     try:
-        fields = options.beginning(
-            person(request), options.Choices(**now | {name: getattr(given, name) for name in named})
+        fields = options.initial_fields(
+            person(request), options.ConversationOptions(**now | {name: getattr(given, name) for name in named})
         )
-    except options.NotThere:
+    except options.OptionNotFoundError:
         raise Http404 from None
-    except NotOffered as refused:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
-    options.change(found, fields)
+    except ModelNotOfferedError as refused:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+    options.update_options(found, fields)
 
 
 @router.delete(
-    "/{uuid:conversation}", response=DeletedConversations, auth=needs("chat:write", Replay.NO_TEXT),
+    "/{uuid:conversation}", response=DeletedConversations, auth=require_scope("chat:write", Replay.NO_TEXT),
     summary="Delete a conversation", operation_id="delete_conversation",
 )  # fmt: skip
 def delete_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """Out of sight at once, for good half an hour later. What was learned there stays: see forgetting."""
-    own(request, conversation)
+    get_own_conversation(request, conversation)
     return _deleted(request, [conversation])
 
 
@@ -311,19 +315,19 @@ def _deleted(request: HttpRequest, chosen: list[UUID]) -> dict[str, Any]:
     try:
         moment, many = trash.delete(person(request), chosen)
     except trash.StillAnswering:
-        raise Refusal(HTTPStatus.CONFLICT, STOP_FIRST) from None
+        raise ProblemError(HTTPStatus.CONFLICT, STOP_FIRST) from None
     if not many:
         raise Http404
     return {"conversations": many, "deleted_at": moment.isoformat(), "until": moment + trash.UNDO_FOR}
 
 
 @router.get(
-    "/{uuid:conversation}/markdown", auth=needs("chat:read"), summary="Export a conversation",
+    "/{uuid:conversation}/markdown", auth=require_scope("chat:read"), summary="Export a conversation",
     operation_id="export_conversation", openapi_extra=HAS_MARKDOWN,
 )  # fmt: skip
 def export_conversation(request: HttpRequest, conversation: UUID) -> HttpResponse | StreamingHttpResponse:
     """The branch that is followed, as one Markdown file."""
-    found = own(request, conversation)
+    found = get_own_conversation(request, conversation)
     response = StreamingHttpResponse(streamed(markdown_export.pages, found), content_type=f"{MARKDOWN}; charset=utf-8")
     name = markdown_export.file_name(found)
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
@@ -370,19 +374,19 @@ class Messages(Paging):
 
 
 @router.get(
-    "/{uuid:conversation}/messages", response=Page[Message], auth=needs("chat:read"), summary="List messages",
+    "/{uuid:conversation}/messages", response=Page[Message], auth=require_scope("chat:read"), summary="List messages",
     operation_id="list_messages",
 )  # fmt: skip
 def list_messages(request: HttpRequest, conversation: UUID, given: Query[Messages]) -> Any:
     """Questions and answers in order of arrival, with their branches if asked."""
-    found = own(request, conversation)
-    said = told(models.Message.objects.filter(conversation=found, user=person(request)))
+    found = get_own_conversation(request, conversation)
+    said = api_messages(models.Message.objects.filter(conversation=found, user=person(request)))
     if given.branch == "followed":
         said = said.filter(pk__in=markdown_export.branch(found))
-    return page(request, said, IN_ORDER, given)
+    return paginate(request, said, IN_ORDER, given)
 
 
-def told(rows: Any) -> Any:
+def api_messages(rows: Any) -> Any:
     """Messages as the API tells them: no tools' own rows, none that is only tried, no large columns."""
     return with_attachments(rows.filter(IS_BRANCH))
 
@@ -406,15 +410,15 @@ class FoldedTurns(Schema):
 
 
 @router.get(
-    "/{uuid:conversation}/folded", response=Page[FoldedTurns], auth=needs("chat:read"), summary="List folded turns",
-    operation_id="list_folded",
+    "/{uuid:conversation}/folded", response=Page[FoldedTurns], auth=require_scope("chat:read"),
+    summary="List folded turns", operation_id="list_folded",
 )  # fmt: skip
 def list_folded(request: HttpRequest, conversation: UUID, given: Query[Paging]) -> Any:
     """The summaries that stand on the branch that is followed, in order."""
-    found = own(request, conversation)
+    found = get_own_conversation(request, conversation)
     standing = [piece.segment for piece in walk(found, found.active_leaf_id) if piece.segment is not None]
     segments = models.Segment.objects.for_user(person(request)).filter(pk__in=standing)
-    return page(request, segments, FROM_THE_FIRST, given)
+    return paginate(request, segments, FROM_THE_FIRST, given)
 
 
 # What goes on ----------------------------------------------------------------------------------------------------
@@ -437,47 +441,47 @@ class State(Schema):
 
 
 @router.get(
-    "/{uuid:conversation}/state", response=State, auth=needs("chat:read"), summary="How does a conversation stand?",
-    operation_id="get_conversation_state",
+    "/{uuid:conversation}/state", response=State, auth=require_scope("chat:read"),
+    summary="How does a conversation stand?", operation_id="get_conversation_state",
 )  # fmt: skip
 def get_state(request: HttpRequest, conversation: UUID) -> Any:
     """What goes on in the background."""
-    return _state(own(request, conversation))
+    return _state(get_own_conversation(request, conversation))
 
 
 @router.post(
-    "/{uuid:conversation}/end", response=State, auth=needs("chat:write", Replay.NO_TEXT),
+    "/{uuid:conversation}/end", response=State, auth=require_scope("chat:write", Replay.NO_TEXT),
     summary="End a conversation", operation_id="end_conversation",
 )  # fmt: skip
 def end_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """The librarian reads it now. A new message opens it again."""
-    found = own(request, conversation)
+    found = get_own_conversation(request, conversation)
     librarian_triggers.end(found)
-    return _state(own(request, conversation))
+    return _state(get_own_conversation(request, conversation))
 
 
 @router.post(
-    "/{uuid:conversation}/compact", response={202: State}, auth=needs("chat:write", Replay.NO_TEXT),
+    "/{uuid:conversation}/compact", response={202: State}, auth=require_scope("chat:write", Replay.NO_TEXT),
     summary="Compact a conversation", operation_id="compact_conversation",
 )  # fmt: skip
 def compact_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """Have its older turns summarised now. They stay, and stay searchable; 409 where there is nothing to do."""
-    found = own(request, conversation)
-    now = outlook(found)
+    found = get_own_conversation(request, conversation)
+    now = compaction_status(found)
     if not now.can_fold and not now.is_working:
-        raise Refusal(HTTPStatus.CONFLICT, "There is nothing to compact yet.")
+        raise ProblemError(HTTPStatus.CONFLICT, "There is nothing to compact yet.")
     with transaction.atomic():
-        jobs.ask(found, "asked")
+        jobs.request_compaction(found, "asked")
     return Status(HTTPStatus.ACCEPTED, _state(found))
 
 
 @router.post(
-    "/{uuid:conversation}/read-again", response={202: State}, auth=needs("chat:write", Replay.NO_TEXT),
+    "/{uuid:conversation}/read-again", response={202: State}, auth=require_scope("chat:write", Replay.NO_TEXT),
     summary="Have the librarian try again", operation_id="read_conversation_again",
 )  # fmt: skip
 def read_again(request: HttpRequest, conversation: UUID) -> Any:
     """What it could not read, once more."""
-    found = own(request, conversation)
+    found = get_own_conversation(request, conversation)
     failed = LibrarianRun.objects.for_user(person(request)).filter(conversation=found, state=LibrarianRun.State.FAILED)
     for run in failed:
         librarian.retry(run)
@@ -485,13 +489,13 @@ def read_again(request: HttpRequest, conversation: UUID) -> Any:
 
 
 @router.post(
-    "/{uuid:conversation}/stop", response={202: State}, auth=needs("chat:write", Replay.NO_TEXT),
+    "/{uuid:conversation}/stop", response={202: State}, auth=require_scope("chat:write", Replay.NO_TEXT),
     summary="Stop the answer", operation_id="stop_answer",
 )  # fmt: skip
 def stop_answer(request: HttpRequest, conversation: UUID) -> Any:
     """Whichever process writes it. What was written is kept."""
-    found = own(request, conversation)
-    stop_elsewhere(found.pk)
+    found = get_own_conversation(request, conversation)
+    publish_stop(found.pk)
     return Status(HTTPStatus.ACCEPTED, _state(found))
 
 
@@ -502,28 +506,28 @@ class Following(Schema):
 
 
 @router.post(
-    "/{uuid:conversation}/follow", response=Conversation, auth=needs("chat:write"), summary="Follow a branch",
+    "/{uuid:conversation}/follow", response=Conversation, auth=require_scope("chat:write"), summary="Follow a branch",
     operation_id="follow_branch",
 )  # fmt: skip
 def follow_branch(request: HttpRequest, conversation: UUID, given: Following) -> Any:
     """The conversation goes on from its end."""
-    found = own(request, conversation)
+    found = get_own_conversation(request, conversation)
     if not models.Message.objects.filter(conversation=found, pk=given.message).exists():
         raise Http404
     try:
-        intake.follow(person(request), given.message)
-    except intake.Refused as refused:
-        raise Refusal(STATUS.get(refused.code, 400), refused.sentence) from refused
-    return own(request, conversation)
+        intake.follow_branch(person(request), given.message)
+    except intake.TurnRejectedError as refused:
+        raise ProblemError(STATUS.get(refused.code, 400), refused.sentence) from refused
+    return get_own_conversation(request, conversation)
 
 
-def own(request: HttpRequest, pk: UUID) -> models.Conversation:
+def get_own_conversation(request: HttpRequest, pk: UUID) -> models.Conversation:
     """The caller's conversation.
 
     Raises:
         Http404: there is none, or it was deleted.
     """
-    mine = models.Conversation.objects.standing().for_user(person(request)).select_related("user", "role")
+    mine = models.Conversation.objects.not_deleted().for_user(person(request)).select_related("user", "role")
     found: models.Conversation | None = mine.filter(pk=pk).first()
     if found is None:
         raise Http404
@@ -531,7 +535,7 @@ def own(request: HttpRequest, pk: UUID) -> models.Conversation:
 
 
 def _state(found: models.Conversation) -> dict[str, Any]:
-    read, folding = librarian_line(found), outlook(found)
+    read, folding = librarian_line(found), compaction_status(found)
     named = ("is_reading", "has_read", "unread", "learned", "waiting")
     return {
         **{name: getattr(read, name) for name in named},

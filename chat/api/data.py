@@ -11,15 +11,15 @@ from django.utils import timezone
 from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
-from accounts.api.auth import Replay, confirmed, needs, person
+from accounts.api.auth import Replay, person, require_reauthentication, require_scope
 from chat.archive.export import archive, file_name
 from chat.archive.stream import streamed
 from chat.importing import jobs
 from chat.importing.entries import NotImportedError
 from chat.importing.view import shown
 from chat.models import ImportJob
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 imports = Router(tags=["import and export"])
 exports = Router(tags=["import and export"])
@@ -51,7 +51,7 @@ class Reading(Schema):
 
 
 @imports.post(
-    "", response={202: Import}, auth=needs("export"), operation_id="bring_in",
+    "", response={202: Import}, auth=require_scope("export"), operation_id="bring_in",
     summary="Bring in an export of ChatGPT or Claude, or Recall's own archive",
 )  # fmt: skip
 def bring_in(request: HttpRequest, file: File[UploadedFile]) -> Any:
@@ -59,19 +59,25 @@ def bring_in(request: HttpRequest, file: File[UploadedFile]) -> Any:
     try:
         job = jobs.accept(person(request), file.name or "export", file.size or 0, file.chunks())
     except NotImportedError as refusal:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refusal)) from refusal
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refusal)) from refusal
     return Status(HTTPStatus.ACCEPTED, _told(job))
 
 
-@imports.get("", response=Page[Import], auth=needs("export"), summary="List imports", operation_id="list_imports")
+@imports.get(
+    "", response=Page[Import], auth=require_scope("export"), summary="List imports", operation_id="list_imports"
+)
 def list_imports(request: HttpRequest, given: Query[Paging]) -> Any:
     """The newest first."""
-    found = page(request, ImportJob.objects.for_user(person(request)), LATEST, given)
+    found = paginate(request, ImportJob.objects.for_user(person(request)), LATEST, given)
     return {**found, "items": [_told(job) for job in found["items"]]}
 
 
 @imports.get(
-    "/{int:number}", response=Import, auth=needs("export"), summary="How far is an import?", operation_id="get_import"
+    "/{int:number}",
+    response=Import,
+    auth=require_scope("export"),
+    summary="How far is an import?",
+    operation_id="get_import",
 )
 def get_import(request: HttpRequest, number: int) -> Any:
     """Its row, in words and numbers."""
@@ -79,7 +85,7 @@ def get_import(request: HttpRequest, number: int) -> Any:
 
 
 @imports.post(
-    "/{int:number}/cancel", response=Import, auth=needs("export"), summary="Stop an import",
+    "/{int:number}/cancel", response=Import, auth=require_scope("export"), summary="Stop an import",
     operation_id="cancel_import",
 )  # fmt: skip
 def cancel_import(request: HttpRequest, number: int) -> Any:
@@ -91,7 +97,7 @@ def cancel_import(request: HttpRequest, number: int) -> Any:
 
 
 @imports.post(
-    "/{int:number}/read", response=Reading, auth=needs("export", Replay.NO_TEXT),
+    "/{int:number}/read", response=Reading, auth=require_scope("export", Replay.NO_TEXT),
     summary="Have the librarian read what came in", operation_id="read_import",
 )  # fmt: skip
 def read_import(request: HttpRequest, number: int) -> Any:
@@ -101,7 +107,7 @@ def read_import(request: HttpRequest, number: int) -> Any:
 
 @exports.get(
     "",
-    auth=needs("export"),
+    auth=require_scope("export"),
     summary="Everything as one archive",
     operation_id="export_everything",
     openapi_extra={
@@ -115,7 +121,7 @@ def read_import(request: HttpRequest, number: int) -> Any:
 )
 def export_everything(request: HttpRequest) -> Any:
     """A zip, as it is written; docs/import-export.md says what is in it."""
-    confirmed(request)
+    require_reauthentication(request)
     user = person(request)
     response = StreamingHttpResponse(streamed(archive, user), content_type=ZIP)
     response["Content-Disposition"] = f'attachment; filename="{file_name(user, timezone.now())}"'

@@ -10,15 +10,15 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import caller_of, needs, person
+from accounts.api.auth import get_caller, person, require_scope
 from accounts.api.scopes import SCOPES
 from accounts.languages import Language
 from accounts.models import AccessLog, validate_time_zone
 from accounts.staff import access_log
-from chat.conversations.model_choice import NotOffered, checked_effort, checked_model
+from chat.conversations.model_choice import ModelNotOfferedError, checked_effort, checked_model
 from memory.index import language_change
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["settings"])
 
@@ -52,13 +52,15 @@ class Preferences(Schema):
     effort: Literal["", "low", "medium", "high"] | None = None
 
 
-@router.get("", response=Person, auth=needs("settings"), summary="Who am I?", operation_id="get_me")
+@router.get("", response=Person, auth=require_scope("settings"), summary="Who am I?", operation_id="get_me")
 def get_me(request: HttpRequest) -> Any:
     """Preferences, and what the caller may do."""
     return _told(request)
 
 
-@router.patch("", response=Person, auth=needs("settings"), summary="Change preferences", operation_id="change_me")
+@router.patch(
+    "", response=Person, auth=require_scope("settings"), summary="Change preferences", operation_id="change_me"
+)
 def change_me(request: HttpRequest, given: Preferences) -> Any:
     """Name, time zone, how familiar to be, and what new conversations begin with."""
     user, named = person(request), given.model_dump(exclude_none=True)
@@ -68,8 +70,8 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
         model = checked_model(named.get("chat_model", user.chat_model))
         if "effort" in named:
             named["effort"] = checked_effort(named["effort"], model)
-    except NotOffered as refused:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+    except ModelNotOfferedError as refused:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
     if "chat_model" in named:
         named["chat_model"] = model
     for name, value in named.items():
@@ -82,12 +84,12 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
 
 
 def _told(request: HttpRequest) -> dict[str, Any]:
-    caller = caller_of(request)
+    caller = get_caller(request)
     named = ("email", "preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")
     return {
         **{name: getattr(caller.user, name) for name in named},
         "key": caller.key.name if caller.key else "",
-        "scopes": [scope for scope in SCOPES if caller.may(scope)],
+        "scopes": [scope for scope in SCOPES if caller.has_scope(scope)],
     }
 
 
@@ -105,8 +107,12 @@ class Look(Schema):
 
 
 @router.get(
-    "/looks", response=Page[Look], auth=needs("settings"), summary="Who looked at my memory?", operation_id="list_looks"
+    "/looks",
+    response=Page[Look],
+    auth=require_scope("settings"),
+    summary="Who looked at my memory?",
+    operation_id="list_looks",
 )
 def list_looks(request: HttpRequest, given: Query[Paging]) -> Any:
     """The latest first: who, at what and when. Never its text."""
-    return page(request, access_log.latest(person(request)), LATEST, given)
+    return paginate(request, access_log.latest(person(request)), LATEST, given)

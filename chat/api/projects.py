@@ -10,14 +10,14 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from chat import models
 from chat.api.undo import BringingBack, Deleted, deleted
 from chat.projects import projects
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
-from chat.projects.undo_tokens import GoneForGood
+from chat.projects.undo_tokens import UndoExpiredError
 from memory.documents.tree import NotMovedError
-from recall.openapi.problems import Refusal
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["projects and roles"])
 
@@ -51,24 +51,30 @@ class ChangedProject(Schema):
     archived: bool | None = None
 
 
-@router.get("", response=list[Project], auth=needs("chat:read"), summary="List projects", operation_id="list_projects")
+@router.get(
+    "", response=list[Project], auth=require_scope("chat:read"), summary="List projects", operation_id="list_projects"
+)
 def list_projects(request: HttpRequest, archived: Annotated[bool, Query()] = False) -> Any:
     """By name: those at hand, or those that were put away."""
     return list(projects.projects_of(person(request), archived=archived).order_by("name", "pk"))
 
 
 @router.post(
-    "", response={201: Project}, auth=needs("chat:write"), summary="Make a project", operation_id="make_project"
+    "", response={201: Project}, auth=require_scope("chat:write"), summary="Make a project", operation_id="make_project"
 )
 def make_project(request: HttpRequest, given: NewProject) -> Any:
     """With a folder of its own below /projects."""
     name = " ".join(given.name.split())
-    made = projects.make(person(request), name, given.instructions.strip(), only_project=given.only_project)
+    made = projects.create(person(request), name, given.instructions.strip(), only_project=given.only_project)
     return Status(HTTPStatus.CREATED, made)
 
 
 @router.get(
-    "/{int:project}", response=Project, auth=needs("chat:read"), summary="Get a project", operation_id="get_project"
+    "/{int:project}",
+    response=Project,
+    auth=require_scope("chat:read"),
+    summary="Get a project",
+    operation_id="get_project",
 )
 def get_project(request: HttpRequest, project: int) -> Any:
     """Its documents are listed as documents below its path, its conversations as conversations of the project."""
@@ -76,7 +82,7 @@ def get_project(request: HttpRequest, project: int) -> Any:
 
 
 @router.patch(
-    "/{int:project}", response=Project, auth=needs("chat:write"), summary="Change a project",
+    "/{int:project}", response=Project, auth=require_scope("chat:write"), summary="Change a project",
     operation_id="change_project",
 )  # fmt: skip
 def change_project(request: HttpRequest, project: int, given: ChangedProject) -> Any:
@@ -85,16 +91,16 @@ def change_project(request: HttpRequest, project: int, given: ChangedProject) ->
     words = found.instructions if given.instructions is None else given.instructions.strip()
     only = found.only_project if given.only_project is None else given.only_project
     try:
-        projects.change(found, " ".join((given.name or found.name).split()), words, only_project=only)
+        projects.update(found, " ".join((given.name or found.name).split()), words, only_project=only)
     except NotMovedError as refused:
-        raise Refusal(HTTPStatus.CONFLICT, str(refused)) from refused
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     if given.archived is not None:
         projects.archive(found, is_archived=given.archived)
     return _own(request, project)
 
 
 @router.delete(
-    "/{int:project}", response=Deleted, auth=needs("chat:write"), summary="Delete a project",
+    "/{int:project}", response=Deleted, auth=require_scope("chat:write"), summary="Delete a project",
     operation_id="delete_project",
 )  # fmt: skip
 def delete_project(request: HttpRequest, project: int) -> Any:
@@ -103,7 +109,7 @@ def delete_project(request: HttpRequest, project: int) -> Any:
 
 
 @router.post(
-    "/restore", response=Project, auth=needs("chat:write"), summary="Bring a deleted project back",
+    "/restore", response=Project, auth=require_scope("chat:write"), summary="Bring a deleted project back",
     operation_id="restore_project",
 )  # fmt: skip
 def restore_project(request: HttpRequest, given: BringingBack) -> Any:
@@ -112,9 +118,9 @@ def restore_project(request: HttpRequest, given: BringingBack) -> Any:
     409 where that cannot be: too late, not your token, or its folder has a project again.
     """
     try:
-        return projects.bring_back(person(request), given.token)
-    except GoneForGood as gone:
-        raise Refusal(HTTPStatus.CONFLICT, str(gone)) from gone
+        return projects.restore(person(request), given.token)
+    except UndoExpiredError as gone:
+        raise ProblemError(HTTPStatus.CONFLICT, str(gone)) from gone
 
 
 def _own(request: HttpRequest, pk: int) -> models.Project:

@@ -11,12 +11,12 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from budget.models import Receipt
 from chat.api.comparison import WHAT_IT_WAS_GIVEN
 from chat.api.search import Day
 from chat.conversations.provenance import GIVEN
-from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.pagination import Page, Paging, paginate
 
 router = Router()
 
@@ -71,7 +71,7 @@ class Answers(Paging):
 
 
 @router.get(
-    "", response=Page[Answer], auth=needs("chat:read"), summary="List answers with what they were given",
+    "", response=Page[Answer], auth=require_scope("chat:read"), summary="List answers with what they were given",
     operation_id="list_answers",
 )  # fmt: skip
 def list_answers(request: HttpRequest, given: Query[Answers]) -> Any:
@@ -89,7 +89,7 @@ def list_answers(request: HttpRequest, given: Query[Answers]) -> Any:
     told = receipts.select_related("message__parent").only(
         "user", "conversation", "items", "created_at", "message__text", "message__parent__text"
     )
-    return page(request, told, LATEST, given)
+    return paginate(request, told, LATEST, given)
 
 
 def _begin(day: date, zone: ZoneInfo) -> datetime:

@@ -16,7 +16,7 @@ from django.utils.html import strip_tags
 from ninja import Query, Router, Schema
 from pydantic import AfterValidator, Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from chat.api.conversations import Conversation
 from chat.conversations.search import Filter, FoundConversation, search
 from chat.conversations.search_query import MOST_CHARS
@@ -91,7 +91,7 @@ class FoundPage(Schema):
 
 
 @router.get(
-    "", response=FoundPage, auth=needs("chat:read"), summary="Search conversations",
+    "", response=FoundPage, auth=require_scope("chat:read"), summary="Search conversations",
     operation_id="search_conversations",
 )  # fmt: skip
 def search_conversations(request: HttpRequest, given: Query[Searching]) -> Any:

@@ -22,25 +22,25 @@ from django.http import Http404, HttpRequest, StreamingHttpResponse
 from ninja import Header, Query, Router, Schema
 from pydantic import Field, ValidationError
 
-from accounts.api.auth import Replay, needs, person
+from accounts.api.auth import Replay, person, require_scope
 from accounts.models import User
 from budget.models import Receipt
-from budget.receipts.debug import line, told
+from budget.receipts.debug import build_views, line
 from chat import models
 from chat.api import comparison, provenance
 from chat.api.conversations import Message
-from chat.api.conversations import told as as_told
+from chat.api.conversations import api_messages as as_told
 from chat.attachments.limits import MOST_A_MESSAGE
 from chat.conversations.options import FIELDS as CHOICES
 from chat.protocol import VERSION, Continue, Edit, Retry, Send, Without
 from chat.turns import intake
-from chat.turns.intake import Refused
-from chat.turns.live import TURNS, Frame, RunningTurn
+from chat.turns.intake import TurnRejectedError
+from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
 from chat.turns.oversized_message import keep_as_document
 from chat.turns.start import STATUS, Accepted, accept
-from recall.db.threads import in_thread
+from recall.db.threads import run_in_thread
 from recall.openapi.fields import Number
-from recall.openapi.problems import Refusal
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["turns"])
 router.add_router("", comparison.router)
@@ -79,7 +79,7 @@ STREAMED: Final = {
         }
     }
 }
-TO_WRITE: Final = needs("chat:write", Replay.NONE)
+TO_WRITE: Final = require_scope("chat:write", Replay.NONE)
 
 View = Literal["memory", "rag", "search"]
 ClientId = Annotated[UUID, Field(description="Given once a message: the same one again changes nothing")]
@@ -188,14 +188,14 @@ class Kept(Schema):
 
 
 @router.post(
-    "/{int:message}/keep", response=Kept, auth=needs("chat:write", Replay.NO_TEXT),
+    "/{int:message}/keep", response=Kept, auth=require_scope("chat:write", Replay.NO_TEXT),
     summary="Go on from this answer instead of the other one", operation_id="keep_answer",
 )  # fmt: skip
 def keep(request: HttpRequest, message: int) -> Kept:
     """Only while the conversation has not gone on from the other answer to the same question."""
     try:
-        conversation = intake.keep_instead(person(request), message)
-    except Refused as refused:
+        conversation = intake.choose_answer(person(request), message)
+    except TurnRejectedError as refused:
         raise _refusal(refused) from refused
     return Kept(conversation=conversation.pk, message=message)
 
@@ -208,27 +208,31 @@ class KeptText(Schema):
 
 
 @router.post(
-    "/{int:message}/keep-as-document", response=KeptText, auth=needs("chat:write"),
+    "/{int:message}/keep-as-document", response=KeptText, auth=require_scope("chat:write"),
     summary="Keep a message that was too long as a document", operation_id="keep_as_document",
 )  # fmt: skip
 def keep_text(request: HttpRequest, message: int) -> Any:
     """`message`: the answer that says so. 409 where the message was not too long."""
-    mine = models.Message.objects.standing().for_user(person(request)).select_related("parent", "user")
+    mine = models.Message.objects.not_deleted().for_user(person(request)).select_related("parent", "user")
     answer = mine.filter(pk=message).first()
     if answer is None:
         raise Http404
     document = keep_as_document(answer)
     if document is None:
-        raise Refusal(HTTPStatus.CONFLICT, "This message was not too long, so that nothing was kept.")
+        raise ProblemError(HTTPStatus.CONFLICT, "This message was not too long, so that nothing was kept.")
     return {"path": document.path, "title": document.title}
 
 
 @router.get(
-    "/{int:message}", response=Message, auth=needs("chat:read"), summary="Get a message", operation_id="get_message"
+    "/{int:message}",
+    response=Message,
+    auth=require_scope("chat:read"),
+    summary="Get a message",
+    operation_id="get_message",
 )
 def get_message(request: HttpRequest, message: int) -> Any:
     """A question or an answer as it stands now; one that is being written has its first part at most."""
-    found = as_told(models.Message.objects.standing().for_user(person(request))).filter(pk=message).first()
+    found = as_told(models.Message.objects.not_deleted().for_user(person(request))).filter(pk=message).first()
     if found is None:
         raise Http404
     return found
@@ -252,17 +256,17 @@ def _frame[F: Accepted](frame: type[F], name: str, **fields: Any) -> F:
     except ValidationError as wrong:
         together = f"{', '.join(CHOICES)} go with a new conversation only."
         detail = together if frame is Send else str(wrong.errors()[0]["msg"])
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from wrong
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from wrong
 
 
-def _refusal(refused: Refused) -> Refusal:
-    return Refusal(STATUS.get(refused.code, HTTPStatus.BAD_REQUEST), refused.sentence)
+def _refusal(refused: TurnRejectedError) -> ProblemError:
+    return ProblemError(STATUS.get(refused.code, HTTPStatus.BAD_REQUEST), refused.sentence)
 
 
 async def _streamed(request: HttpRequest, frame: Accepted, views: list[str] | None = None) -> StreamingHttpResponse:
     try:
         accepted = await accept(person(request).pk, frame)
-    except Refused as refused:
+    except TurnRejectedError as refused:
         raise _refusal(refused) from refused
     response = StreamingHttpResponse(_events(accepted, views or []), content_type=STREAM)
     response["Cache-Control"] = "no-store"
@@ -281,9 +285,11 @@ def _views(user: User, named: list[View], header: str) -> list[str]:
     asked = [*named, *(word.strip().lower() for word in header.split(",") if word.strip())]
     for name in asked:
         if name not in opened:
-            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"There is no debug output “{name[:40]}”.")
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"There is no debug output “{name[:40]}”.")
         if not (opened[name] or user.is_staff):
-            raise Refusal(HTTPStatus.FORBIDDEN, f"{name.upper()}_DEBUG is for staff; an operator may open it to all.")
+            raise ProblemError(
+                HTTPStatus.FORBIDDEN, f"{name.upper()}_DEBUG is for staff; an operator may open it to all."
+            )
     return [f"{name.upper()}_DEBUG" for name in asked]
 
 
@@ -292,11 +298,11 @@ async def _events(accepted: Frame, views: list[str]) -> AsyncIterator[str]:
     conversation, answer = UUID(accepted["conversation"]), int(accepted["message"])
     named = ("conversation", "message", "client_id", "created", "duplicate")
     yield _event("accepted", {name: accepted[name] for name in named})
-    running = TURNS.by_conversation.get(conversation)
+    running = TURN_REGISTRY.by_conversation.get(conversation)
     if running is not None and running.message_id == answer:
         async for event in _as_it_is_written(running):
             yield event
-    for event in await in_thread(_ending, answer, views):
+    for event in await run_in_thread(_ending, answer, views):
         yield event
 
 
@@ -305,11 +311,11 @@ async def _as_it_is_written(running: RunningTurn) -> AsyncIterator[str]:
     heard: asyncio.Queue[Frame] = asyncio.Queue()
     hear = heard.put_nowait
     so_far = running.snapshot()["text"]
-    TURNS.follow(running.conversation_id, hear)
+    TURN_REGISTRY.subscribe(running.conversation_id, hear)
     try:
         if so_far:
             yield _event("delta", {"type": "delta", "message": running.message_id, "offset": 0, "text": so_far})
-        while not heard.empty() or TURNS.writes(running.message_id):
+        while not heard.empty() or TURN_REGISTRY.writes(running.message_id):
             frame = await _next(heard)
             if frame is None:
                 yield ": still there\n\n"
@@ -318,7 +324,7 @@ async def _as_it_is_written(running: RunningTurn) -> AsyncIterator[str]:
             elif frame.get("message") == running.message_id and frame["type"] == "done":
                 return
     finally:
-        TURNS.leave(running.conversation_id, hear)
+        TURN_REGISTRY.unsubscribe(running.conversation_id, hear)
 
 
 async def _next(heard: asyncio.Queue[Frame]) -> Frame | None:
@@ -334,7 +340,7 @@ def _ending(message_id: int, views: list[str]) -> list[str]:
     """How it ended, as the rows say: debug lines, what failed, and the whole answer."""
     answer = models.Message.objects.get(pk=message_id)
     receipt = Receipt.objects.filter(message=answer).select_related("message").first()
-    debugged = told(receipt, views) if receipt else {}
+    debugged = build_views(receipt, views) if receipt else {}
     events = [line(name, debugged[name]) for name in views if name in debugged]
     error = answer.event_data.get("error")
     if error:

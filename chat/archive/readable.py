@@ -35,7 +35,9 @@ def pages(user: User) -> Iterator[tuple[str, str]]:
         if document.text:
             folder, _, name = document.path[1:].rpartition("/")
             yield f"markdown/documents/{_path(folder)}{_name(name)}-{document.pk}.md", without_marks(document.text)
-    for conversation in Conversation.objects.standing().for_user(user).order_by("started_at", "pk").iterator(AT_ONCE):
+    for conversation in (
+        Conversation.objects.not_deleted().for_user(user).order_by("started_at", "pk").iterator(AT_ONCE)
+    ):
         mark = str(conversation.pk)[:8]
         name = f"{conversation.started_at:%Y-%m-%d}-{_name(conversation.title)}-{mark}"
         yield f"markdown/conversations/{name}.md", "\n".join(_told(conversation))

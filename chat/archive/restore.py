@@ -36,7 +36,7 @@ from chat.importing.fields import items
 from chat.importing.view import listed
 from chat.models import Conversation
 from memory.documents.revisions import BEGINNINGS
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.index.indexer import restore_words
 from memory.models import Document
 from recall.db.sequences import new_ids
@@ -84,7 +84,7 @@ class _Archive:
     counts: dict[str, int]
 
 
-def bring_in(user: User, file: BinaryIO) -> dict[str, int]:
+def restore_archive(user: User, file: BinaryIO) -> dict[str, int]:
     """Bring an archive into an empty account, within the caller's transaction; rows by table.
 
     Raises:
@@ -119,7 +119,7 @@ def _brought() -> list[Table]:
 
 
 def _check_empty(user: User) -> None:
-    hold(user.pk)
+    lock_user(user.pk)
     what = what_there_is(user)
     if what:
         raise NotImportedError(NOT_EMPTY.format(what=what))

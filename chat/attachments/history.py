@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chat.attachments.prompt_blocks import Attached, as_seen, load
-from chat.messages.history import Past
+from chat.attachments.prompt_blocks import PromptAttachment, as_seen, load
+from chat.messages.history import ConversationHistory
 
 
-def in_outline(before: Past) -> Past:
+def in_outline(before: ConversationHistory) -> ConversationHistory:
     """What came before with its attachments, as far as its size and a summary need them."""
     found = load([turn.question.pk for turn in before.turns], with_images=False, with_texts=False)
     turns = [replace(turn, attachments=found.get(turn.question.pk, ())) for turn in before.turns]
     return replace(before, turns=tuple(turns))
 
 
-def with_attachments(before: Past, question_id: int, *, sees: bool) -> tuple[Past, tuple[Attached, ...]]:
+def with_attachments(
+    before: ConversationHistory, question_id: int, *, sees: bool
+) -> tuple[ConversationHistory, tuple[PromptAttachment, ...]]:
     """What came before with its attachments, and those of the question. `sees`: the model takes images."""
     asked = [turn.question.pk for turn in before.turns]
     found = load([*asked, question_id], with_images=sees)

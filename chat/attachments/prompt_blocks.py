@@ -20,7 +20,7 @@ from django.db.models.functions import Left
 from budget.counting.estimate import SAMPLE
 from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES
 from chat.models import Attachment
-from recall.db.prepared import AnyOf, Prepared
+from recall.db.prepared import AnyOf, PreparedQuery
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ImageBlockParam, TextBlockParam
@@ -32,7 +32,7 @@ UNSEEN: Final = "[image: {name}, {width}×{height}; you cannot see it here]"
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class PromptAttachment:
     """An attachment as prompts need it."""
 
     id: int
@@ -60,7 +60,7 @@ class Attached:
         return self.kind == Attachment.Kind.IMAGE
 
     @property
-    def told(self) -> str:
+    def prompt_text(self) -> str:
         """The text that stands for it, or beside its image."""
         if self.is_image:
             line = UNSEEN if self.is_unseen else IMAGE
@@ -81,15 +81,15 @@ class Attached:
         return self.mark if self.is_image else self.text
 
 
-def blocks(attached: Sequence[Attached]) -> list[ImageBlockParam | TextBlockParam]:
+def blocks(attached: Sequence[PromptAttachment]) -> list[ImageBlockParam | TextBlockParam]:
     """What stands before the person's words: images first, as models read them best, each after its name."""
     images = [one for one in attached if one.is_image]
     texts = [one for one in attached if not one.is_image]
     return [block for one in (*images, *texts) for block in _blocks(one)]
 
 
-def _blocks(one: Attached) -> Iterator[ImageBlockParam | TextBlockParam]:
-    yield {"type": "text", "text": one.told}
+def _blocks(one: PromptAttachment) -> Iterator[ImageBlockParam | TextBlockParam]:
+    yield {"type": "text", "text": one.prompt_text}
     if one.is_image and not one.is_unseen:
         data = base64.b64encode(one.content).decode()
         media_type: Any = one.media_type
@@ -103,7 +103,7 @@ def _quoted(name: str) -> str:
 # Which images are seen -------------------------------------------------------------------------------------------
 
 
-def as_seen(by_message: Sequence[tuple[Attached, ...]], *, sees: bool) -> list[tuple[Attached, ...]]:
+def as_seen(by_message: Sequence[tuple[PromptAttachment, ...]], *, sees: bool) -> list[tuple[PromptAttachment, ...]]:
     """The attachments of a conversation's messages, oldest first, with the images marked that are not shown."""
     images = [one.id for some in by_message for one in some if one.is_image]
     out = _left_out([sum(one.is_image for one in some) for some in by_message]) if sees else len(images)
@@ -111,7 +111,7 @@ def as_seen(by_message: Sequence[tuple[Attached, ...]], *, sees: bool) -> list[t
     return [marked(some, unseen) for some in by_message]
 
 
-def marked(attached: Iterable[Attached], unseen: Collection[int]) -> tuple[Attached, ...]:
+def marked(attached: Iterable[PromptAttachment], unseen: Collection[int]) -> tuple[PromptAttachment, ...]:
     """The same, those with such an id as images that are not shown."""
     return tuple(replace(one, is_unseen=one.id in unseen) for one in attached)
 
@@ -129,13 +129,13 @@ def _left_out(images: Sequence[int]) -> int:
 # Reading them ----------------------------------------------------------------------------------------------------
 
 
-def _reading(*, with_images: bool, with_texts: bool) -> Prepared[Any]:
+def _reading(*, with_images: bool, with_texts: bool) -> PreparedQuery[Any]:
     """Rows of a message's id and what an `Attached` is made of, by message and in their order."""
     nothing = Value(b"", BinaryField())
     image = Case(When(kind=Attachment.Kind.IMAGE, then=F("content")), default=nothing) if with_images else nothing
     text = F("text") if with_texts else Left("text", SAMPLE)
     columns = ("pk", "kind", "name", "media_type", "said", "tokens", "width", "height", "content_hash", "image")
-    return Prepared(
+    return PreparedQuery(
         lambda messages: (
             Attachment.objects.filter(message__in=AnyOf(messages))
             .annotate(said=text, image=image)
@@ -155,7 +155,7 @@ _READING: Final = {
 
 def load(
     message_ids: Collection[int], *, with_images: bool = True, with_texts: bool = True
-) -> dict[int, tuple[Attached, ...]]:
+) -> dict[int, tuple[PromptAttachment, ...]]:
     """The attachments of these messages, whose owner the caller knows. One statement; bytes of images only, and without
     texts as much of each as its class is told by."""
     if not message_ids:
@@ -167,10 +167,10 @@ def load(
     }
 
 
-def _attached(*described: Any, image: bytes) -> Attached:
-    return replace(Attached(*described), content=bytes(image))
+def _attached(*described: Any, image: bytes) -> PromptAttachment:
+    return replace(PromptAttachment(*described), content=bytes(image))
 
 
-def in_short(text: str, attached: Iterable[Attached]) -> str:
+def in_short(text: str, attached: Iterable[PromptAttachment]) -> str:
     """A message as a summary is made of it."""
     return "\n".join(part for part in (text, *(one.in_short for one in attached)) if part)

@@ -28,8 +28,8 @@ from chat.attachments.limits import (
 from chat.models import Attachment
 from memory.documents.readers import NotReadable, read_file, recognise, text_files
 from memory.documents.readers.isolated import NoTurn, turn
-from recall.db.connections import let_go
-from recall.llm.tokens import count
+from recall.db.connections import release_connection
+from recall.llm.tokens import count_tokens
 from recall.text import storable
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def accept(user: User, name: str, content: bytes, *, is_paste: bool = False) -> 
     """
     name = fitting_name(name)
     _check(user, name, len(content))
-    let_go()
+    release_connection()
     try:
         fields = _pasted(content) if is_paste else _read(user, name, content)
     except NoTurn as busy:
@@ -105,7 +105,7 @@ def _read(user: User, name: str, content: bytes) -> dict[str, Any]:
         raise NotReadable(OTHER_IMAGE)
     kind = recognise(name, content)
     text = read_file(name, content, waiting=user.pk)
-    return {"kind": Kind.FILE, "media_type": kind.media_type, "text": text, "tokens": count(text)}
+    return {"kind": Kind.FILE, "media_type": kind.media_type, "text": text, "tokens": count_tokens(text)}
 
 
 def _image(content: bytes) -> dict[str, Any]:
@@ -124,4 +124,4 @@ def _pasted(content: bytes) -> dict[str, Any]:
     """Named by its first words."""
     text = text_files.within_limits(text_files.decode(content))
     name = fitting_name(f"Pasted: {' '.join(text.split()[:PASTE_NAME_WORDS]).replace('/', ' ')}")
-    return {"kind": Kind.PASTE, "media_type": "text/plain", "text": text, "name": name, "tokens": count(text)}
+    return {"kind": Kind.PASTE, "media_type": "text/plain", "text": text, "name": name, "tokens": count_tokens(text)}

@@ -16,7 +16,7 @@ UNSEEN: Final = "This model cannot see images: it is told the name and the size 
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAttachment:
+class AttachmentView:
     """One attachment as a page shows it."""
 
     id: int
@@ -33,25 +33,28 @@ class ShownAttachment:
         return self.kind == Attachment.Kind.IMAGE
 
 
-def shown(row: Attachment) -> ShownAttachment:
+def build_attachment_view(row: Attachment) -> AttachmentView:
     """The row as pages show it."""
     size = filesizeformat(row.size)
-    return ShownAttachment(row.pk, row.kind, row.name, size, row.tokens, row.width, row.height)
+    return AttachmentView(row.pk, row.kind, row.name, size, row.tokens, row.width, row.height)
 
 
-def attached_to(messages: Iterable[Message]) -> dict[int, tuple[ShownAttachment, ...]]:
+def attached_to(messages: Iterable[Message]) -> dict[int, tuple[AttachmentView, ...]]:
     """What is attached to these messages, whose owner the caller knows, by their ids. One statement at most."""
     asked = [one.pk for one in messages if one.role == Message.Role.USER and one.pk and one.pk > 0]
     if not asked:
         return {}
     rows = Attachment.objects.filter(message__in=asked).defer("content", "text")
     ordered = rows.order_by("message", "number", "pk")
-    return {pk: tuple(map(shown, some)) for pk, some in groupby(ordered, key=lambda row: row.message_id or 0)}
+    return {
+        pk: tuple(map(build_attachment_view, some))
+        for pk, some in groupby(ordered, key=lambda row: row.message_id or 0)
+    }
 
 
 def as_json(row: Attachment, *, sees: bool) -> dict[str, Any]:
     """A draft as the composer shows it. `note`: what the person should know before it is sent."""
-    one = shown(row)
+    one = build_attachment_view(row)
     address = reverse("attachment", args=[row.pk])
     return {
         "id": one.id,

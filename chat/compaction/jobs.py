@@ -22,19 +22,26 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from budget.spending import usage
-from chat.compaction.segments import Stretch, fold_in, keep_long_results, next_stretch, said_elsewhere, unfolded
-from chat.compaction.triggers import BY_NAME, QUIET, Moment, reason
+from chat.compaction.segments import (
+    CompactionSpan,
+    create_segment,
+    keep_long_results,
+    load_uncompacted,
+    next_span,
+    said_elsewhere,
+)
+from chat.compaction.triggers import BY_NAME, QUIET, ConversationState, first_trigger
 from chat.compaction.window import LEAST_TURNS
 from chat.conversations.spend_fallback import is_left_to_rules
 from chat.models import Compaction, Conversation, Message
-from memory.forget_epoch import epoch, held
-from recall.celery import LEASE_SECONDS, queue
-from recall.db.connections import let_go
-from recall.db.notify import nudge
-from recall.llm.client import from_settings, remembered
+from memory.forget_epoch import forget_epoch, try_lock_user
+from recall.celery import LEASE_SECONDS, enqueue_on_commit
+from recall.db.connections import release_connection
+from recall.db.notify import publish_event
+from recall.llm.client import cached_capabilities, configured_capabilities
 
 if TYPE_CHECKING:
-    from chat.compaction.summaries import Summarised
+    from chat.compaction.summaries import SummaryResult
     from memory.librarian.engine import Usage
 
 TASK: Final = "chat.tasks.compact"
@@ -57,24 +64,24 @@ State = Compaction.State
 # Asking for it ---------------------------------------------------------------------------------------------------
 
 
-def ask(conversation: Conversation, why: str) -> Compaction | None:
+def request_compaction(conversation: Conversation, why: str) -> Compaction | None:
     """Have the older turns folded, once the caller's transaction is committed. `why`: the name of a trigger.
 
     There is one at a time: where one waits or is being done, that is it. None: it was done this very moment.
     """
     wish = _wish(conversation, why)
     if wish is not None:
-        queue(TASK, wish.pk)
+        enqueue_on_commit(TASK, wish.pk)
         _tell(wish)
     return wish
 
 
-def ask_if_due(conversation: Conversation, now: Moment, *, can_fold: bool) -> None:
+def request_if_due(conversation: Conversation, now: ConversationState, *, can_fold: bool) -> None:
     """Have the older turns folded if one of the triggers holds, and there is something to fold."""
-    why = reason(now)
+    why = first_trigger(now)
     if why is not None and can_fold:
         with transaction.atomic():
-            ask(conversation, why)
+            request_compaction(conversation, why)
 
 
 def ask_at_the_end(conversation: Conversation) -> None:
@@ -83,7 +90,7 @@ def ask_at_the_end(conversation: Conversation) -> None:
     leaf = conversation.active_leaf
     results = Message.objects.filter(conversation=conversation, event_type=Message.Event.TOOL_RESULT)
     if (leaf is not None and leaf.turn >= LEAST_TURNS) or results.exists():
-        ask(conversation, "ended")
+        request_compaction(conversation, "ended")
 
 
 def ask_where_quiet() -> int:
@@ -92,7 +99,7 @@ def ask_where_quiet() -> int:
     asked = Compaction.objects.filter(
         conversation=OuterRef("pk"), reason="quiet", created_at__gt=OuterRef("last_activity_at")
     )
-    quiet = Conversation.objects.standing().filter(
+    quiet = Conversation.objects.not_deleted().filter(
         ~Exists(asked),
         last_activity_at__range=(now - QUIET - MADE_UP_FOR, now - QUIET),
         active_leaf__turn__gte=LEAST_TURNS,
@@ -100,12 +107,12 @@ def ask_where_quiet() -> int:
     quiet = quiet.exclude(status=Conversation.Status.ENDED).exclude(active_leaf__status=Message.Status.STREAMING)
     found = [one for one in quiet.order_by("last_activity_at")[:QUIET_AT_ONCE] if _has_cache(one)]
     for conversation in found:
-        ask_if_due(conversation, Moment(silence=now - conversation.last_activity_at), can_fold=True)
+        request_if_due(conversation, ConversationState(silence=now - conversation.last_activity_at), can_fold=True)
     return len(found)
 
 
 def _has_cache(conversation: Conversation) -> bool:
-    able = remembered(conversation.model or settings.ENVIRONMENT.chat_model) or from_settings()
+    able = cached_capabilities(conversation.model or settings.ENVIRONMENT.chat_model) or configured_capabilities()
     return able.caching
 
 
@@ -119,7 +126,7 @@ def retry(failed: Compaction) -> bool:
             state=State.PENDING, attempts=0, not_before=timezone.now(), error="", finished_at=None
         )
         if changed:
-            queue(TASK, failed.pk)
+            enqueue_on_commit(TASK, failed.pk)
             _tell(failed)
     return bool(changed)
 
@@ -129,7 +136,7 @@ def requeue_due() -> int:
     due = Compaction.objects.due(timezone.now()).order_by("not_before", "pk").values_list("pk", flat=True)
     found = list(due[:REQUEUE_AT_ONCE])
     for pk in found:
-        queue(TASK, pk)
+        enqueue_on_commit(TASK, pk)
     return len(found)
 
 
@@ -142,31 +149,31 @@ def _wish(conversation: Conversation, why: str) -> Compaction | None:
 
 
 def _tell(wish: Compaction) -> None:
-    nudge(f"user-{wish.user_id}", "compaction", conversation=str(wish.conversation_id))
+    publish_event(f"user-{wish.user_id}", "compaction", conversation=str(wish.conversation_id))
 
 
 # Doing it --------------------------------------------------------------------------------------------------------
 
 
-def carry_out(compaction_id: int) -> bool:
+def run_compaction(compaction_id: int) -> bool:
     """Make one segment, if it is due and nobody else is at it; whether there is more to do."""
-    from chat.compaction.summaries import RuleEngine, engine, summarise
+    from chat.compaction.summaries import RuleEngine, choose_engine, summarise
 
     work = _claim(compaction_id)
     if work is None:
         return False
-    began = epoch(work.user_id)
+    began = forget_epoch(work.user_id)
     keep_long_results(work.conversation)
     was_asked = work.reason == "asked"
-    found = next_stretch(work.conversation, unfolded(work.conversation), was_asked=was_asked)
+    found = next_span(work.conversation, load_uncompacted(work.conversation), was_asked=was_asked)
     if found is None:
-        return _settle(work, None, None, began)
+        return _commit_segment(work, None, None, began)
     rules = RuleEngine(said_elsewhere(work.conversation, found))
-    chosen = rules if is_left_to_rules(work.conversation.user) else engine(rules)
-    let_go()
+    chosen = rules if is_left_to_rules(work.conversation.user) else choose_engine(rules)
+    release_connection()
     told = summarise(found.exchanges(), engine=chosen, fallback=rules)
     _book(work, told.usage)
-    return _settle(work, found, told, began)
+    return _commit_segment(work, found, told, began)
 
 
 @transaction.atomic
@@ -198,40 +205,40 @@ def _book(work: Compaction, used: Usage) -> None:
 
 
 @transaction.atomic
-def _settle(work: Compaction, found: Stretch | None, told: Summarised | None, began: int) -> bool:
+def _commit_segment(work: Compaction, found: CompactionSpan | None, told: SummaryResult | None, began: int) -> bool:
     """Fold and close the row, or leave it open for the next stretch: all of it or nothing. Whether there is more.
 
     `began`: the forget epoch in which the turns were read; where something was forgotten since, they are read anew.
     """
     from chat.compaction.summaries import DEFAULT_VERBOSITY
 
-    if not held(work.user_id):
+    if not try_lock_user(work.user_id):
         return False
     conversation = _locked(work.conversation_id)
     mine = Compaction.objects.select_for_update(of=("self",)).filter(pk=work.pk, state=State.RUNNING, claim=work.claim)
     locked: Compaction | None = mine.first()
     if conversation is None or locked is None:  # it is gone, or the lease ran out and another worker took over
         return False
-    if epoch(work.user_id) != began:
+    if forget_epoch(work.user_id) != began:
         locked.attempts -= 1
         _begin_anew(locked)
         return False
     if found is None or told is None:
         _finish(locked, State.DONE)
         return False
-    if not found.stands_in(unfolded(conversation)):
+    if not found.is_current(load_uncompacted(conversation)):
         _put_off(locked)
         return False
-    fold_in(conversation, found, told.summary, DEFAULT_VERBOSITY)
+    create_segment(conversation, found, told.summary, DEFAULT_VERBOSITY)
     locked.engine, locked.error = told.engine_name, told.failure
     locked.segments += 1
-    more = next_stretch(conversation, unfolded(conversation), was_asked=False) is not None
+    more = next_span(conversation, load_uncompacted(conversation), was_asked=False) is not None
     _go_on(locked) if more else _finish(locked, State.DONE, error=told.failure)
     return more
 
 
 def _locked(conversation_id: UUID) -> Conversation | None:
-    rows = Conversation.objects.standing().select_related("user").select_for_update(of=("self",))
+    rows = Conversation.objects.not_deleted().select_related("user").select_for_update(of=("self",))
     found: Conversation | None = rows.filter(pk=conversation_id).first()
     return found
 
@@ -245,7 +252,7 @@ def _go_on(work: Compaction) -> None:
 def _begin_anew(work: Compaction) -> None:
     work.state, work.claim, work.lease_until = State.PENDING, None, None
     work.save()
-    queue(TASK, work.pk)
+    enqueue_on_commit(TASK, work.pk)
     _tell(work)
 
 

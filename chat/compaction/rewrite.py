@@ -11,14 +11,14 @@ from django.conf import settings
 from django.db import transaction
 
 from budget.spending import usage
-from chat.compaction.segments import Stretch
+from chat.compaction.segments import CompactionSpan
 from chat.conversations.spend_fallback import is_left_to_rules
 from chat.messages.history import Turn, finished_turns
 from chat.models import Message, Segment
-from memory.forget_epoch import epoch, locked_epoch
+from memory.forget_epoch import forget_epoch, lock_forget_epoch
 from memory.index.indexer import index_segment
-from recall.db.connections import let_go
-from recall.llm.tokens import count
+from recall.db.connections import release_connection
+from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -37,7 +37,7 @@ def summarise_anew(user: User, segment_id: int) -> bool:
     """Write the summary that was dropped; False: something was forgotten meanwhile, or a part of it waits, too."""
     from chat.compaction.summaries import DEFAULT_VERBOSITY, Summary, merge  # late: it loads the SDK
 
-    began = epoch(user.pk)
+    began = forget_epoch(user.pk)
     segment: Segment | None = Segment.objects.for_user(user).filter(pk=segment_id).first()
     if segment is None or not is_dropped(segment):
         return True
@@ -51,12 +51,12 @@ def summarise_anew(user: User, segment_id: int) -> bool:
 
 
 def _summary_of_turns(user: User, segment: Segment) -> Summary:
-    from chat.compaction.summaries import RULES, engine, summarise
+    from chat.compaction.summaries import RULES, choose_engine, summarise
 
     turns = _turns_of(segment)
-    chosen = RULES if is_left_to_rules(user) else engine()
-    let_go()
-    told = summarise(Stretch(turns).exchanges(), engine=chosen)
+    chosen = RULES if is_left_to_rules(user) else choose_engine()
+    release_connection()
+    told = summarise(CompactionSpan(turns).exchanges(), engine=chosen)
     model = settings.ENVIRONMENT.librarian_model
     usage.add_background(user.pk, model, told.usage.input_tokens, told.usage.output_tokens)
     return told.summary
@@ -78,11 +78,11 @@ def _turns_of(segment: Segment) -> tuple[Turn, ...]:
 def _keep(segment: Segment, summary: Summary, began: int) -> bool:
     from chat.compaction.summaries import DEFAULT_VERBOSITY, render
 
-    if locked_epoch(segment.user_id) != began:
+    if lock_forget_epoch(segment.user_id) != began:
         return False
     text = render(summary, segment.first_turn, segment.last_turn, DEFAULT_VERBOSITY.limit)
     changed = Segment.objects.filter(pk=segment.pk, text=segment.text).update(
-        text=text, summary=summary.as_json(), topics=list(summary.topics), tokens=count(text)
+        text=text, summary=summary.as_json(), topics=list(summary.topics), tokens=count_tokens(text)
     )
     if changed:
         place = segment.last_message.seq if segment.last_message is not None else 0

@@ -23,18 +23,18 @@ from budget.counting.estimate import TextClass, classify, estimate
 from budget.planning.plan import Section
 from budget.planning.user_plan import plan_for
 from chat.attachments.history import in_outline
-from chat.attachments.prompt_blocks import Attached, in_short
-from chat.compaction.window import Sized, stretch, too_many
-from chat.messages.history import Past, Turn, past, tool_lines
+from chat.attachments.prompt_blocks import PromptAttachment, in_short
+from chat.compaction.window import SizedTurn, select_turns, too_many
+from chat.messages.history import ConversationHistory, Turn, load_history, tool_lines
 from chat.models import Conversation, Message, Segment
-from memory.documents.artifacts import keep_artifact
+from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
-from memory.forget_epoch import locked_epoch
+from memory.forget_epoch import lock_forget_epoch
 from memory.index.indexer import index_segment
 from memory.models import Chunk
 from recall.environment import setting
-from recall.llm.client import capabilities
-from recall.llm.tokens import count
+from recall.llm.client import get_capabilities
+from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from chat.compaction.summaries import Exchange, Summary, Verbosity
@@ -54,20 +54,20 @@ def keep_long_results(conversation: Conversation) -> int:
     """Move long tool results into `/artifacts`; how many. What was moved before is short by now."""
     results = Message.objects.filter(conversation=conversation, event_type=Message.Event.TOOL_RESULT)
     long = results.annotate(characters=Length("text")).filter(characters__gt=LONG_RESULT).defer("search")
-    return sum(_keep_result(conversation, result) for result in long if count(result.text) > LONG_RESULT)
+    return sum(_keep_result(conversation, result) for result in long if count_tokens(result.text) > LONG_RESULT)
 
 
 @transaction.atomic
 def _keep_result(conversation: Conversation, result: Message) -> bool:
     """Keep one result; the document and the reference to it come to be together, or not at all: what was deleted or
     forgotten since it was read is not kept."""
-    locked_epoch(conversation.user_id)  # nothing is forgotten between the two
+    lock_forget_epoch(conversation.user_id)  # nothing is forgotten between the two
     unchanged = Message.objects.filter(pk=result.pk, text=result.text)
     if unchanged.select_for_update().values_list("pk").first() is None:
         return False
     name = f"{result.author or 'tool'} {result.turn}"
     try:
-        path = keep_artifact(conversation.user, str(conversation.pk), name, result.text)
+        path = store_artifact(conversation.user, str(conversation.pk), name, result.text)
     except (PathTakenError, ValidationError):  # no room at that path: the result stays where it is
         return False
     reference = REFERENCE.format(characters=len(result.text), path=path)
@@ -78,7 +78,7 @@ def _keep_result(conversation: Conversation, result: Message) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class CompactionSpan:
     """Turns that are to be folded, in a row."""
 
     turns: tuple[Turn, ...]
@@ -108,7 +108,7 @@ class Stretch:
             for t in self.turns
         ]
 
-    def stands_in(self, before: Past) -> bool:
+    def is_current(self, before: ConversationHistory) -> bool:
         """Whether none of it was folded, edited or left for another branch meanwhile."""
         today = {turn.answer.pk: turn for turn in before.turns}
         return all((now := today.get(turn.answer.pk)) is not None and _told(now) == _told(turn) for turn in self.turns)
@@ -119,23 +119,23 @@ def _told(turn: Turn) -> tuple[str, str, list[str]]:
     return turn.question.text, turn.answer.text, tool_lines(turn.answer)
 
 
-def unfolded(conversation: Conversation) -> Past:
+def load_uncompacted(conversation: Conversation) -> ConversationHistory:
     """What the active branch holds, without an answer that is still being written."""
-    found = in_outline(past(conversation, conversation.active_leaf_id))
+    found = in_outline(load_history(conversation, conversation.active_leaf_id))
     written = tuple(turn for turn in found.turns if turn.answer.status != Message.Status.STREAMING)
-    return Past(written, found.segments)
+    return ConversationHistory(written, found.segments)
 
 
-def next_stretch(conversation: Conversation, before: Past, *, was_asked: bool) -> Stretch | None:
+def next_span(conversation: Conversation, before: ConversationHistory, *, was_asked: bool) -> CompactionSpan | None:
     """The turns to fold next; None: none."""
     model = conversation.model or settings.ENVIRONMENT.chat_model
-    plan = plan_for(conversation.user, capabilities(model).context_window)
+    plan = plan_for(conversation.user, get_capabilities(model).context_window)
     sizes = sized(before.turns, calibration.ratios(model))
-    found = stretch(sizes, plan.ceilings[Section.HISTORY], was_asked=was_asked)
-    return None if found is None else Stretch(tuple(turn for turn in before.turns if turn.number in found))
+    found = select_turns(sizes, plan.ceilings[Section.HISTORY], was_asked=was_asked)
+    return None if found is None else CompactionSpan(tuple(turn for turn in before.turns if turn.number in found))
 
 
-def said_elsewhere(conversation: Conversation, found: Stretch) -> list[str]:
+def said_elsewhere(conversation: Conversation, found: CompactionSpan) -> list[str]:
     """What the person wrote in other turns, the latest first: their words are less of a topic in these."""
     from chat.conversations.topics import READ_CHARACTERS
 
@@ -145,10 +145,10 @@ def said_elsewhere(conversation: Conversation, found: Stretch) -> list[str]:
     return list(beginnings.values_list("beginning", flat=True)[:ELSEWHERE_TURNS])
 
 
-def sized(turns: Sequence[Turn], ratios: dict[TextClass, float]) -> list[Sized]:
+def sized(turns: Sequence[Turn], ratios: dict[TextClass, float]) -> list[SizedTurn]:
     """The turns with the tokens they take in a prompt."""
     return [
-        Sized(
+        SizedTurn(
             t.number,
             sum(estimate({classify(m.text): m.tokens}, ratios) for m in (t.question, t.answer))
             + sum(estimate({_kind(one): one.tokens}, ratios) for one in t.attachments),
@@ -157,14 +157,16 @@ def sized(turns: Sequence[Turn], ratios: dict[TextClass, float]) -> list[Sized]:
     ]
 
 
-def _kind(one: Attached) -> TextClass:
+def _kind(one: PromptAttachment) -> TextClass:
     return TextClass.IMAGE if one.is_image else classify(one.text)
 
 
 # Stage 2: folding ------------------------------------------------------------------------------------------------
 
 
-def fold_in(conversation: Conversation, found: Stretch, summary: Summary, verbosity: Verbosity) -> Segment:
+def create_segment(
+    conversation: Conversation, found: CompactionSpan, summary: Summary, verbosity: Verbosity
+) -> Segment:
     """Put the summary in the place of the stretch. Within a transaction that holds the conversation's row."""
     last = found.turns[-1].answer
     segment = _made(
@@ -181,7 +183,7 @@ def fold_in(conversation: Conversation, found: Stretch, summary: Summary, verbos
     _archive(segment, timezone.now())
     index_segment(conversation.user_id, conversation.pk, segment.pk, segment.text, place=last.seq)
     Chunk.objects.filter(segment=segment).update(said_at=last.created_at)
-    _merge_oldest(conversation, past(conversation, conversation.active_leaf_id).segments, verbosity)
+    _merge_oldest(conversation, load_history(conversation, conversation.active_leaf_id).segments, verbosity)
     # What the placeholder stood for is told by the summary now; if it does not suffice, the next prompt is cut anew.
     Conversation.objects.filter(pk=conversation.pk).update(cut_from=0, cut_until=0)
     return segment
@@ -217,7 +219,7 @@ def _made(conversation: Conversation, segment: Segment, summary: Summary, verbos
     segment.number = (numbers["last"] or 0) + 1
     segment.text = render(summary, segment.first_turn, segment.last_turn, verbosity.limit)
     segment.summary, segment.topics = summary.as_json(), list(summary.topics)
-    segment.tokens = count(segment.text)
+    segment.tokens = count_tokens(segment.text)
     segment.save(force_insert=True)
     return segment
 

@@ -23,7 +23,7 @@ QUIET: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ConversationState:
     """How a conversation stands. Tokens are estimates of the model's."""
 
     turns: int = 0
@@ -58,7 +58,7 @@ class Trigger:
     """As `Compaction.reason` keeps it."""
     why: str
     """What the page says."""
-    holds: Callable[[Moment], bool]
+    condition: Callable[[ConversationState], bool]
 
 
 TRIGGERS: Final = (
@@ -90,6 +90,6 @@ TRIGGERS: Final = (
 BY_NAME: Final = {trigger.name: trigger for trigger in TRIGGERS}
 
 
-def reason(now: Moment) -> str | None:
+def first_trigger(now: ConversationState) -> str | None:
     """Name of the first trigger that holds; None: history stays as it is."""
-    return next((trigger.name for trigger in TRIGGERS if trigger.holds(now)), None)
+    return next((trigger.name for trigger in TRIGGERS if trigger.condition(now)), None)

@@ -35,14 +35,14 @@ forget the history, too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class SizedTurn:
     """A turn and what it takes in the prompt."""
 
     number: int
     tokens: int
 
 
-def stretch(turns: Sequence[Sized], ceiling: int, *, was_asked: bool = False) -> TurnRange | None:
+def select_turns(turns: Sequence[SizedTurn], ceiling: int, *, was_asked: bool = False) -> TurnRange | None:
     """The turns to fold next, of those that stand in the prompt as they were said; None: none, or too few.
 
     `ceiling`: tokens that the plan gives to history. `was_asked`: a person pressed the button.
@@ -54,7 +54,7 @@ def stretch(turns: Sequence[Sized], ceiling: int, *, was_asked: bool = False) ->
     return TurnRange(folded[0].number, folded[-1].number)
 
 
-def _staying(turns: Sequence[Sized], ceiling: int) -> int:
+def _staying(turns: Sequence[SizedTurn], ceiling: int) -> int:
     """How many at the end stay."""
     room = ceiling * KEPT_PERCENT // 100
     staying = 0

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.models import Conversation, ConversationQuerySet
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 UNDO: Final = "undo-archiving"
 """Extra tag of a notice that offers to put back what was archived, followed by the moment (templates/base.html)."""
@@ -48,8 +48,8 @@ def put_back(user: User, conversations: Sequence[UUID]) -> int:
 
 
 def _mine(user: User) -> ConversationQuerySet:
-    return Conversation.objects.standing().for_user(user)
+    return Conversation.objects.not_deleted().for_user(user)
 
 
 def _tell(user: User) -> None:
-    nudge(f"user-{user.pk}", "conversations")
+    publish_event(f"user-{user.pk}", "conversations")

@@ -29,7 +29,7 @@ type Selecting = Literal["", "some", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ListQuery:
     """Which conversations are listed, and how."""
 
     archived: bool = False
@@ -68,12 +68,12 @@ class Wanted:
         return replace(self, listed=self.listed + LISTED).query
 
 
-def wanted(query: QueryDict) -> Wanted:
+def parse_list_query(query: QueryDict) -> ListQuery:
     """What an address asks for; what makes no sense is the usual list."""
     listed, selecting = query.get("listed", ""), query.get("select", "")
     many = min(int(listed), MOST_LISTED) if listed.isdecimal() and len(listed) < 7 else LISTED
     boxes: Selecting = "all" if selecting == "all" else "some" if selecting else ""
-    return Wanted(query.get("list") == "archived", boxes, max(many, LISTED))
+    return ListQuery(query.get("list") == "archived", boxes, max(many, LISTED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,13 @@ class ConversationList:
     groups: list[tuple[str, list[Conversation]]]
     has_more: bool
     has_archived: bool
-    wanted: Wanted
+    wanted: ListQuery
 
 
-def conversation_list(user: User, now: datetime, asked: Wanted | None = None) -> ConversationList:
+def conversation_list(user: User, now: datetime, asked: ListQuery | None = None) -> ConversationList:
     """The user's conversations, grouped as the user tells days. Two queries."""
-    asked = asked or Wanted()
-    mine = Conversation.objects.standing().for_user(user)
+    asked = asked or ListQuery()
+    mine = Conversation.objects.not_deleted().for_user(user)
     rows = mine.filter(archived_at__isnull=not asked.archived)
     ordered = rows.order_by(F("pinned_at").desc(nulls_last=True), "-last_activity_at")
     shown = list(ordered.only("id", "title", "last_activity_at", "pinned_at")[: asked.listed + 1])

@@ -17,7 +17,7 @@ from django.conf import settings
 from accounts.models import User
 from budget.spending.prices import LIST_PRICES, ListPrice
 from chat.models import Conversation
-from recall.llm.client import from_settings, remembered
+from recall.llm.client import cached_capabilities, configured_capabilities
 
 OFFLINE_MODELS: Final = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
 """Names that the offline server answers to (offline/models.py); behind each answers the same demonstration."""
@@ -34,7 +34,7 @@ _NAME: Final = re.compile(r"[\w.:@/+-]{1,80}", re.ASCII)
 _OURS: Final = re.compile(r"claude-([a-z]+)-(\d+)(?:-(\d+))?")
 
 
-class NotOffered(ValueError):
+class ModelNotOfferedError(ValueError):
     """There is no such model or effort to choose; the message is one sentence for the person."""
 
 
@@ -85,10 +85,14 @@ def checked_model(name: str) -> str:
         return ""
     if takes_any_name():
         if _NAME.fullmatch(name) is None:
-            raise NotOffered(f"“{name[:LONGEST_NAME]}” is no name of a model: letters, digits and . : / - _ @ +.")
+            raise ModelNotOfferedError(
+                f"“{name[:LONGEST_NAME]}” is no name of a model: letters, digits and . : / - _ @ +."
+            )
         return name
     if name not in offered_names():
-        raise NotOffered(f"There is no model “{name[:LONGEST_NAME]}” here; there are {', '.join(offered_names())}.")
+        raise ModelNotOfferedError(
+            f"There is no model “{name[:LONGEST_NAME]}” here; there are {', '.join(offered_names())}."
+        )
     return name
 
 
@@ -99,7 +103,7 @@ def checked_effort(effort: str, model: str) -> str:
         NotOffered: there is no such effort.
     """
     if effort not in EFFORTS:
-        raise NotOffered(f"There is no effort “{effort[:20]}”; there are {', '.join(filter(None, EFFORTS))}.")
+        raise ModelNotOfferedError(f"There is no effort “{effort[:20]}”; there are {', '.join(filter(None, EFFORTS))}.")
     return effort if has_effort(model or settings.ENVIRONMENT.chat_model) else ""
 
 
@@ -108,7 +112,7 @@ def defaults_of(user: User) -> tuple[str, str]:
     try:
         model = checked_model(user.chat_model)
         return model, checked_effort(user.effort, model)
-    except NotOffered:
+    except ModelNotOfferedError:
         return "", ""
 
 
@@ -116,7 +120,7 @@ def has_effort(model: str) -> bool:
     """Whether one can choose how much effort it takes; of somebody else's server as it says, else as its operator."""
     if not takes_any_name():
         return model not in WITHOUT_EFFORT
-    return (remembered(model) or from_settings()).effort
+    return (cached_capabilities(model) or configured_capabilities()).effort
 
 
 def label_of(model: str) -> str:

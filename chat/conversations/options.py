@@ -15,7 +15,7 @@ from accounts.models import User
 from chat.conversations.model_choice import checked_effort, checked_model, defaults_of, label_of
 from chat.models import Conversation, Project, Role
 from chat.projects.project_scope import project_of
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 WRITES_CACHE_ANEW: Final = (
     "The next answer goes by it, and writes the provider’s cache anew, so that it costs more than the others."
@@ -27,12 +27,12 @@ NO_SUCH_ROLE: Final = "There is no such role of yours."
 NO_SUCH_PROJECT: Final = "There is no such project of yours."
 
 
-class NotThere(ValueError):
+class OptionNotFoundError(ValueError):
     """The role or project that was chosen is not there, or not this person's; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class ConversationOptions:
     """What was chosen for a new conversation. None: nothing was, so that the default holds."""
 
     role: int | None = None
@@ -44,10 +44,10 @@ class Choices:
     only_project: bool | None = None
 
 
-NOTHING_CHOSEN: Final = Choices()
+NOTHING_CHOSEN: Final = ConversationOptions()
 
 
-def beginning(user: User, chosen: Choices = NOTHING_CHOSEN) -> dict[str, Any]:
+def initial_fields(user: User, chosen: ConversationOptions = NOTHING_CHOSEN) -> dict[str, Any]:
     """Fields of the new conversation.
 
     Raises:
@@ -70,7 +70,7 @@ def beginning(user: User, chosen: Choices = NOTHING_CHOSEN) -> dict[str, Any]:
     }
 
 
-def change(conversation: Conversation, fields: Mapping[str, Any]) -> list[str]:
+def update_options(conversation: Conversation, fields: Mapping[str, Any]) -> list[str]:
     """Give it these fields, as `beginning` tells them; a sentence for each that was other before, and on the cache."""
     changed = [name for name in fields if getattr(conversation, name) != fields[name]]
     if not changed:
@@ -79,7 +79,7 @@ def change(conversation: Conversation, fields: Mapping[str, Any]) -> list[str]:
     for name in changed:
         setattr(conversation, name, fields[name])
     conversation.save(update_fields=changed)
-    nudge(f"user-{conversation.user_id}", "conversations")
+    publish_event(f"user-{conversation.user_id}", "conversations")
     told = _told(conversation)
     sentences = [told[name] for name in changed]
     is_anew = conversation.active_leaf_id is not None and _stands_before_history(conversation) != before
@@ -88,7 +88,7 @@ def change(conversation: Conversation, fields: Mapping[str, Any]) -> list[str]:
 
 def _stands_before_history(conversation: Conversation) -> tuple[str, ...]:
     role, project = conversation.role, project_of(conversation)
-    told = (role.told if role else "", project.told if project else "")
+    told = (role.prompt_text if role else "", project.prompt_text if project else "")
     return (*told, conversation.model, conversation.effort)
 
 
@@ -98,7 +98,7 @@ def own_role(user: User, pk: int | None) -> Role | None:
         return None
     role = Role.objects.for_user(user).filter(pk=pk).first()
     if role is None:
-        raise NotThere(NO_SUCH_ROLE)
+        raise OptionNotFoundError(NO_SUCH_ROLE)
     return role
 
 
@@ -108,7 +108,7 @@ def own_project(user: User, pk: int | None) -> Project | None:
         return None
     project = Project.objects.for_user(user).filter(pk=pk).first()
     if project is None:
-        raise NotThere(NO_SUCH_PROJECT)
+        raise OptionNotFoundError(NO_SUCH_PROJECT)
     return project
 
 

@@ -20,7 +20,7 @@ GIVEN: Final = (Section.MEMORIES, Section.PROFILE)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AnswerProvenance:
     """One answer, and what it was given from."""
 
     message_id: int
@@ -40,7 +40,7 @@ def day_of(text: str) -> date | None:
         return None
 
 
-def answers_until(user: User, day: date) -> list[Given]:
+def answers_until(user: User, day: date) -> list[AnswerProvenance]:
     """The latest answers up to the end of that day where the person is. One statement."""
     end = datetime.combine(day, time.min, user.zone) + timedelta(days=1)
     given = Receipt.objects.for_user(user).filter(created_at__lt=end, conversation__deleted_at=None)
@@ -51,10 +51,10 @@ def answers_until(user: User, day: date) -> list[Given]:
     return [_given(receipt, user) for receipt in shown[:MOST]]
 
 
-def _given(receipt: Receipt, user: User) -> Given:
+def _given(receipt: Receipt, user: User) -> AnswerProvenance:
     kept = [item for section in GIVEN for item in receipt.items if item["kept"] and item["section"] == section]
     question = receipt.message.parent
-    return Given(
+    return AnswerProvenance(
         receipt.message_id,
         _excerpt(question.text if question else ""),
         _excerpt(receipt.message.text),

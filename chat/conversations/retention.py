@@ -28,7 +28,7 @@ from budget.receipts import retention as receipts
 from chat.conversations import trash
 from chat.models import Conversation, Message
 from memory.documents.artifacts import remove_old_artifacts
-from memory.forget_epoch import held
+from memory.forget_epoch import try_lock_user
 from memory.models import LibrarianRun
 
 if TYPE_CHECKING:
@@ -93,13 +93,13 @@ def _conversations(before: datetime, days: int) -> int:
     found = list(due.order_by("last_activity_at", "pk").values_list("pk", flat=True)[:AT_ONCE])
     owners = [owner for owner in (trash.remove(pk, due) for pk in found) if owner is not None]
     for owner in {one.pk: one for one in owners}.values():
-        trash.tell(owner)
+        trash.notify_lists(owner)
     return len(owners)
 
 
 def quiet_since(before: datetime) -> ConversationQuerySet:
     """Conversations, pinned and archived ones too, in which nothing was said since then and that nobody works on."""
-    quiet = Conversation.objects.standing().filter(last_activity_at__lt=before)
+    quiet = Conversation.objects.not_deleted().filter(last_activity_at__lt=before)
     found: ConversationQuerySet = quiet.exclude(librarian_runs__state__in=WAITING).exclude(
         messages__status=Message.Status.STREAMING
     )
@@ -117,7 +117,7 @@ def _by_person(due: QuerySet[Any], remove: Callable[[QuerySet[Any]], int]) -> in
     changed = 0
     for user_id, rows in groupby(found, key=itemgetter(0)):
         with transaction.atomic():
-            if held(user_id):
+            if try_lock_user(user_id):
                 changed += remove(due.filter(pk__in=[pk for _, pk in rows]))
     return changed
 

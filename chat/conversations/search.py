@@ -20,7 +20,7 @@ from django.db.models import Q
 from django.utils.safestring import SafeString
 
 from accounts.models import User
-from chat.conversations.search_query import Asked, asked, marked, snippet
+from chat.conversations.search_query import SearchQuery, highlight, parse_query, snippet
 from chat.messages.rendering import told_time
 from chat.models import Conversation, Message
 
@@ -104,7 +104,7 @@ class _Row:
 
 def search(user: User, typed: str, only: Filter, now: datetime, page: int = 1) -> Results:
     """One page of what was said in those words. At most five statements."""
-    words = asked(typed)
+    words = parse_query(typed)
     if not words.terms:
         return Results()
     rows = _rows(user, words, only)
@@ -149,7 +149,7 @@ _ONLY: Final[dict[str, LiteralString]] = {
 }
 
 
-def _rows(user: User, words: Asked, only: Filter) -> list[_Row]:
+def _rows(user: User, words: SearchQuery, only: Filter) -> list[_Row]:
     """The newest messages that hold the words, each text of a conversation as often as it stands there."""
     query = _EITHER if words.joined_by_or else _BOTH if words.words and words.beginning else _WORDS
     query = query if words.words else _BEGINNING
@@ -171,7 +171,7 @@ def _rows(user: User, words: Asked, only: Filter) -> list[_Row]:
         return [_Row(*row) for row in cursor.fetchall()]
 
 
-def _titled(user: User, words: Asked, only: Filter) -> dict[UUID, datetime]:
+def _titled(user: User, words: SearchQuery, only: Filter) -> dict[UUID, datetime]:
     """Conversations whose title holds the words, and when they were last active."""
     if only.role or only.conversation:
         return {}
@@ -180,7 +180,7 @@ def _titled(user: User, words: Asked, only: Filter) -> dict[UUID, datetime]:
         holding = holding | Q(title__icontains=term) if words.any_will_do else holding & Q(title__icontains=term)
     for term in words.unwanted:
         holding &= ~Q(title__icontains=term)
-    mine = Conversation.objects.standing().for_user(user).filter(holding)
+    mine = Conversation.objects.not_deleted().for_user(user).filter(holding)
     if only.archived:
         mine = mine.filter(archived_at__isnull=only.archived == "no")
     if only.since:
@@ -223,9 +223,9 @@ def freshness(age: timedelta) -> float:
 
 
 def _told(
-    user: User, words: Asked, shown: Sequence[UUID], rows: Sequence[_Row], only: Filter, now: datetime
+    user: User, words: SearchQuery, shown: Sequence[UUID], rows: Sequence[_Row], only: Filter, now: datetime
 ) -> list[FoundConversation]:
-    conversations = Conversation.objects.standing().for_user(user).in_bulk(shown)
+    conversations = Conversation.objects.not_deleted().for_user(user).in_bulk(shown)
     followed = _followed(conversations)
     by_conversation = {pk: _once_each(of_one, followed, only) for pk, of_one in _grouped(rows, set(shown))}
     told = [row.id for of_one in by_conversation.values() for row in of_one[: _hits(only)]]
@@ -234,7 +234,7 @@ def _told(
     for pk in shown:
         mine = by_conversation.get(pk, [])
         hits = [_hit(texts[row.id], words, row.id in followed, user, now) for row in mine[: _hits(only)]]
-        title = marked(conversations[pk].title or "Untitled", words)
+        title = highlight(conversations[pk].title or "Untitled", words)
         found.append(FoundConversation(conversations[pk], title, hits, len(mine) - len(hits)))
     return found
 
@@ -270,7 +270,7 @@ def _followed(conversations: dict[UUID, Conversation]) -> set[int]:
     return followed
 
 
-def _hit(message: Message, words: Asked, is_followed: bool, user: User, now: datetime) -> Hit:
+def _hit(message: Message, words: SearchQuery, is_followed: bool, user: User, now: datetime) -> Hit:
     return Hit(
         id=message.pk,
         author=message.author or ("You" if message.role == Message.Role.USER else "Recall"),

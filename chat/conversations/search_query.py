@@ -25,7 +25,7 @@ _UNFINISHED: Final = re.compile(r'(?:^|\s)([^\s"-][^\s"]*)$')
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchQuery:
     """A search, taken apart."""
 
     text: str
@@ -48,7 +48,7 @@ class Asked:
         return f"'{quoted}':*" if self.beginning else ""
 
 
-def asked(typed: str) -> Asked:
+def parse_query(typed: str) -> SearchQuery:
     """A search as it was typed."""
     text = " ".join(typed.replace("\x00", "").split())[:MOST_CHARS]
     beginning = "" if typed[-1:].isspace() or text.count('"') % 2 else _beginning(text)
@@ -56,7 +56,7 @@ def asked(typed: str) -> Asked:
     by_or = bool(beginning) and words.casefold().endswith(" or")
     found = [(sign == "-" or word.startswith("-"), phrase or word) for sign, phrase, word in _PART.findall(text)]
     parts = [(no, part.strip('-" ')) for no, part in found if part.casefold() != "or"]
-    return Asked(
+    return SearchQuery(
         text=text,
         words=words[:-3] if by_or else words,
         beginning=beginning,
@@ -75,7 +75,7 @@ def _beginning(text: str) -> str:
 # Marking -----------------------------------------------------------------------------------------------------------
 
 
-def snippet(text: str, asked: Asked) -> SafeString:
+def snippet(text: str, asked: SearchQuery) -> SafeString:
     """A piece of the text around the first words that were found, escaped, with what was looked for marked."""
     pattern = _pattern(asked)
     flat = " ".join(text.split())
@@ -84,12 +84,12 @@ def snippet(text: str, asked: Asked) -> SafeString:
     piece = flat[start : start + SNIPPET_CHARS]
     if start + SNIPPET_CHARS < len(flat):
         piece = piece.rsplit(" ", 1)[0]
-    shown = marked(piece, asked)
+    shown = highlight(piece, asked)
     more = "…" if start + len(piece) < len(flat) else ""
     return mark_safe(f"{'…' if start else ''}{shown}{more}")  # noqa: S308 - `marked` has escaped it
 
 
-def marked(text: str, asked: Asked) -> SafeString:
+def highlight(text: str, asked: SearchQuery) -> SafeString:
     """The text, escaped piece by piece, with what was looked for in `<mark>`."""
     pattern = _pattern(asked)
     pieces: list[str] = []
@@ -108,7 +108,7 @@ def _word_start(text: str, near: int) -> int:
     return space + 1 if 0 <= space < near + LEAD_CHARS else near
 
 
-def _pattern(asked: Asked) -> re.Pattern[str] | None:
+def _pattern(asked: SearchQuery) -> re.Pattern[str] | None:
     """What is marked: whole words and phrases, and the beginning with the rest of its word."""
     # longest first, so that a phrase is marked whole
     alternatives = [_of_term(term, asked.beginning) for term in sorted(asked.terms, key=len, reverse=True)]

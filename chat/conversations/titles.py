@@ -21,12 +21,12 @@ from budget.spending import usage
 from chat.conversations.spend_fallback import is_left_to_rules
 from chat.conversations.topics import topics_of
 from chat.models import Conversation, Message
-from memory.forget_epoch import locked_epoch
+from memory.forget_epoch import lock_forget_epoch
 from memory.librarian.engine import Usage
 from memory.text.secrets_filter import sensitive
-from recall.celery import queue
-from recall.db.connections import let_go
-from recall.db.notify import nudge
+from recall.celery import enqueue_on_commit
+from recall.db.connections import release_connection
+from recall.db.notify import publish_event
 from recall.llm.failures import classify
 from recall.text import storable
 
@@ -82,7 +82,7 @@ def ask_if_due(conversation: Conversation, answer: Message) -> None:
     is_whole = answer.status == Message.Status.COMPLETE
     is_cut = conversation.title.endswith(CUT_OFF) and not conversation.title_is_own
     if is_whole and is_cut and answer.turn <= FIRST_TURNS:
-        queue(TASK, str(conversation.pk))
+        enqueue_on_commit(TASK, str(conversation.pk))
 
 
 def give_title(conversation_id: UUID) -> str:
@@ -122,12 +122,12 @@ def cleaned(answer: str) -> str:
 
 def _beginning(conversation_id: UUID) -> Beginning | None:
     """The first exchange; None: a title is not wanted, or there is none to make."""
-    rows = Conversation.objects.standing().select_related("user")
+    rows = Conversation.objects.not_deleted().select_related("user")
     conversation: Conversation | None = rows.filter(pk=conversation_id, title_is_own=False, origin="").first()
     if conversation is None:
         return None
     with transaction.atomic():
-        epoch = locked_epoch(conversation.user_id)
+        epoch = lock_forget_epoch(conversation.user_id)
         said = Message.objects.filter(conversation=conversation).defer("search").order_by("seq")
         question: Message | None = said.filter(role=Message.Role.USER).first()
         answer: Message | None = said.filter(role=Message.Role.ASSISTANT, status=Message.Status.COMPLETE).first()
@@ -140,14 +140,14 @@ def _beginning(conversation_id: UUID) -> Beginning | None:
 def _write(begun: Beginning, title: str) -> bool:
     """Write the title, unless somebody renamed or deleted it, or something was forgotten meanwhile; whether it was."""
     user_id = begun.conversation.user_id
-    if locked_epoch(user_id) != begun.epoch:
+    if lock_forget_epoch(user_id) != begun.epoch:
         return False
-    same = Conversation.objects.standing().filter(
+    same = Conversation.objects.not_deleted().filter(
         pk=begun.conversation.pk, title_is_own=False, title=begun.conversation.title
     )
     if not same.update(title=title):
         return False
-    nudge(f"user-{user_id}", "conversations")
+    publish_event(f"user-{user_id}", "conversations")
     return True
 
 
@@ -160,7 +160,7 @@ def _by_model(begun: Beginning) -> str:
     is_by_rules = environment.librarian_engine == "rules" or settings.IS_OFFLINE
     if is_by_rules or is_left_to_rules(begun.conversation.user):
         return ""
-    let_go()
+    release_connection()
     text, used = _asked(environment.librarian_model, begun)
     usage.add_background(begun.conversation.user_id, environment.librarian_model, used.input_tokens, used.output_tokens)
     return cleaned(text)
@@ -172,11 +172,11 @@ def _asked(model: str, begun: Beginning) -> tuple[str, Usage]:
     import httpx2
     from anthropic.types import Message as Reply
 
-    from recall.llm.client import sync_client
+    from recall.llm.client import get_sync_client
 
     said = {"user": begun.question[:READ_CHARS], "assistant": begun.answer[:READ_CHARS]}
     try:
-        reply = sync_client().messages.create(
+        reply = get_sync_client().messages.create(
             model=model,
             max_tokens=MAX_OUTPUT,
             system=INSTRUCTIONS,

@@ -22,7 +22,7 @@ from accounts.models import User
 from chat.models import Conversation, ConversationQuerySet, Message
 from memory.documents.artifacts import remove_artifacts
 from memory.librarian.document_updates import remove_told
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 UNDO_FOR: Final = timedelta(minutes=30)
 """Long enough to notice a slip; short enough for “deleted” to be true the same hour."""
@@ -43,13 +43,13 @@ def delete(user: User, conversations: Sequence[UUID]) -> tuple[datetime, int]:
     Raises:
         StillAnswering: an answer is being written in one of them.
     """
-    mine = Conversation.objects.standing().for_user(user).filter(pk__in=conversations)
+    mine = Conversation.objects.not_deleted().for_user(user).filter(pk__in=conversations)
     found = list(mine.order_by("pk").select_for_update().values_list("pk", flat=True))
     if Message.objects.streaming().filter(conversation__in=found).exists():
         raise StillAnswering
     moment = timezone.now()
     Conversation.objects.filter(pk__in=found).update(deleted_at=moment)
-    tell(user)
+    notify_lists(user)
     return moment, len(found)
 
 
@@ -59,11 +59,11 @@ def undo(user: User, moment: datetime) -> list[UUID]:
     gone = Conversation.objects.for_user(user).filter(deleted_at=moment)
     found = list(gone.select_for_update().values_list("pk", flat=True))
     Conversation.objects.filter(pk__in=found).update(deleted_at=None)
-    tell(user)
+    notify_lists(user)
     return found
 
 
-def empty(now: datetime) -> int:
+def purge(now: datetime) -> int:
     """Remove for good what was deleted longer ago than `UNDO_FOR`; how many."""
     due = Conversation.objects.filter(deleted_at__lte=now - UNDO_FOR).order_by("deleted_at", "pk")
     found = list(due.values_list("pk", flat=True)[:AT_ONCE])
@@ -85,7 +85,7 @@ def remove(pk: UUID, due: ConversationQuerySet) -> User | None:
     return user
 
 
-def tell(user: User) -> None:
+def notify_lists(user: User) -> None:
     """Have their open pages read anew which conversations there are."""
-    nudge(f"user-{user.pk}", "conversations")
-    nudge(f"user-{user.pk}", "budget")
+    publish_event(f"user-{user.pk}", "conversations")
+    publish_event(f"user-{user.pk}", "budget")

@@ -8,7 +8,7 @@ claude.py     what does an entry of a Claude export say?
 threads.py    the shape both become: a tree of what was said
 keeping.py    which rows are new? (the same export again, or a newer one, adds only what is new)
 limits.py     how much is read
-said.py       a plain list of utterances, as the evaluation brings it (`memory.ports.source.Source.store`)
+said.py       a plain list of utterances, as the evaluation brings it (`memory.ports.source.ConversationSource.store`)
 """
 
 from chat.importing.transcript import store

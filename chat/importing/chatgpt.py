@@ -14,7 +14,16 @@ from typing import Any, Final
 
 from chat.importing.fields import items, mapping, moment, name, text
 from chat.importing.limits import MESSAGE_CHARS, TITLE_CHARS, TOOL_CHARS
-from chat.importing.threads import BrokenEntryError, Found, Memory, Node, Speaker, Thread, ToolStep, tree
+from chat.importing.threads import (
+    BrokenEntryError,
+    ImportedConversation,
+    Memory,
+    Node,
+    ParsedEntry,
+    Speaker,
+    ToolStep,
+    tree,
+)
 from memory.models.kinds import Kind
 
 ORIGIN: Final = "chatgpt"
@@ -42,7 +51,7 @@ def is_conversation(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(entry.get("mapping"), dict)
 
 
-def read(entry: Mapping[str, Any]) -> Found:
+def read(entry: Mapping[str, Any]) -> ParsedEntry:
     """The conversation, and the memories that show in it.
 
     Raises:
@@ -56,7 +65,7 @@ def read(entry: Mapping[str, Any]) -> Found:
     said, leaf = tree(nodes, name(entry.get("current_node")))
     began, times = moment(entry.get("create_time")), [node.at for node in nodes if node.at]
     memories = [memory for _, node in pairs for memory in _memories(mapping(node.get("message")))]
-    thread = Thread(
+    thread = ImportedConversation(
         origin=ORIGIN,
         key=name(entry.get("conversation_id") or entry.get("id")),
         title=title,
@@ -66,7 +75,7 @@ def read(entry: Mapping[str, Any]) -> Found:
         ended=max(times, default=None) or moment(entry.get("update_time")) or began,
         left_out=sum(_left_out(mapping(node.get("message"))) for _, node in pairs),
     )
-    return Found(thread, _each_once(memories))
+    return ParsedEntry(thread, _each_once(memories))
 
 
 # Nodes -----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,17 @@ from typing import Any, Final
 
 from chat.importing.fields import items, mapping, moment, name, text
 from chat.importing.limits import DOCUMENT_CHARS, MESSAGE_CHARS, TITLE_CHARS, TOOL_CHARS
-from chat.importing.threads import Attached, BrokenEntryError, Found, Memory, Node, Speaker, Thread, ToolStep, tree
+from chat.importing.threads import (
+    Attached,
+    BrokenEntryError,
+    ImportedConversation,
+    Memory,
+    Node,
+    ParsedEntry,
+    Speaker,
+    ToolStep,
+    tree,
+)
 from memory.models.kinds import Kind
 
 ORIGIN: Final = "claude"
@@ -48,7 +58,7 @@ def is_project(entry: Any) -> bool:
 # Conversations ---------------------------------------------------------------------------------------------------
 
 
-def read(entry: Mapping[str, Any]) -> Found:
+def read(entry: Mapping[str, Any]) -> ParsedEntry:
     """The conversation, with the files that were attached.
 
     Raises:
@@ -63,7 +73,7 @@ def read(entry: Mapping[str, Any]) -> Found:
     said, leaf = tree(nodes, name(current) or _latest(nodes))
     times = [node.at for node in nodes if node.at]
     began = moment(entry.get("created_at"))
-    thread = Thread(
+    thread = ImportedConversation(
         origin=ORIGIN,
         key=name(entry.get("uuid")),
         title=title,
@@ -74,7 +84,7 @@ def read(entry: Mapping[str, Any]) -> Found:
         attached=list(_attached(messages)),
         left_out=sum(_left_out(message) for message in messages),
     )
-    return Found(thread, attached=thread.attached)
+    return ParsedEntry(thread, attached=thread.attached)
 
 
 def _nodes(messages: Iterable[Mapping[str, Any]], conversation: str) -> list[Node]:
@@ -169,7 +179,7 @@ def _attached(messages: Iterable[Mapping[str, Any]]) -> Iterator[Attached]:
 # Projects --------------------------------------------------------------------------------------------------------
 
 
-def project(entry: Mapping[str, Any]) -> Found:
+def project(entry: Mapping[str, Any]) -> ParsedEntry:
     """The project's documents, its instructions among them."""
     folder, key = text(entry.get("name")).strip() or "Untitled", name(entry.get("uuid"))
     documents = [Attached(f"{key}:instructions", "instructions", text(entry.get("prompt_template")), folder)]
@@ -177,18 +187,18 @@ def project(entry: Mapping[str, Any]) -> Found:
         called, content = text(told.get("filename")).strip() or "Untitled", text(told.get("content"))
         own = name(told.get("uuid")) or str(place)
         documents.append(Attached(f"{key}:{own}", called, content[:DOCUMENT_CHARS], folder))
-    return Found(attached=[document for document in documents if document.text.strip()])
+    return ParsedEntry(attached=[document for document in documents if document.text.strip()])
 
 
 # Memories --------------------------------------------------------------------------------------------------------
 
 
-def memory(entry: Mapping[str, Any]) -> Found:
+def memory(entry: Mapping[str, Any]) -> ParsedEntry:
     """What Claude remembers of the account and in each project, a statement each."""
     told = [text(entry.get("conversations_memory"))]
     told += map(text, mapping(entry.get("project_memories")).values())
     statements = [statement for prose in told for statement in statements_of(prose)]
-    return Found(memories=[Memory(statement, Kind.FACT) for statement in dict.fromkeys(statements)])
+    return ParsedEntry(memories=[Memory(statement, Kind.FACT) for statement in dict.fromkeys(statements)])
 
 
 def statements_of(prose: str) -> Iterator[str]:

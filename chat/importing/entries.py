@@ -20,7 +20,7 @@ from chat.importing import chatgpt, claude
 from chat.importing.fields import items, mapping, name, text
 from chat.importing.json_stream import NotJsonError, entries
 from chat.importing.limits import ENTRY_BYTES, PACKED_TO, UNPACKED_BYTES, UNPACKED_FREELY, ZIP_MEMBERS
-from chat.importing.threads import BrokenEntryError, Found
+from chat.importing.threads import BrokenEntryError, ParsedEntry
 
 WANTED: Final = re.compile(
     r"(?:^|.*/)(?:(?:conversations|memories|projects)(?:[-_]\d+)?|projects/[^/]+|memories/[^/]+|conversations/[^/]+)\.json$"
@@ -86,7 +86,7 @@ def raw_entries(file: BinaryIO) -> Iterator[bytes | None]:
                 yield from _split(content, "")
 
 
-def understood(raw: bytes | None) -> list[Found | BrokenEntryError]:
+def understood(raw: bytes | None) -> list[ParsedEntry | BrokenEntryError]:
     """What an entry holds: one thing, rarely a list of them; nothing, where it is of a kind that is not read."""
     if raw is None:
         return [BrokenEntryError(f"larger than {ENTRY_BYTES // 1_000_000} MB")]
@@ -191,7 +191,7 @@ def _unwrapped(told: Any) -> list[Any]:
     return inner or [told]
 
 
-def _understood(told: Any) -> Found | BrokenEntryError | None:
+def _understood(told: Any) -> ParsedEntry | BrokenEntryError | None:
     try:
         if chatgpt.is_conversation(told):
             return chatgpt.read(told)

@@ -28,15 +28,15 @@ from django.utils import timezone
 from chat.importing import entries, limits
 from chat.importing.entries import NOT_AN_EXPORT, NotImportedError
 from chat.importing.file_parts import keep_parts, opened
-from chat.importing.threads import BrokenEntryError, Found
-from chat.importing.upsert import keep
+from chat.importing.threads import BrokenEntryError, ParsedEntry
+from chat.importing.upsert import store_conversation
 from chat.models import Conversation, ImportJob, ImportPart
 from memory.documents.tree import fitting_name
-from memory.forget_epoch import held
+from memory.forget_epoch import try_lock_user
 from memory.librarian.imported import Brought, keep_document, propose
 from memory.models import LibrarianRun
-from recall.celery import LEASE_SECONDS, queue
-from recall.db.notify import nudge
+from recall.celery import LEASE_SECONDS, enqueue_on_commit
+from recall.db.notify import publish_event
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -122,23 +122,23 @@ def requeue_due() -> int:
     due = ImportJob.objects.due(timezone.now()).order_by("not_before", "pk").values_list("pk", flat=True)
     found = list(due[:REQUEUE_AT_ONCE])
     for pk in found:
-        queue(TASK, pk)
+        enqueue_on_commit(TASK, pk)
     return len(found)
 
 
 def _queue(job: ImportJob) -> None:
-    queue(TASK, job.pk)
+    enqueue_on_commit(TASK, job.pk)
     _tell(job)
 
 
 def _tell(job: ImportJob) -> None:
-    nudge(f"user-{job.user_id}", "import", job=job.pk)
+    publish_event(f"user-{job.user_id}", "import", job=job.pk)
 
 
 # Doing it --------------------------------------------------------------------------------------------------------
 
 
-def carry_out(job_id: int) -> bool:
+def run_import(job_id: int) -> bool:
     """Read one stretch of it, if it is due and nobody else is at it; whether there is more to read."""
     job = _claim(job_id)
     if job is None:
@@ -201,12 +201,12 @@ def _read_on(job: ImportJob, file: BinaryIO) -> bool:
 
 def _read_archive(job: ImportJob, file: BinaryIO) -> bool:
     """Everything in one transaction: an account is never left half filled."""
-    from chat.archive.restore import bring_in
+    from chat.archive.restore import restore_archive
 
     with transaction.atomic():
         if not _held(job):
             return False
-        counts = bring_in(job.user, file)
+        counts = restore_archive(job.user, file)
         _mine(job).update(counts=counts, done=sum(counts.values()), total=sum(counts.values()))
         job.refresh_from_db()
         return _finish(job, State.DONE)
@@ -238,11 +238,11 @@ def _take(job: ImportJob, raw: bytes | None) -> bool:
     return True
 
 
-def _kept(user: User, origin: str, found: Found) -> Counter[str]:
+def _kept(user: User, origin: str, found: ParsedEntry) -> Counter[str]:
     """Keep all that an entry holds; what there was."""
     counts: Counter[str] = Counter()
     if found.thread is not None:
-        kept = keep(user, found.thread)
+        kept = store_conversation(user, found.thread)
         counts[_what_became(kept.conversation_id, kept.is_new, kept.messages)] += 1
         counts["messages"] += kept.messages
         counts["left_out"] += found.thread.left_out if kept.messages else 0
@@ -263,7 +263,7 @@ def _held(job: ImportJob) -> bool:
 
     False: it was cancelled or forgotten, another worker has it now, or the account is gone.
     """
-    return held(job.user_id) and _mine(job).select_for_update(of=("self",), no_key=True).first() is not None
+    return try_lock_user(job.user_id) and _mine(job).select_for_update(of=("self",), no_key=True).first() is not None
 
 
 def _mine(job: ImportJob) -> Any:
@@ -289,7 +289,7 @@ def _finish(job: ImportJob, state: ImportJob.State, error: str = "") -> bool:
     if ended:
         ImportPart.objects.filter(job=job).delete()
         _tell(job)
-        nudge(f"user-{job.user_id}", "conversations")
+        publish_event(f"user-{job.user_id}", "conversations")
     return False
 
 
@@ -303,7 +303,7 @@ def unread(user: User, origin: str) -> int:
 
 def _unread(user: User, origin: str) -> Any:
     return (
-        Conversation.objects.standing()
+        Conversation.objects.not_deleted()
         .for_user(user)
         .filter(origin=origin, librarian_runs__isnull=True, active_leaf__isnull=False)
     )

@@ -54,7 +54,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Said:
+class ImportedMessage:
     """What somebody said: a question, or an answer with what its tools did."""
 
     key: str
@@ -73,13 +73,13 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class ImportedConversation:
     """A conversation as it will be kept."""
 
     origin: str
     key: str
     title: str
-    said: Sequence[Said]
+    said: Sequence[ImportedMessage]
     """Parents before children."""
     leaf: str | None
     """Key of the last one on the branch that was being followed."""
@@ -102,10 +102,10 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedEntry:
     """What one entry of a file holds."""
 
-    thread: Thread | None = None
+    thread: ImportedConversation | None = None
     memories: Sequence[Memory] = ()
     attached: Sequence[Attached] = ()
 
@@ -114,11 +114,11 @@ class BrokenEntryError(Exception):
     """An entry that cannot be read; the message names it."""
 
 
-def tree(nodes: Sequence[Node], current: str | None) -> tuple[list[Said], str | None]:
+def tree(nodes: Sequence[Node], current: str | None) -> tuple[list[ImportedMessage], str | None]:
     """What was said, parents before children, and the key of the last one on the branch that leads to `current`."""
     by_key = {node.key: node for node in nodes}
     children = _children(nodes, by_key)
-    said: dict[str, Said] = {}
+    said: dict[str, ImportedMessage] = {}
     place: dict[str, str | None] = {}  # node → the Said it became, or that its children follow
     for node in _in_order(children, by_key):
         before = said.get(place.get(node.parent or "") or "")
@@ -153,27 +153,29 @@ def _in_order(children: Mapping[str | None, list[str]], by_key: Mapping[str, Nod
         waiting += reversed(children.get(key, []))
 
 
-def _goes_on(node: Node, before: Said | None, children: Mapping[str | None, list[str]]) -> bool:
+def _goes_on(node: Node, before: ImportedMessage | None, children: Mapping[str | None, list[str]]) -> bool:
     """Whether it is the same answer still: an assistant's, with nothing else that follows what came before it."""
     is_alone = len(children.get(node.parent, [])) == 1
     return node.speaker == before.speaker == "assistant" and is_alone if before is not None else False
 
 
-def _said(node: Node, before: Said | None) -> Said:
+def _said(node: Node, before: ImportedMessage | None) -> ImportedMessage:
     speaker: Literal["user", "assistant"] = "user" if node.speaker == "user" else "assistant"
-    one = Said(node.key, before.key if before else None, speaker, at=node.at or (before.at if before else None))
+    one = ImportedMessage(
+        node.key, before.key if before else None, speaker, at=node.at or (before.at if before else None)
+    )
     _add(one, node)
     return one
 
 
-def _add(one: Said, node: Node) -> None:
+def _add(one: ImportedMessage, node: Node) -> None:
     if node.text.strip():
         one.texts.append(node.text)
     one.tools += node.tools
     one.model = node.model or one.model
 
 
-def _leaf(place: Mapping[str, str | None], said: dict[str, Said], current: str | None) -> str | None:
+def _leaf(place: Mapping[str, str | None], said: dict[str, ImportedMessage], current: str | None) -> str | None:
     """Where the conversation stood; where the export does not say, or is wrong, with the last thing that was said."""
     found = place.get(current or "")
     return found or next(reversed(said), None)

@@ -16,7 +16,7 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
 from memory.ports.source import Utterance
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 from recall.text import storable
 
 TITLE_CHARS = 200
@@ -64,7 +64,7 @@ def _messages(conversation: Conversation, said: Sequence[Utterance]) -> list[Mes
                 author=storable(one.author)[:80],
                 event_type=EVENTS[role],
                 text=text,
-                tokens=count(text),
+                tokens=count_tokens(text),
                 created_at=one.said_at,
             )
         )

@@ -21,12 +21,12 @@ from chat.importing.limits import TITLE_CHARS
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
 from recall.db.sequences import new_ids
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 from recall.text import storable_json
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from chat.importing.threads import Said, Thread, ToolStep
+    from chat.importing.threads import ImportedConversation, ImportedMessage, ToolStep
 
 WORDS_OF_TITLE: Final = 60
 """Characters of the first question, where the conversation has no title."""
@@ -35,7 +35,7 @@ AUTHOR_CHARS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredConversation:
     """What became of a conversation."""
 
     conversation_id: UUID | None
@@ -55,10 +55,10 @@ class _Placed:
 
 
 @transaction.atomic
-def keep(user: User, thread: Thread) -> Kept:
+def store_conversation(user: User, thread: ImportedConversation) -> StoredConversation:
     """Keep what is new of a conversation, findable by its words at once; its vectors follow."""
     if not thread.said:
-        return Kept(None)
+        return StoredConversation(None)
     conversation, is_new = _conversation(user, thread)
     if conversation.deleted_at is not None:  # brought in again while it could still be brought back: that is a wish
         conversation.deleted_at = None
@@ -72,10 +72,10 @@ def keep(user: User, thread: Thread) -> Kept:
     if fresh or moved:
         _save(conversation, thread)
         index_conversation(conversation.pk)
-    return Kept(conversation.pk, is_new, len(fresh))
+    return StoredConversation(conversation.pk, is_new, len(fresh))
 
 
-def external_id(thread: Thread) -> str:
+def external_id(thread: ImportedConversation) -> str:
     """Its name elsewhere; where it has none, one that the same conversation has each time."""
     if thread.key:
         return thread.key
@@ -84,7 +84,7 @@ def external_id(thread: Thread) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def _conversation(user: User, thread: Thread) -> tuple[Conversation, bool]:
+def _conversation(user: User, thread: ImportedConversation) -> tuple[Conversation, bool]:
     """The conversation's row, locked, and whether it was made just now."""
     began = thread.began or timezone.now()
     found, is_new = Conversation.objects.select_for_update().get_or_create(
@@ -102,7 +102,7 @@ def _conversation(user: User, thread: Thread) -> tuple[Conversation, bool]:
     return found, is_new
 
 
-def _first_words(thread: Thread) -> str:
+def _first_words(thread: ImportedConversation) -> str:
     words = next((said.text for said in thread.said if said.speaker == "user"), "")
     return " ".join(words.split())[:WORDS_OF_TITLE][:TITLE_CHARS]
 
@@ -114,7 +114,10 @@ def _known(conversation: Conversation) -> dict[str, _Placed]:
 
 
 def _messages(
-    conversation: Conversation, thread: Thread, fresh: Sequence[Said], placed: dict[str, _Placed]
+    conversation: Conversation,
+    thread: ImportedConversation,
+    fresh: Sequence[ImportedMessage],
+    placed: dict[str, _Placed],
 ) -> Iterator[Message]:
     """The rows, each after the one it follows; `placed` learns where they stand."""
     ids = iter(new_ids(Message, len(fresh)))
@@ -128,7 +131,7 @@ def _messages(
         yield from _tools(conversation, said, own)
 
 
-def _message(conversation: Conversation, said: Said, own: _Placed, parent: int | None) -> Message:
+def _message(conversation: Conversation, said: ImportedMessage, own: _Placed, parent: int | None) -> Message:
     is_user = said.speaker == "user"
     return Message(
         pk=own.pk,
@@ -141,13 +144,13 @@ def _message(conversation: Conversation, said: Said, own: _Placed, parent: int |
         event_type=Message.Event.USER_MESSAGE if is_user else Message.Event.ASSISTANT_RESPONSE,
         text=said.text,
         event_data={"model": said.model} if said.model else {},
-        tokens=count(said.text),
+        tokens=count_tokens(said.text),
         external_id=said.key,
         created_at=own.at,
     )
 
 
-def _tools(conversation: Conversation, said: Said, own: _Placed) -> Iterator[Message]:
+def _tools(conversation: Conversation, said: ImportedMessage, own: _Placed) -> Iterator[Message]:
     """What its tools did, hung below the answer they served."""
     common: dict[str, Any] = {"user_id": conversation.user_id, "conversation": conversation, "parent_id": own.pk}
     common |= {"turn": own.turn, "role": Message.Role.TOOL, "created_at": own.at}
@@ -188,7 +191,7 @@ def _follow(conversation: Conversation, leaf: int) -> bool:
     return not has_gone_on
 
 
-def _save(conversation: Conversation, thread: Thread) -> None:
+def _save(conversation: Conversation, thread: ImportedConversation) -> None:
     """What is imported counts as read by the librarian: a person may ask for its reading."""
     if thread.ended is not None:
         conversation.last_activity_at = max(conversation.last_activity_at, thread.ended)

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from chat.compaction.segments import unfolded
+from chat.compaction.segments import load_uncompacted
 from chat.compaction.summaries import Exchange, Summary, Verbosity, merge, summarise
 from chat.models import Conversation
 from chat.pages.compacted_turns import HEADINGS
-from memory.ports.source import Told
+from memory.ports.source import ConversationDigest
 from recall.redaction import FORGOTTEN
 
 VERBOSITY: Final = Verbosity.FULL
@@ -23,12 +23,12 @@ VERBOSITY: Final = Verbosity.FULL
 UNNAMED: Final = "Conversation"
 
 
-def retold(conversation_id: UUID) -> Told | None:
+def retold(conversation_id: UUID) -> ConversationDigest | None:
     """The conversation in short; None: it was deleted."""
-    conversation = Conversation.objects.standing().select_related("user").filter(pk=conversation_id).first()
+    conversation = Conversation.objects.not_deleted().select_related("user").filter(pk=conversation_id).first()
     if conversation is None:
         return None
-    before = unfolded(conversation)
+    before = load_uncompacted(conversation)
     parts = [(s.first_turn, s.last_turn, Summary.from_json(s.summary)) for s in before.segments]
     # Without the answers: what is told of a conversation is what the user said in it.
     exchanges = [Exchange(t.number, t.question.text, "", (), t.question.created_at) for t in before.turns]
@@ -38,7 +38,9 @@ def retold(conversation_id: UUID) -> Told | None:
     summary = merge(parts, VERBOSITY.limit)
     turns = max((last for _, last, _ in parts), default=0)
     title = conversation.title or next(iter(summary.topics), UNNAMED)
-    return Told(title, conversation.started_at, turns, "" if summary.is_empty else _page(conversation, summary, turns))
+    return ConversationDigest(
+        title, conversation.started_at, turns, "" if summary.is_empty else _page(conversation, summary, turns)
+    )
 
 
 def _page(conversation: Conversation, summary: Summary, turns: int) -> str:

@@ -15,7 +15,7 @@ from budget.models import ProfileSnapshot
 from budget.planning.plan import Section
 from chat.models import Message, Segment
 from memory.models import Chunk, Episode, Fact
-from memory.ports.source import Heard
+from memory.ports.source import ContextText
 from memory.refs import ids_by_kind
 
 PUT_IN = (Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
@@ -33,16 +33,16 @@ _FIRST_SEEN: Final = """
 """The references are picked out where they lie: a receipt has some twenty kilobytes, and a conversation one a turn."""
 
 
-def from_tools(conversation_id: UUID, last: int) -> Iterator[Heard]:
+def from_tools(conversation_id: UUID, last: int) -> Iterator[ContextText]:
     """What tools brought up for answers up to message `last`; an event comes with the answer it served."""
     results = Message.objects.filter(
         conversation=conversation_id, event_type=Message.Event.TOOL_RESULT, parent__seq__lte=last
     )
     for answer, text in results.values_list("parent__seq", "text"):
-        yield Heard(answer, text)
+        yield ContextText(answer, text)
 
 
-def put_in(conversation_id: UUID, last: int) -> Iterator[Heard]:
+def put_in(conversation_id: UUID, last: int) -> Iterator[ContextText]:
     """What Recall put into the prompts of the answers up to message `last`: each with the first answer it stood before.
 
     Of past messages only those that are not the user's own.
@@ -51,10 +51,10 @@ def put_in(conversation_id: UUID, last: int) -> Iterator[Heard]:
         cursor.execute(_FIRST_SEEN, [conversation_id, last, [str(section) for section in PUT_IN]])
         first_seen: dict[str, int] = dict(cursor.fetchall())
     for ref, text in _texts(first_seen):
-        yield Heard(first_seen[ref], text)
+        yield ContextText(first_seen[ref], text)
     snapshots = ProfileSnapshot.objects.filter(receipts__conversation=conversation_id).distinct()
     for text in snapshots.values_list("text", flat=True):
-        yield Heard(0, text)
+        yield ContextText(0, text)
 
 
 def _texts(refs: Mapping[str, int]) -> Iterator[tuple[str, str]]:

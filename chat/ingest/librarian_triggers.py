@@ -12,13 +12,13 @@ from accounts.models import User
 from chat.compaction import jobs
 from chat.models import Conversation, ConversationQuerySet, Message
 from memory.librarian.run import request_reading
-from recall.celery import queue
-from recall.db.notify import nudge
+from recall.celery import enqueue_on_commit
+from recall.db.notify import publish_event
 from recall.environment import setting
 
 IDLE = timedelta(minutes=setting("session_idle_minutes", 20))
 """A conversation is paused after this long without a word (DESIGN §6)."""
-EVERY_TURNS = setting("librarian_every_turns", 6)
+TURNS_BETWEEN_READINGS = setting("librarian_every_turns", 6)
 """User turns after which a running conversation is read (DESIGN §6)."""
 
 
@@ -31,7 +31,7 @@ def end(conversation: Conversation) -> None:
         _close(locked, Conversation.Status.ENDED, "ended")
         jobs.ask_at_the_end(locked)
         if was_read:  # else the run that reads the rest writes the conversation's document
-            queue("memory.tasks.file_conversation", locked.user_id, str(locked.pk))
+            enqueue_on_commit("memory.tasks.file_conversation", locked.user_id, str(locked.pk))
 
 
 def pause_idle() -> int:
@@ -50,13 +50,13 @@ def leave_others(user: User, kept: UUID) -> None:
 def _unattended() -> ConversationQuerySet:
     """Active conversations in which nothing is being written. One that is answered at this moment is neither idle nor
     left: the half-written answer would be handed to the librarian, and never be read again. The clock comes back."""
-    active = Conversation.objects.standing().filter(status=Conversation.Status.ACTIVE)
+    active = Conversation.objects.not_deleted().filter(status=Conversation.Status.ACTIVE)
     return active.exclude(active_leaf__status=Message.Status.STREAMING)
 
 
 def read_if_due(conversation: Conversation, turn: int) -> None:
     """Have a running conversation read every EVERY_TURNS turns."""
-    if turn % EVERY_TURNS == 0:
+    if turn % TURNS_BETWEEN_READINGS == 0:
         with transaction.atomic():
             locked = _locked(conversation.pk)
             if locked is not None:
@@ -79,7 +79,7 @@ def _close(conversation: Conversation, status: Conversation.Status, trigger: str
     conversation.ended_at = timezone.now() if status == Conversation.Status.ENDED else None
     conversation.save(update_fields=["status", "ended_at"])
     _hand_over(conversation, trigger)
-    nudge(f"user-{conversation.user_id}", "conversations")
+    publish_event(f"user-{conversation.user_id}", "conversations")
 
 
 def _hand_over(conversation: Conversation, trigger: str) -> None:
@@ -100,6 +100,6 @@ def _hand_over(conversation: Conversation, trigger: str) -> None:
 
 def _locked(pk: UUID) -> Conversation | None:
     """The conversation, locked; None: it was deleted. Its leaf is read afterwards: joined, it would be as of before."""
-    rows = Conversation.objects.standing().select_related("user").select_for_update(of=("self",))
+    rows = Conversation.objects.not_deleted().select_related("user").select_for_update(of=("self",))
     found: Conversation | None = rows.filter(pk=pk).first()
     return found

@@ -1,4 +1,4 @@
-"""What the librarian may read of a conversation: chat's side of `memory.ports.source.Source`."""
+"""What the librarian may read of a conversation: chat's side of `memory.ports.source.ConversationSource`."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from chat.importing import store
 from chat.ingest.echo_sources import from_tools, put_in
 from chat.messages.history import active_path
 from chat.models import Conversation, Message
-from memory.ports.source import Heard, Speaker, Told, Utterance
+from memory.ports.source import ContextText, ConversationDigest, Speaker, Utterance
 from recall.redaction import FORGOTTEN
 
 
-class Conversations:
+class ChatSource:
     """The conversations of the chat as a source for the librarian."""
 
-    def stretch(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[Heard]]:
+    def load_range(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[ContextText]]:
         """The active branch's messages numbered `first` to `last`, where what Recall itself wrote in is no utterance;
         and what was said before them, with what tools and Recall brought up to `last`."""
-        _, said = self.whole(conversation_id)
-        before = [Heard(one.number, one.text, one.speaker == "user") for one in said if one.number < first]
+        _, said = self.load_all(conversation_id)
+        before = [ContextText(one.number, one.text, one.speaker == "user") for one in said if one.number < first]
         heard = [*before, *from_tools(conversation_id, last), *put_in(conversation_id, last)]
         return [one for one in said if first <= one.number <= last], heard
 
-    def whole(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
+    def load_all(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
         """The owner's id and all of the active branch; an answer still being written is not yet said."""
         conversation = Conversation.objects.select_related("user").get(pk=conversation_id)
         path = active_path(conversation)
         return conversation.user_id, [utterance(m) for m in path if is_said(m)]
 
-    def told(self, conversation_id: UUID) -> Told | None:
+    def load_digest(self, conversation_id: UUID) -> ConversationDigest | None:
         """The conversation in short."""
         from chat.ingest.conversation_digest import (
             retold,  # late: segments index what they fold, and so know the source
@@ -42,11 +42,11 @@ class Conversations:
 
         return retold(conversation_id)
 
-    def store(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
+    def import_conversation(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
         """Keep a conversation that was held elsewhere."""
         return store(user, title, said)
 
-    def link(self, message_id: int) -> str:
+    def message_url(self, message_id: int) -> str:
         """Address that leads to the message in its conversation."""
         return _address(message_id)
 

@@ -1,4 +1,5 @@
-"""What does memory's background work cost a person? Chat's side of `memory.librarian.spending.Book`, as the two do
+"""What does memory's background work cost a person? Chat's side of `memory.librarian.spending.UsageLedger`, as the two
+do
 not know each other."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from decimal import Decimal
 from accounts.models import User
 from budget.spending import limits, usage
 from memory.librarian.engine import Usage
-from memory.librarian.spending import Stop
+from memory.librarian.spending import SpendingStop
 
 
 class DayBook:
@@ -19,10 +20,10 @@ class DayBook:
         """Count the tokens; their price."""
         return usage.add_background(user_id, used.model, used.input_tokens, used.output_tokens, calls=used.calls)
 
-    def stop(self, user_id: int) -> Stop | None:
+    def spending_stop(self, user_id: int) -> SpendingStop | None:
         """The limit of tokens or money that is used up, until its next period begins."""
         user = User.objects.get(pk=user_id)
         used_up = limits.stops_spending(user)
         if used_up is None:
             return None
-        return Stop(datetime.combine(used_up.free_on, time.min, user.zone), used_up.sentence)
+        return SpendingStop(datetime.combine(used_up.free_on, time.min, user.zone), used_up.sentence)

@@ -20,10 +20,10 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from accounts.api import rate_limit
-from accounts.api.keys import holder
+from accounts.api.keys import find_active_key
 from accounts.models import ApiKey
 from chat.mcp.tools import SCOPES_OF_TOOLS
-from recall.db.threads import in_thread
+from recall.db.threads import run_in_thread
 from recall.request_limits import Application, Receive, Send, is_same_origin
 
 PATH: Final = "/mcp"
@@ -40,7 +40,7 @@ TOO_OFTEN: Final = "That was too much at once: wait {seconds} s."
 ONLY_POST: Final = "Only POST is answered here: there is no stream to listen to."
 
 
-class Refused(Exception):
+class McpRequestError(Exception):
     """The request ends here; `headers` tell a client what would do."""
 
     def __init__(self, status: int, sentence: str, error: str = "invalid_request", **headers: str) -> None:
@@ -48,7 +48,7 @@ class Refused(Exception):
         self.status, self.sentence, self.error, self.headers = status, sentence, error, headers
 
 
-class BesideThePages:
+class McpMiddleware:
     """Leads requests for /mcp to the tools, once they are let in, and all others to the pages."""
 
     def __init__(self, pages: Application) -> None:
@@ -60,8 +60,8 @@ class BesideThePages:
             await self.pages(scope, receive, send)
             return
         try:
-            key = await let_in(scope)
-        except Refused as refused:
+            key = await authenticate(scope)
+        except McpRequestError as refused:
             await _answer(send, refused)
             return
         # The SDK takes more than a second to load, and most installations never need it.
@@ -69,43 +69,43 @@ class BesideThePages:
         await server.serve({**scope, KEY: key}, receive, send)
 
 
-async def let_in(scope: dict[str, Any]) -> ApiKey:
+async def authenticate(scope: dict[str, Any]) -> ApiKey:
     """The key by which the request comes in; raises `Refused`."""
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     host, origin = headers.get(b"host", ""), headers.get(b"origin")
     if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
-        raise Refused(421, FOREIGN_HOST)
+        raise McpRequestError(421, FOREIGN_HOST)
     if origin is not None and not is_same_origin(origin, host):
-        raise Refused(403, FOREIGN_ORIGIN)
+        raise McpRequestError(403, FOREIGN_ORIGIN)
     if scope["method"] != "POST":
-        raise Refused(405, ONLY_POST, allow="POST")
-    return await in_thread(let_in_by, headers.get(b"authorization", ""))
+        raise McpRequestError(405, ONLY_POST, allow="POST")
+    return await run_in_thread(let_in_by, headers.get(b"authorization", ""))
 
 
 def let_in_by(authorization: str) -> ApiKey:
     """The key, if it has not asked too often; raises `Refused`."""
     key = key_of(authorization)
-    allowance = rate_limit.take(f"key:{key.pk}", key.user_id)
+    allowance = rate_limit.take_token(f"key:{key.pk}", key.user_id)
     if allowance.wait:
-        raise Refused(429, TOO_OFTEN.format(seconds=allowance.wait), "slow_down", **allowance.headers)
+        raise McpRequestError(429, TOO_OFTEN.format(seconds=allowance.wait), "slow_down", **allowance.headers)
     return key
 
 
 def key_of(authorization: str) -> ApiKey:
     """The key that the header names, if it opens any tool; raises `Refused`."""
     if authorization[: len(BEARER)].lower() != BEARER:
-        raise Refused(401, NO_KEY, "invalid_token", **{"www-authenticate": 'Bearer realm="Recall"'})
-    key = holder(authorization[len(BEARER) :].strip())
+        raise McpRequestError(401, NO_KEY, "invalid_token", **{"www-authenticate": 'Bearer realm="Recall"'})
+    key = find_active_key(authorization[len(BEARER) :].strip())
     if key is None:
         challenge = 'Bearer realm="Recall", error="invalid_token"'
-        raise Refused(401, NO_SUCH_KEY, "invalid_token", **{"www-authenticate": challenge})
+        raise McpRequestError(401, NO_SUCH_KEY, "invalid_token", **{"www-authenticate": challenge})
     if not set(key.scopes) & set(SCOPES_OF_TOOLS):
         wanted = f'Bearer realm="Recall", error="insufficient_scope", scope="{" ".join(SCOPES_OF_TOOLS)}"'
-        raise Refused(403, NO_SCOPE, "insufficient_scope", **{"www-authenticate": wanted})
+        raise McpRequestError(403, NO_SCOPE, "insufficient_scope", **{"www-authenticate": wanted})
     return key
 
 
-async def _answer(send: Send, refused: Refused) -> None:
+async def _answer(send: Send, refused: McpRequestError) -> None:
     """In the shape that OAuth gives to errors, which clients of the protocol read."""
     body = json.dumps({"error": refused.error, "error_description": refused.sentence}, ensure_ascii=False).encode()
     headers = [(name.lower().encode(), value.encode()) for name, value in refused.headers.items()]

@@ -20,11 +20,11 @@ from mcp.shared.exceptions import MCPError
 
 from accounts.models import ApiKey
 from chat.mcp.auth import KEY
-from chat.mcp.tools import READS_DOCUMENTS, Lent, call, lent_to
+from chat.mcp.tools import READS_DOCUMENTS, ExposedTool, call, lent_to
 from chat.tools import knowledge
-from chat.tools.calls import Answer, ToolRefused
+from chat.tools.calls import ToolInputError, ToolResult
 from memory.models import Document
-from recall.db.threads import in_thread
+from recall.db.threads import run_in_thread
 from recall.request_limits import Receive, Send
 
 type Context = ServerRequestContext[dict[str, Any], Any]
@@ -65,15 +65,15 @@ async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) 
 async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """The tool's answer in JSON; what is wrong with a call is a sentence."""
     try:
-        answer = await in_thread(call, _key(ctx), params.name, params.arguments or {})
-    except ToolRefused as refused:
+        answer = await run_in_thread(call, _key(ctx), params.name, params.arguments or {})
+    except ToolInputError as refused:
         return _result(str(refused), is_error=True)
     except DatabaseError:
         return _result(AWAY, is_error=True)
     return _result(json.dumps(answer, ensure_ascii=False, sort_keys=True))
 
 
-def _described(tool: Lent) -> types.Tool:
+def _described(tool: ExposedTool) -> types.Tool:
     hints = types.ToolAnnotations(
         read_only_hint=not tool.writes, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
@@ -91,13 +91,13 @@ def _result(text: str, *, is_error: bool = False) -> types.CallToolResult:
 
 async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     """The documents of the profile."""
-    return types.ListResourcesResult(resources=await in_thread(_resources, _key(ctx)))
+    return types.ListResourcesResult(resources=await run_in_thread(_resources, _key(ctx)))
 
 
 async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     """The text of a document, its first piece; `read_document` reads on in a longer one."""
     address = str(params.uri)
-    answer = await in_thread(_read, _key(ctx), address)
+    answer = await run_in_thread(_read, _key(ctx), address)
     text = types.TextResourceContents(uri=address, mime_type="text/markdown", text=answer["text"])
     return types.ReadResourceResult(contents=[text])
 
@@ -110,12 +110,12 @@ def _resources(key: ApiKey) -> list[types.Resource]:
     return [types.Resource(uri=uri(path), name=path, title=title, mime_type="text/markdown") for path, title in titles]
 
 
-def _read(key: ApiKey, address: str) -> Answer:
+def _read(key: ApiKey, address: str) -> ToolResult:
     try:
         if READS_DOCUMENTS not in key.scopes:
-            raise ToolRefused(f"This key does not open documents: it lacks the scope {READS_DOCUMENTS}.")
+            raise ToolInputError(f"This key does not open documents: it lacks the scope {READS_DOCUMENTS}.")
         return knowledge.document(key.user, {"path": path_of(address)})
-    except ToolRefused as refused:
+    except ToolInputError as refused:
         raise MCPError(types.INVALID_PARAMS, str(refused)) from refused
     except ValidationError as error:
         raise MCPError(types.INVALID_PARAMS, " ".join(error.messages)) from error
@@ -132,7 +132,7 @@ def path_of(address: str) -> str:
     """The path of the document that a resource's address names; raises `ToolRefused`."""
     parts = urlsplit(address)
     if parts.scheme != SCHEME or parts.netloc or not parts.path:
-        raise ToolRefused(f"A document's address looks like {uri('/profile/goals')}.")
+        raise ToolInputError(f"A document's address looks like {uri('/profile/goals')}.")
     return unquote(parts.path)
 
 

@@ -17,7 +17,7 @@ from django.core.exceptions import ValidationError
 from accounts.models import ApiKey
 from chat.tools import knowledge
 from chat.tools import remember as remembering
-from chat.tools.calls import Answer, ToolRefused, text
+from chat.tools.calls import ToolInputError, ToolResult, get_text
 from memory.librarian.engine import MAX_STATEMENT
 from memory.librarian.remember import propose_told_by
 
@@ -29,36 +29,36 @@ RESULT_TOKENS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Lent:
+class ExposedTool:
     """A tool that others may use."""
 
     definition: ToolParam
     """The model's own: its name, and the schema of its arguments."""
     scope: str
     """What a key needs for it: `accounts/api/scopes.py`."""
-    run: Callable[[ApiKey, Answer], Answer]
+    run: Callable[[ApiKey, ToolResult], ToolResult]
     description: str
     writes: bool = False
 
 
-def search_knowledge(key: ApiKey, given: Answer) -> Answer:
+def search_knowledge(key: ApiKey, given: ToolResult) -> ToolResult:
     """Facts, episodes and documents of the key's owner."""
-    return knowledge.found(key.user, given, knowledge.known(given), token_budget=result_tokens())
+    return knowledge.search_memories(key.user, given, knowledge.parse_filters(given), token_budget=result_tokens())
 
 
-def search_conversation(key: ApiKey, given: Answer) -> Answer:
+def search_conversation(key: ApiKey, given: ToolResult) -> ToolResult:
     """Passages of what the key's owner talked of with Recall."""
-    return knowledge.found(key.user, given, knowledge.SAID, token_budget=result_tokens())
+    return knowledge.search_memories(key.user, given, knowledge.SAID, token_budget=result_tokens())
 
 
-def read_document(key: ApiKey, given: Answer) -> Answer:
+def read_document(key: ApiKey, given: ToolResult) -> ToolResult:
     """One of the owner's documents."""
     return knowledge.document(key.user, given)
 
 
-def remember(key: ApiKey, given: Answer) -> Answer:
+def remember(key: ApiKey, given: ToolResult) -> ToolResult:
     """Propose the statement, as told by this key."""
-    return {"outcome": propose_told_by(key.name, key.user, text(given, "statement", MAX_STATEMENT + 1))}
+    return {"outcome": propose_told_by(key.name, key.user, get_text(given, "statement", MAX_STATEMENT + 1))}
 
 
 def result_tokens() -> int:
@@ -67,14 +67,14 @@ def result_tokens() -> int:
     return min(RESULT_TOKENS, cap) if cap else RESULT_TOKENS
 
 
-LENT: Final[Mapping[str, Lent]] = {
-    "read_document": Lent(
+EXPOSED_TOOLS: Final[Mapping[str, ExposedTool]] = {
+    "read_document": ExposedTool(
         knowledge.READ_DOCUMENT,
         "memory:read",
         read_document,
         "Read a document of the person's knowledge base in Recall, such as /profile/goals; a long one in pieces.",
     ),
-    "remember": Lent(
+    "remember": ExposedTool(
         remembering.REMEMBER,
         "memory:write",
         remember,
@@ -83,13 +83,13 @@ LENT: Final[Mapping[str, Lent]] = {
         "happened.",
         writes=True,
     ),
-    "search_conversation": Lent(
+    "search_conversation": ExposedTool(
         knowledge.SEARCH_CONVERSATION,
         "chat:read",
         search_conversation,
         "Search what the person and Recall said to each other in past conversations. Returns passages with dates.",
     ),
-    "search_knowledge": Lent(
+    "search_knowledge": ExposedTool(
         knowledge.SEARCH_KNOWLEDGE,
         "memory:read",
         search_knowledge,
@@ -98,23 +98,23 @@ LENT: Final[Mapping[str, Lent]] = {
     ),
 }
 """By name, sorted."""
-SCOPES_OF_TOOLS: Final = tuple(sorted({tool.scope for tool in LENT.values()}))
-READS_DOCUMENTS: Final = LENT["read_document"].scope
+SCOPES_OF_TOOLS: Final = tuple(sorted({tool.scope for tool in EXPOSED_TOOLS.values()}))
+READS_DOCUMENTS: Final = EXPOSED_TOOLS["read_document"].scope
 
 
-def lent_to(key: ApiKey) -> list[Lent]:
+def lent_to(key: ApiKey) -> list[ExposedTool]:
     """The tools that this key opens."""
-    return [tool for tool in LENT.values() if tool.scope in key.scopes]
+    return [tool for tool in EXPOSED_TOOLS.values() if tool.scope in key.scopes]
 
 
-def call(key: ApiKey, name: str, given: Mapping[str, Any]) -> Answer:
+def call(key: ApiKey, name: str, given: Mapping[str, Any]) -> ToolResult:
     """What the tool answers; raises `ToolRefused` with a sentence for the assistant."""
-    tool = LENT.get(name)
+    tool = EXPOSED_TOOLS.get(name)
     if tool is None:
-        raise ToolRefused(f"There is no tool called {name[:80]}.")
+        raise ToolInputError(f"There is no tool called {name[:80]}.")
     if tool.scope not in key.scopes:
-        raise ToolRefused(f"This key does not open {name}: it lacks the scope {tool.scope}.")
+        raise ToolInputError(f"This key does not open {name}: it lacks the scope {tool.scope}.")
     try:
         return tool.run(key, dict(given))
     except ValidationError as error:
-        raise ToolRefused("; ".join(error.messages)) from error
+        raise ToolInputError("; ".join(error.messages)) from error

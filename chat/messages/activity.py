@@ -139,7 +139,7 @@ def _found(result: str) -> int | None:
     return len(results) if isinstance(results, list) else None
 
 
-def kept(calls: Iterable[ToolUse]) -> list[dict[str, Any]]:
+def serialize_steps(calls: Iterable[ToolUse]) -> list[dict[str, Any]]:
     """The steps as an answer's event data holds them."""
     told = (asdict(step_of(call)) for call in calls)
     return [{name: value for name, value in one.items() if value is not None and value is not False} for one in told]

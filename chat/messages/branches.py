@@ -26,9 +26,9 @@ from chat.models import Conversation, Message
 from memory.index.indexer import INDEX_TASK
 from memory.librarian import branch_facts
 from memory.models import Chunk, LibrarianRun
-from recall.celery import queue
-from recall.db.notify import nudge
-from recall.db.prepared import Prepared
+from recall.celery import enqueue_on_commit
+from recall.db.notify import publish_event
+from recall.db.prepared import PreparedQuery
 
 BESIDE: Final = "beside"
 """In the event data of an answer that is tried without a memory: id of the answer it stands beside."""
@@ -41,7 +41,7 @@ SAID: Final = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
 IS_BRANCH: Final = Q(event_type__in=SAID) & (~Q(event_data__has_key=BESIDE) | Q(event_data__has_key=KEPT))
 """Questions and answers; not what tools did, nor an answer that is only tried."""
 
-_BELOW: Final = Prepared(
+_BELOW: Final = PreparedQuery(
     lambda user, conversation, parent: (
         Message.objects.filter(IS_BRANCH, parent=parent, conversation=conversation, user=user)
         .order_by("seq")
@@ -147,7 +147,7 @@ def links_of(conversation: Conversation) -> dict[int, Link]:
     return {pk: Link(*rest) for pk, *rest in rows.values_list("pk", "parent_id", "seq", "turn")}
 
 
-def go_over(conversation: Conversation, links: Links, tip: int | None) -> None:
+def switch_branch(conversation: Conversation, links: Links, tip: int | None) -> None:
     """Leave the branch that is followed for the one that leads to `tip` (None: for one that begins anew).
 
     Within a transaction that has locked the conversation. The caller then sets `active_leaf`: to `tip`, or to what
@@ -165,15 +165,15 @@ def go_over(conversation: Conversation, links: Links, tip: int | None) -> None:
     conversation.save(update_fields=["librarian_watermark", "cut_from", "cut_until"])
     # At once, so that no prompt recalls what was left; the task then brings in what was gained, and the neighbours.
     Chunk.objects.filter(conversation=conversation, kind=Chunk.Kind.MESSAGE, message__in=left).delete()
-    queue(INDEX_TASK, str(conversation.pk))
-    branch_facts.leave(conversation.user, left)
-    branch_facts.come_back(conversation.user, gained)
+    enqueue_on_commit(INDEX_TASK, str(conversation.pk))
+    branch_facts.demote_facts(conversation.user, left)
+    branch_facts.reactivate_facts(conversation.user, gained)
 
 
 def told_elsewhere(conversation: Conversation) -> None:
     """Have every page that shows another branch of the conversation fetch it again, once this is committed."""
     end = conversation.active_leaf_id or 0
-    nudge(f"user-{conversation.user_id}", "branch", conversation=str(conversation.pk), message=end)
+    publish_event(f"user-{conversation.user_id}", "branch", conversation=str(conversation.pk), message=end)
 
 
 def _without(path: Sequence[int], other: Collection[int]) -> list[int]:

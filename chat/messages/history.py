@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from chat.attachments.prompt_blocks import Attached, blocks
+from chat.attachments.prompt_blocks import PromptAttachment, blocks
 from chat.models import Conversation, Message, Segment
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -28,12 +28,12 @@ class Turn:
     number: int
     question: Message
     answer: Message
-    attachments: tuple[Attached, ...] = ()
+    attachments: tuple[PromptAttachment, ...] = ()
     """Of the question, where they were asked for (chat/attachments/history.py)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class ConversationHistory:
     """What came before a message, as a prompt may show it."""
 
     turns: tuple[Turn, ...] = ()
@@ -52,10 +52,10 @@ def first_turn(one: Turn | Segment) -> int:
     return one.first_turn if isinstance(one, Segment) else one.number
 
 
-def past(conversation: Conversation, until: int | None) -> Past:
+def load_history(conversation: Conversation, until: int | None) -> ConversationHistory:
     """What came before, the message `until` included (None: nothing). At most two statements, however long it is."""
     if until is None:
-        return Past()
+        return ConversationHistory()
     values = {"until": until, "conversation": conversation.pk, "user": conversation.user_id}
     path: list[Message] = []
     folded: list[int] = []
@@ -67,7 +67,7 @@ def past(conversation: Conversation, until: int | None) -> Past:
             step.conversation = conversation
             path.append(step)
     segments = Segment.objects.in_bulk(folded)
-    return Past(tuple(finished_turns(path)), tuple(segments[pk] for pk in folded))
+    return ConversationHistory(tuple(finished_turns(path)), tuple(segments[pk] for pk in folded))
 
 
 _COLUMNS: Final = ", ".join(

@@ -54,9 +54,9 @@ def outcome(message: Message) -> Outcome:
         offers = ("continue", "retry") if message.text else ("retry",)
         offers = ("keep", *offers) if error["code"] == oversized_message.CODE else offers
         return Outcome(error["sentence"], offers, Message.Status(message.status))
-    return of(message.event_data.get("stop_reason") or "end_turn")
+    return outcome_for(message.event_data.get("stop_reason") or "end_turn")
 
 
-def of(stop_reason: str) -> Outcome:
+def outcome_for(stop_reason: str) -> Outcome:
     """The outcome of a stop reason."""
     return BY_STOP_REASON.get(stop_reason, UNKNOWN)

@@ -19,7 +19,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from accounts.models import User
-from chat.attachments.view import ShownAttachment, attached_to
+from chat.attachments.view import AttachmentView, attached_to
 from chat.messages.activity import Step, folded, steps_of
 from chat.messages.branches import Place, is_typed, places
 from chat.messages.outcomes import Outcome, outcome
@@ -29,7 +29,7 @@ from recall.rendering.markdown import render
 
 
 @dataclass(frozen=True, slots=True)
-class ShownMessage:
+class MessageView:
     """One message as a page shows it."""
 
     id: int
@@ -51,17 +51,17 @@ class ShownMessage:
     """What the model did before it answered."""
     folded_steps: str
     """All of that in one line."""
-    attachments: Sequence[ShownAttachment] = ()
+    attachments: Sequence[AttachmentView] = ()
 
 
-def shown(
-    message: Message, zone: ZoneInfo, place: Place | None = None, attachments: Sequence[ShownAttachment] = ()
-) -> ShownMessage:
+def build_message_view(
+    message: Message, zone: ZoneInfo, place: Place | None = None, attachments: Sequence[AttachmentView] = ()
+) -> MessageView:
     """A message for the partial `message`. Asks the database nothing."""
     is_answer = message.role == Message.Role.ASSISTANT
     is_being_written = message.status == Message.Status.STREAMING
     steps = steps_of(message.event_data)
-    return ShownMessage(
+    return MessageView(
         id=message.pk,
         role=message.role,
         author=message.author or ("Recall" if is_answer else "You"),
@@ -92,7 +92,7 @@ def messages_html(messages: Sequence[Message], *, user: User) -> str:
     """Messages of one conversation as the page renders them, for the socket."""
     template, numbered = get_template("chat/page.html#message"), places(messages)
     attached = attached_to(messages)
-    told = [shown(one, user.zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages]
+    told = [build_message_view(one, user.zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages]
     return "".join(template.render({"message": message}).strip() for message in told)
 
 

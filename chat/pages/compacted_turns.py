@@ -15,15 +15,15 @@ from budget.counting import calibration
 from budget.models import Receipt
 from budget.planning.history_cut import FIRST_TURNS, TurnRange
 from budget.planning.plan import Section
-from chat.compaction.segments import sized, unfolded
+from chat.compaction.segments import load_uncompacted, sized
 from chat.compaction.summaries import Summary
 from chat.compaction.triggers import THEIR_CEILING, WINDOW_PERCENT, verbatim_turns
-from chat.compaction.window import AT_ONCE, KEPT_TURNS, Sized, stretch
+from chat.compaction.window import AT_ONCE, KEPT_TURNS, SizedTurn, select_turns
 from chat.messages.branch_path import walk
 from chat.messages.history import finished_turns
-from chat.messages.rendering import ShownMessage
+from chat.messages.rendering import MessageView
 from chat.models import Compaction, Conversation, Message, Segment
-from recall.llm.client import from_settings, remembered
+from recall.llm.client import cached_capabilities, configured_capabilities
 
 TURNS_AHEAD: Final = 3
 """So many turns before the conversation grows too long the page says so."""
@@ -46,7 +46,7 @@ HEADINGS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class SegmentView:
     """Folded turns on a page: their summary, and the turns themselves where they were asked for."""
 
     id: int
@@ -58,7 +58,7 @@ class Fold:
     lists: list[tuple[str, tuple[str, ...]]]
     """Heading and sentences; those that are empty are left out."""
     topics: tuple[str, ...]
-    shown: Sequence[ShownMessage] = ()
+    shown: Sequence[MessageView] = ()
 
     is_fold: bool = True
 
@@ -68,11 +68,11 @@ class Fold:
         return self.last - self.first + 1
 
 
-def fold(segment: Segment, turns: Sequence[ShownMessage] = ()) -> Fold:
+def build_segment_view(segment: Segment, turns: Sequence[MessageView] = ()) -> SegmentView:
     """What a page shows in the place of the turns that the segment tells of; with the turns, if they are given."""
     summary = Summary.from_json(segment.summary)
     lists = [(heading, getattr(summary, name)) for name, heading in HEADINGS.items()]
-    return Fold(
+    return SegmentView(
         id=segment.pk,
         first=segment.first_turn,
         last=segment.last_turn,
@@ -88,7 +88,7 @@ def fold(segment: Segment, turns: Sequence[ShownMessage] = ()) -> Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class CompactionStatus:
     """What the context panel says of folding: a warning before it, a word while it is done, and whether there is
     something for the button to do."""
 
@@ -98,26 +98,27 @@ class Outlook:
     can_fold: bool = False
 
 
-def outlook(conversation: Conversation) -> Outlook:
+def compaction_status(conversation: Conversation) -> CompactionStatus:
     """How it stands with this conversation; asks no model and no provider."""
     latest: Compaction | None = Compaction.objects.filter(conversation=conversation).order_by("-pk").first()
     if latest is not None and latest.finished_at is None:
-        return Outlook(is_working=True)
+        return CompactionStatus(is_working=True)
     error = latest.error if latest is not None and latest.state == Compaction.State.FAILED else ""
     last = _last_prompt(conversation)
     coming = _coming_of_a_long_one(conversation, last.ceiling)
     if coming is not None:
-        return Outlook(warning=warning(coming), error=error, can_fold=True)
-    turns = unfolded(conversation).turns
+        return CompactionStatus(warning=warning(coming), error=error, can_fold=True)
+    turns = load_uncompacted(conversation).turns
     model = conversation.model or settings.ENVIRONMENT.chat_model
     sizes = sized(turns, calibration.ratios(model))
-    next_ones = stretch(sizes, last.ceiling, was_asked=True)
+    next_ones = select_turns(sizes, last.ceiling, was_asked=True)
     is_near = (
         sum(one.tokens for one in sizes) * 100 > last.ceiling * PERCENT_AHEAD
         or len(turns) > verbatim_turns(last.ceiling) - TURNS_AHEAD
-        or last.tokens * 10_000 > (remembered(model) or from_settings()).context_window * WINDOW_PERCENT * PERCENT_AHEAD
+        or last.tokens * 10_000
+        > (cached_capabilities(model) or configured_capabilities()).context_window * WINDOW_PERCENT * PERCENT_AHEAD
     )
-    return Outlook(
+    return CompactionStatus(
         warning=warning(next_ones) if next_ones is not None and is_near else "",
         error=error,
         can_fold=next_ones is not None,
@@ -131,7 +132,7 @@ def _coming_of_a_long_one(conversation: Conversation, ceiling: int) -> TurnRange
     if len(unfolded_ones) <= 2 * (verbatim_turns(ceiling) + SURELY):
         return None
     first = Message.objects.filter(pk__in=unfolded_ones[: 2 * SURELY]).defer("search").order_by("seq")
-    return stretch([Sized(turn.number, 0) for turn in finished_turns(list(first))], 1, was_asked=True)
+    return select_turns([SizedTurn(turn.number, 0) for turn in finished_turns(list(first))], 1, was_asked=True)
 
 
 def warning(turns: TurnRange) -> str:

@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 from chat.attachments.view import attached_to
 from chat.messages.branch_path import Piece, folded_ids, walk
 from chat.messages.branches import places
-from chat.messages.rendering import ShownMessage, shown
+from chat.messages.rendering import MessageView, build_message_view
 from chat.models import Conversation, Message, Segment
-from chat.pages.compacted_turns import Fold, fold
+from chat.pages.compacted_turns import SegmentView, build_segment_view
 
 AT_ONCE: Final = 40
 """Pieces shown at first, and brought by each request for more: two or three screens, some 100 ms to render anew."""
@@ -124,14 +124,14 @@ def shown_in(conversation: Conversation, window: Window, zone: ZoneInfo) -> dict
     messages = _in_bulk(conversation, [piece.message for piece in window.pieces if piece.message is not None])
     segments = Segment.objects.in_bulk([piece.segment for piece in window.pieces if piece.segment is not None])
     numbered, attached = places(messages.values()), attached_to(messages.values())
-    pieces: list[ShownMessage | Fold] = []
+    pieces: list[MessageView | SegmentView] = []
     for piece in window.pieces:
         if piece.message in messages:
             pk = piece.message
-            pieces.append(shown(messages[pk], zone, numbered.get(pk), attached.get(pk, ())))
+            pieces.append(build_message_view(messages[pk], zone, numbered.get(pk), attached.get(pk, ())))
         elif piece.segment in segments:
             turns = folded_turns(segments[piece.segment], zone) if piece.segment == window.opened else []
-            pieces.append(fold(segments[piece.segment], turns))
+            pieces.append(build_segment_view(segments[piece.segment], turns))
     answers = [one.pk for one in messages.values() if one.role == Message.Role.ASSISTANT]
     return {
         "conversation": conversation,
@@ -146,7 +146,7 @@ def folded_turns(segment: Segment, zone: ZoneInfo) -> list[Any]:
     """The messages behind a fold, as a page shows them."""
     messages = _in_bulk(segment.conversation, folded_ids(segment))
     numbered, attached = places(messages.values()), attached_to(messages.values())
-    return [shown(one, zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages.values()]
+    return [build_message_view(one, zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages.values()]
 
 
 def _in_bulk(conversation: Conversation, ids: Iterable[int]) -> dict[int, Message]:

@@ -117,7 +117,7 @@ class Group:
 def options(user: User, typed: str, current: UUID | None) -> list[Group]:
     """What fits what was typed, on the page of `current` (None: no conversation's). At most two statements."""
     words = typed.replace("\x00", "")[:MOST_CHARS].split()
-    here = Conversation.objects.standing().for_user(user).filter(pk=current).first() if current else None
+    here = Conversation.objects.not_deleted().for_user(user).filter(pk=current).first() if current else None
     fitting = _fitting(here, is_looked_for=bool(words))
     commands = [_option(one, address) for one, address in fitting if _says(one, words)]
     groups = [Group("Commands", commands), Group("Conversations", list(_conversations(user, words, current)))]
@@ -170,7 +170,7 @@ def _option(command: Command, address: str) -> Option:
 
 def _conversations(user: User, words: list[str], current: UUID | None) -> Iterator[Option]:
     """The latest whose titles hold every word; archived ones only where something was typed."""
-    mine = Conversation.objects.standing().for_user(user).exclude(pk=current)
+    mine = Conversation.objects.not_deleted().for_user(user).exclude(pk=current)
     holding = Q(archived_at=None) if not words else Q()
     for word in words:
         holding &= Q(title__icontains=word)

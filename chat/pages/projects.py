@@ -52,8 +52,8 @@ class Place:
 
 def all_projects(user: User) -> dict[str, Any]:
     """The list, with how much is in each; five queries."""
-    documents = {entry.path: entry.documents for entry in tree.level(user, "/projects")}
-    held = Conversation.objects.standing().for_user(user).exclude(scope="").values_list("scope")
+    documents = {entry.path: entry.documents for entry in tree.list_folder(user, "/projects")}
+    held = Conversation.objects.not_deleted().for_user(user).exclude(scope="").values_list("scope")
     conversations = dict(held.annotate(rows=Count("pk")).order_by())
 
     def rows(projects: Sequence[Project]) -> list[Row]:
@@ -80,7 +80,7 @@ def one_project(project: Project, page: str | None) -> dict[str, Any]:
     documents = Document.objects.for_user(user).under(project.path).order_by("path")
     number = documents.count()
     shown = documents.values_list("path", "title", "changed_at")[:DOCUMENTS_SHOWN]
-    held = Conversation.objects.standing().for_user(user).filter(scope=project.path).latest_first()
+    held = Conversation.objects.not_deleted().for_user(user).filter(scope=project.path).latest_first()
     conversations = Paginator(held.only("id", "title", "last_activity_at"), CONVERSATIONS_A_PAGE).get_page(page)
     return {
         "project": project,

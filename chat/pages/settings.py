@@ -156,4 +156,4 @@ def memory(user: User) -> dict[str, Any]:
 
 def kept(user: User) -> dict[str, Any]:
     """What there is of the person, and how long it stays."""
-    return {"what": deletion.what_goes(user), "days": retention.periods()}
+    return {"what": deletion.count_owned_rows(user), "days": retention.periods()}

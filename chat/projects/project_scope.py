@@ -11,7 +11,7 @@ from typing import Final
 from chat.models import Conversation, Project
 from memory.documents.artifacts import FOLDER as ARTIFACTS
 from memory.documents.profile import FOLDER as PROFILE
-from memory.documents.tree import fitting_name, joined
+from memory.documents.tree import fitting_name, join_path
 
 STANDS_ANYWAY: Final = PROFILE
 """The folder that a conversation with “only this project” may read, too: it stands in its prompt."""
@@ -35,7 +35,7 @@ def may_read(conversation: Conversation, path: str) -> bool:
     What the conversation's own tools have kept may be opened always: its history names it.
     """
     scope = only_scope(conversation)
-    own_results = joined(ARTIFACTS, fitting_name(str(conversation.pk)))
+    own_results = join_path(ARTIFACTS, fitting_name(str(conversation.pk)))
     return not scope or any(is_below(path, folder) for folder in (scope, STANDS_ANYWAY, own_results))
 
 

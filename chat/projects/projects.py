@@ -22,10 +22,10 @@ from django.utils.text import slugify
 from accounts.models import User
 from chat.models import Conversation, Project
 from chat.projects.project_scope import is_below
-from chat.projects.undo_tokens import GoneForGood, sealed, unsealed
+from chat.projects.undo_tokens import UndoExpiredError, load_undo, sign_undo
 from memory.documents import tree
 from memory.models import Document, Upload
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 ROOT: Final = "/projects"
 NAMELESS: Final = "project"
@@ -40,13 +40,13 @@ def projects_of(user: User, *, archived: bool = False) -> QuerySet[Project]:
 def folders_without_project(user: User) -> list[tree.Entry]:
     """Folders below /projects that have documents and no project: an import or the librarian made them."""
     taken = _taken(user)
-    return [entry for entry in tree.level(user, ROOT) if entry.is_folder and entry.path not in taken]
+    return [entry for entry in tree.list_folder(user, ROOT) if entry.is_folder and entry.path not in taken]
 
 
 # Making and changing -----------------------------------------------------------------------------------------------
 
 
-def make(user: User, name: str, instructions: str = "", *, only_project: bool = False) -> Project:
+def create(user: User, name: str, instructions: str = "", *, only_project: bool = False) -> Project:
     """A new project with a folder of its own."""
     while True:
         path = _folder_to_begin_with(user, name)
@@ -60,7 +60,7 @@ def make(user: User, name: str, instructions: str = "", *, only_project: bool = 
         return project
 
 
-def change(project: Project, name: str, instructions: str, *, only_project: bool) -> Project:
+def update(project: Project, name: str, instructions: str, *, only_project: bool) -> Project:
     """Other words for it; another name moves its folder.
 
     Raises:
@@ -90,7 +90,7 @@ def _rename(project: Project, name: str) -> None:
     if Document.objects.for_user(project.user).under(old).exists():
         tree.move(project.user, old, new)  # tells `follow`
     else:
-        follow(project.user, old, new)
+        on_documents_moved(project.user, old, new)
     project.refresh_from_db(fields=["path"])
 
 
@@ -103,7 +103,7 @@ def _folder_to_begin_with(user: User, name: str) -> str:
 
 
 def _numbered(name: str) -> Iterator[str]:
-    path = tree.joined(ROOT, _slug(name))
+    path = tree.join_path(ROOT, _slug(name))
     return chain([path], (f"{path}-{number}" for number in count(2)))
 
 
@@ -113,7 +113,7 @@ def _slug(name: str) -> str:
 
 def _standing(user: User) -> set[str]:
     """Paths at which something stands, or a project is; case does not matter, two that differ by it are confused."""
-    return {path.casefold() for path in (*_taken(user), *(entry.path for entry in tree.level(user, ROOT)))}
+    return {path.casefold() for path in (*_taken(user), *(entry.path for entry in tree.list_folder(user, ROOT)))}
 
 
 def _taken(user: User) -> set[str]:
@@ -121,7 +121,7 @@ def _taken(user: User) -> set[str]:
 
 
 @receiver(tree.moved)
-def follow(user: User, old: str, new: str, **_: Any) -> None:
+def on_documents_moved(user: User, old: str, new: str, **_: Any) -> None:
     """A folder was moved: projects in it, their conversations, and files that wait to be read for it go along.
 
     A project stays where another one has the new folder already.
@@ -142,7 +142,7 @@ def remove(project: Project) -> str:
     """Delete it: its documents stay where they are, its conversations go on without it. What `bring_back` takes."""
     conversations = Conversation.objects.for_user(project.user).filter(scope=project.path)
     only = {str(pk): only for pk, only in conversations.values_list("pk", "only_project")}
-    token = sealed("project", project.user, {**_fields(project), "conversations": only})
+    token = sign_undo("project", project.user, {**_fields(project), "conversations": only})
     conversations.update(scope="", only_project=False)
     project.delete()
     _tell(project.user)
@@ -150,15 +150,15 @@ def remove(project: Project) -> str:
 
 
 @transaction.atomic
-def bring_back(user: User, token: str) -> Project:
+def restore(user: User, token: str) -> Project:
     """The project as it was, with the conversations that were its own and belong to no other since.
 
     Raises:
         GoneForGood: it was deleted too long ago, or its folder has another project now.
     """
-    fields = unsealed("project", user, token)
+    fields = load_undo("project", user, token)
     conversations = fields.pop("conversations")
-    taken = GoneForGood(f"It was not brought back: the folder {fields['path']} has a project.")
+    taken = UndoExpiredError(f"It was not brought back: the folder {fields['path']} has a project.")
     if Project.objects.filter(pk=fields["id"]).exists() or fields["path"] in _taken(user):
         raise taken
     archived_at = timezone.now() if fields.pop("is_archived") else None
@@ -182,4 +182,4 @@ def _fields(project: Project) -> dict[str, Any]:
 
 
 def _tell(user: User) -> None:
-    nudge(f"user-{user.pk}", "conversations")
+    publish_event(f"user-{user.pk}", "conversations")

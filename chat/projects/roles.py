@@ -11,8 +11,8 @@ from django.db.models import Count, Q, QuerySet
 
 from accounts.models import User
 from chat.models import Conversation, Role
-from chat.projects.undo_tokens import GoneForGood, sealed, unsealed
-from recall.db.notify import nudge
+from chat.projects.undo_tokens import UndoExpiredError, load_undo, sign_undo
+from recall.db.notify import publish_event
 
 MAX_NAME: Final = 80
 """Characters, the column's width."""
@@ -69,7 +69,7 @@ def examples_left(roles: Iterable[Role]) -> list[Example]:
     return [example for example in EXAMPLES if example.name not in names]
 
 
-def make(user: User, name: str, instructions: str) -> Role:
+def create(user: User, name: str, instructions: str) -> Role:
     """A new role.
 
     Raises:
@@ -93,27 +93,27 @@ def edit(role: Role, name: str, instructions: str) -> Role:
 def remove(role: Role) -> str:
     """Delete it; its conversations go on without. What `bring_back` takes."""
     conversations = Conversation.objects.filter(role=role).values_list("pk", flat=True)
-    token = sealed("role", role.user, {**_fields(role), "conversations": [str(pk) for pk in conversations]})
+    token = sign_undo("role", role.user, {**_fields(role), "conversations": [str(pk) for pk in conversations]})
     role.delete()
-    nudge(f"user-{role.user_id}", "conversations")
+    publish_event(f"user-{role.user_id}", "conversations")
     return token
 
 
 @transaction.atomic
-def bring_back(user: User, token: str) -> Role:
+def restore(user: User, token: str) -> Role:
     """The role as it was, in the conversations that had it and have no other since.
 
     Raises:
         GoneForGood: it was deleted too long ago, or there is another one of its name now.
     """
-    fields = unsealed("role", user, token)
+    fields = load_undo("role", user, token)
     conversations = fields.pop("conversations")
     if Role.objects.filter(pk=fields["id"]).exists():
-        raise GoneForGood("This role is there already.")
+        raise UndoExpiredError("This role is there already.")
     try:
         role = _saved(Role(user=user, **fields))
     except NameTaken as taken:
-        raise GoneForGood(f"It was not brought back. {taken}") from taken
+        raise UndoExpiredError(f"It was not brought back. {taken}") from taken
     Conversation.objects.for_user(user).filter(pk__in=conversations, role=None).update(role=role)
     return role
 
@@ -128,5 +128,5 @@ def _saved(role: Role) -> Role:
             role.save()
     except IntegrityError as error:  # `one_role_a_name`
         raise NameTaken(f"You have a role called “{role.name}” already.") from error
-    nudge(f"user-{role.user_id}", "conversations")
+    publish_event(f"user-{role.user_id}", "conversations")
     return role

@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.core import signing
 
 from accounts.models import User
-from memory.forget_epoch import epoch
+from memory.forget_epoch import forget_epoch
 
 OFFERED_FOR: Final = timedelta(hours=1)
 """Long enough to notice the mistake; a page that lay open for a day brings nothing back."""
@@ -21,16 +21,16 @@ EPOCH: Final = "forget_epoch"
 """Among the sealed fields: what had been forgotten by then."""
 
 
-class GoneForGood(Exception):
+class UndoExpiredError(Exception):
     """It cannot be brought back; the message is one sentence for the person."""
 
 
-def sealed(kind: str, user: User, fields: dict[str, Any]) -> str:
+def sign_undo(kind: str, user: User, fields: dict[str, Any]) -> str:
     """What the page holds: readable by its owner, whose it is, and of no use to anybody else."""
-    return signing.dumps({**fields, EPOCH: epoch(user.pk)}, salt=_salt(kind, user), compress=True)
+    return signing.dumps({**fields, EPOCH: forget_epoch(user.pk)}, salt=_salt(kind, user), compress=True)
 
 
-def unsealed(kind: str, user: User, token: str) -> dict[str, Any]:
+def load_undo(kind: str, user: User, token: str) -> dict[str, Any]:
     """The fields again.
 
     Raises:
@@ -39,9 +39,9 @@ def unsealed(kind: str, user: User, token: str) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = signing.loads(token, salt=_salt(kind, user), max_age=OFFERED_FOR)
     except signing.BadSignature:
-        raise GoneForGood("This was deleted too long ago to be brought back.") from None
-    if fields.pop(EPOCH, None) != epoch(user.pk):
-        raise GoneForGood("Something was forgotten since this was deleted, so it cannot be brought back.")
+        raise UndoExpiredError("This was deleted too long ago to be brought back.") from None
+    if fields.pop(EPOCH, None) != forget_epoch(user.pk):
+        raise UndoExpiredError("Something was forgotten since this was deleted, so it cannot be brought back.")
     return fields
 
 

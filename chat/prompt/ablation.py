@@ -23,9 +23,9 @@ from memory.models import Chunk, Episode, Fact
 from memory.refs import KINDS, ids_by_kind
 
 if TYPE_CHECKING:
-    from chat.attachments.prompt_blocks import Attached
+    from chat.attachments.prompt_blocks import PromptAttachment
     from chat.messages.history import Turn
-    from chat.prompt.inputs import Known
+    from chat.prompt.inputs import PromptInputs
 
 RULE: Final = "left out at your request"
 HIDDEN: Final = "[left out]"
@@ -39,7 +39,7 @@ SECTIONS: Final = (Section.MEMORIES, Section.PROFILE)
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Exclusion:
     """What one answer is to be given without."""
 
     cuts: tuple[Cut, ...] = ()
@@ -69,10 +69,10 @@ class LeftOut:
         return value
 
 
-NOTHING: Final = LeftOut()
+NOTHING: Final = Exclusion()
 
 
-def leavable(receipt: Receipt) -> dict[str, dict[str, Any]]:
+def excludable_items(receipt: Receipt) -> dict[str, dict[str, Any]]:
     """The memories that stood in a prompt and that its answer can be had without, by reference."""
     return {
         item["ref"]: item
@@ -81,18 +81,18 @@ def leavable(receipt: Receipt) -> dict[str, dict[str, Any]]:
     }
 
 
-def left_out_of(answer: Message) -> LeftOut:
+def load_exclusion(answer: Message) -> Exclusion:
     """What this answer is to do without, as its row says: `{"without": [refs], "beside": id of the first answer}`."""
     refs: list[str] = answer.event_data.get("without", [])
     receipt = Receipt.objects.filter(message_id=answer.event_data.get("beside"), user_id=answer.user_id).first()
     if not refs or receipt is None:
         return NOTHING
-    given = leavable(receipt)
+    given = excludable_items(receipt)
     cuts = tuple(Cut(_piece(given[ref]), RULE) for ref in refs if ref in given)
     told = [cut.piece.label.removeprefix(NEW) for cut in cuts]
     refs = [*refs, *_facts_that_say(answer.user_id, told)]
     texts = [*told, *_texts(answer.user_id, refs), *_pinned(receipt, refs)]
-    return LeftOut(cuts, frozenset(_carriers(answer.user_id, refs)), pattern(texts))
+    return Exclusion(cuts, frozenset(_carriers(answer.user_id, refs)), pattern(texts))
 
 
 def pattern(texts: Iterable[str]) -> re.Pattern[str] | None:
@@ -116,7 +116,7 @@ def _facts_that_say(user_id: int, told: Sequence[str]) -> Iterator[str]:
 
 def _piece(item: dict[str, Any]) -> Piece:
     named = {name: item[name] for name in ("ref", "label", "tokens", "score", "parts", "url")}
-    return Piece(Section(item["section"]), guarded=item.get("guarded", False), **named)
+    return Piece(Section(item["section"]), is_protected=item.get("guarded", False), **named)
 
 
 def _texts(user_id: int, refs: Sequence[str]) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _carriers(user_id: int, refs: Sequence[str]) -> Iterator[str]:
 # Out of the prompt ---------------------------------------------------------------------------------------------------
 
 
-def strike(known: Known, left: LeftOut) -> Known:
+def exclude_memories(known: PromptInputs, left: Exclusion) -> PromptInputs:
     """What is known, without it: pure. What was struck is listed on the receipt, by RULE."""
     if left == NOTHING:
         return known
@@ -158,25 +158,25 @@ def strike(known: Known, left: LeftOut) -> Known:
     kept = tuple(item for item in known.recollection.kept if item not in told)
     cut = tuple(one for one in known.recollection.cut if one.item.ref not in left.refs)
     past = replace(
-        known.past,
-        turns=tuple(turn_without(turn, left) for turn in known.past.turns),
-        segments=tuple(segment_without(segment, left) for segment in known.past.segments),
+        known.history,
+        turns=tuple(turn_without(turn, left) for turn in known.history.turns),
+        segments=tuple(segment_without(segment, left) for segment in known.history.segments),
     )
     return replace(
         known,
         profile=[line for line in known.profile if line not in gone],
         profile_update=[line for line in known.profile_update if not left.says(line)],
         recollection=replace(known.recollection, kept=kept, cut=cut),
-        past=past,
+        history=past,
         task=left.hidden_in(known.task),
         attachments=attachments_without(known.attachments, left),
-        left_out=left.cuts,
+        excluded=left.cuts,
         struck_lines=[line for line in gone if line.ref not in left.refs],
         struck_items=[item for item in told if item.ref not in left.refs],
     )
 
 
-def turn_without(turn: Turn, left: LeftOut) -> Turn:
+def turn_without(turn: Turn, left: Exclusion) -> Turn:
     """A turn as that one prompt shows it; its rows stay as they are."""
     attached = attachments_without(turn.attachments, left)
     return replace(
@@ -184,19 +184,19 @@ def turn_without(turn: Turn, left: LeftOut) -> Turn:
     )
 
 
-def attachments_without(attached: Iterable[Attached], left: LeftOut) -> tuple[Attached, ...]:
+def attachments_without(attached: Iterable[PromptAttachment], left: Exclusion) -> tuple[PromptAttachment, ...]:
     """The same of files and pastes; what an image shows cannot be told."""
     return tuple(replace(one, text=left.hidden_in(one.text)) for one in attached)
 
 
-def segment_without(segment: Segment, left: LeftOut) -> Segment:
+def segment_without(segment: Segment, left: Exclusion) -> Segment:
     """The same of a summary."""
     shown = copy(segment)
     shown.text = left.hidden_in(segment.text)
     return shown
 
 
-def _message(message: Message, left: LeftOut) -> Message:
+def _message(message: Message, left: Exclusion) -> Message:
     shown = copy(message)
     shown.text, shown.event_data = left.hidden_in(message.text), left.hidden_in(message.event_data)
     return shown

@@ -19,18 +19,18 @@ import httpx2
 from django.core.exceptions import ValidationError
 
 from budget.planning.plan import Section
-from budget.planning.preflight import Checked, Verdict, check, check_counted, margin_of
-from chat.prompt.assemble import Compiled, compile_known
-from chat.tools.output_budget import Shown, TaskRoom, as_blocks
-from chat.turns.intake import Opened, Refused
-from memory.documents.artifacts import keep_artifact
+from budget.planning.preflight import PreflightResult, Verdict, check_counted, check_estimate, margin_of
+from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
+from chat.tools.output_budget import SentToolResult, ToolOutputBudget, as_blocks
+from chat.turns.intake import AcceptedTurn, TurnRejectedError
+from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
-from recall.db.threads import in_thread
-from recall.llm.client import client
+from recall.db.threads import run_in_thread
+from recall.llm.client import get_client
 
 if TYPE_CHECKING:
-    from chat.turns.agent_loop import Answered, RoundUsage, ToolUse
-    from chat.turns.stream import Reply
+    from chat.turns.agent_loop import AgentRun, RoundUsage, ToolUse
+    from chat.turns.stream import ModelReply
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ Keep = Callable[["ToolUse"], Awaitable[str]]
 """Keeps a tool's whole result and says where."""
 
 
-async def surely_fitting(compiled: Compiled) -> Compiled:
+async def ensure_fits(compiled: AssembledPrompt) -> AssembledPrompt:
     """The prompt, or a shorter one, of which it is sure that it fits.
 
     Raises:
@@ -61,15 +61,15 @@ async def surely_fitting(compiled: Compiled) -> Compiled:
         checked = await _checked(compiled.request, compiled.fitted.tokens, compiled.uncertainty, compiled)
         if checked.verdict is Verdict.SEND:
             return compiled
-        plan = compiled.known.plan
+        plan = compiled.inputs.plan
         less = max(0, min(compiled.weighed, plan.available) - checked.over)
         began = time.perf_counter()
         smaller = replace(plan, total=plan.output_reserve + less)
-        compiled = await in_thread(compile_known, compiled.known, began, smaller)
-    raise Refused("too_long", TOO_NEAR)
+        compiled = await run_in_thread(assemble_from_inputs, compiled.inputs, began, smaller)
+    raise TurnRejectedError("too_long", TOO_NEAR)
 
 
-def keep_result(opened: Opened, call: ToolUse) -> str:
+def keep_result(opened: AcceptedTurn, call: ToolUse) -> str:
     """Keep the whole result of a tool where `read_document` finds it; a document's own text stands there already.
 
     Empty where it could not be kept, which is no reason to end the turn.
@@ -79,39 +79,41 @@ def keep_result(opened: Opened, call: ToolUse) -> str:
         return path
     conversation = opened.conversation
     try:
-        return keep_artifact(conversation.user, str(conversation.pk), f"{call.name} {opened.answer.turn}", call.result)
+        return store_artifact(conversation.user, str(conversation.pk), f"{call.name} {opened.answer.turn}", call.result)
     except (PathTakenError, ValidationError):
         return ""
 
 
 @dataclass(slots=True)
-class Loop:
+class ToolLoop:
     """The tool loop of one turn: what each of its requests is expected to have, and what gives way in it."""
 
-    compiled: Compiled
-    answered: Answered
+    compiled: AssembledPrompt
+    answered: AgentRun
     keep: Keep
-    room: TaskRoom = field(init=False)
+    room: ToolOutputBudget = field(init=False)
 
     def __post_init__(self) -> None:
-        known, kept = self.compiled.known, self.compiled.fitted.kept
+        known, kept = self.compiled.inputs, self.compiled.fitted.kept
         noted = sum(piece.tokens for piece in kept if piece.section is Section.TASK)
         ceiling = max(0, known.plan.ceilings[Section.TASK] - noted)
-        recalled = sum(piece.tokens for piece in kept if piece.section is Section.MEMORIES and not piece.guarded)
+        recalled = sum(piece.tokens for piece in kept if piece.section is Section.MEMORIES and not piece.is_protected)
         cap = known.plan.memory_cap
         snippets = None if cap is None else max(0, cap - recalled)
-        self.room = TaskRoom(ceiling, known.ratios, known.belief, snippets)
-        self.answered.expected = self.compiled.fitted.tokens
+        self.room = ToolOutputBudget(ceiling, known.ratios, known.belief, snippets)
+        self.answered.expected_input_tokens = self.compiled.fitted.tokens
 
-    async def next(self, request: Request, reply: Reply, calls: Sequence[ToolUse], usage: RoundUsage) -> Request | None:
+    async def next_request(
+        self, request: Request, reply: ModelReply, calls: Sequence[ToolUse], usage: RoundUsage
+    ) -> Request | None:
         """The request that goes on from these results; None: there is no room for it."""
         said = usage.output
-        before = (usage.total_input or self.answered.expected) + said
+        before = (usage.total_input or self.answered.expected_input_tokens) + said
         self.room.said.append(said)
         held = self.room.tokens
         arrived = [self.room.weigh(call) for call in calls]
         unsure = self.room.uncertainty(arrived) + UNSURE_OUTPUT * said
-        limit = self.compiled.known.plan.available
+        limit = self.compiled.inputs.plan.available
         # Everything but the loop stays as it is: what the total leaves for the loop, its margin taken off.
         spare = limit - (before - held) - margin_of(before + sum(one.tokens for one in arrived), unsure)
         await self._shorten(arrived, spare)
@@ -121,22 +123,22 @@ class Loop:
             expected = before - held + self.room.tokens
             checked = await _checked(request_now, expected, unsure, self.compiled)
             if checked.verdict is Verdict.SEND:
-                self.answered.expected, self.answered.task = expected, tuple(self.room.pieces())
+                self.answered.expected_input_tokens, self.answered.task = expected, tuple(self.room.pieces())
                 return request_now
             await self._shorten([], self.room.tokens - checked.over)
         return None
 
-    async def _shorten(self, arrived: Sequence[Shown], spare: int) -> None:
-        for one, tokens in self.room.demands(arrived, spare):
+    async def _shorten(self, arrived: Sequence[SentToolResult], spare: int) -> None:
+        for one, tokens in self.room.plan_truncation(arrived, spare):
             if not one.path:
                 one.path = await self.keep(one.call)
-            self.room.shorten(one, tokens)
+            self.room.truncate(one, tokens)
 
 
-async def _checked(request: Request, expected: int, uncertainty: float, compiled: Compiled) -> Checked:
+async def _checked(request: Request, expected: int, uncertainty: float, compiled: AssembledPrompt) -> PreflightResult:
     """The decision, with the provider's help where it is near."""
-    limit, able = compiled.known.plan.available, compiled.known.able
-    checked = check(expected, uncertainty, limit, can_count=able.count_tokens)
+    limit, able = compiled.inputs.plan.available, compiled.inputs.capabilities
+    checked = check_estimate(expected, uncertainty, limit, can_count=able.count_tokens)
     if checked.verdict is not Verdict.COUNT:
         return checked
     counted = await _count(request)
@@ -149,7 +151,7 @@ async def _count(request: Request) -> int | None:
 
     counted = {name: request[name] for name in COUNTED if name in request}
     try:
-        answered = await client().messages.count_tokens(**counted, timeout=COUNT_TIMEOUT)
+        answered = await get_client().messages.count_tokens(**counted, timeout=COUNT_TIMEOUT)
     except (AnthropicError, httpx2.HTTPError, JSONDecodeError) as error:
         log.warning("The provider did not count a request: %s", type(error).__name__)
         return None
@@ -158,7 +160,12 @@ async def _count(request: Request) -> int | None:
 
 
 def _with_results(
-    request: Request, reply: Reply, arrived: Sequence[Shown], shown: Sequence[Shown], *, cached: bool
+    request: Request,
+    reply: ModelReply,
+    arrived: Sequence[SentToolResult],
+    shown: Sequence[SentToolResult],
+    *,
+    cached: bool,
 ) -> Request:
     """The next request of the loop: the model's blocks go back unchanged, then one message with all results.
 

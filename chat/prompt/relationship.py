@@ -12,7 +12,7 @@ from memory.models import Fact
 
 def stages_reached(user: User) -> list[tuple[str, datetime]]:
     """Each stage after the first, with the moment at which nothing was missing for it any more. Two statements."""
-    own = Conversation.objects.standing().for_user(user).order_by("started_at", "pk")
+    own = Conversation.objects.not_deleted().for_user(user).order_by("started_at", "pk")
     begun = list(own.values_list("started_at", flat=True)[: max(needs.sessions for needs in STAGES.values())])
     facts = Fact.objects.for_user(user).filter(status=Fact.Status.ACTIVE).order_by("recorded_at", "pk")
     learned = list(facts.values_list("recorded_at", flat=True)[:MOST_FACTS])

@@ -2,8 +2,8 @@
 
 A receipt keeps what no other row keeps (`ingredients`): the recalled memories, the clock and the profile update as they
 were sent, the settings of the request, and of each text that has a row of its own the row's id with a fingerprint.
-`replay` reads those rows, builds with `chat.prompt.request.build`, and compares the digest; where it differs, the
-fingerprints tell what was changed or forgotten since.
+`replay` reads those rows, builds with `chat.prompt.request.build_request`, and compares the digest; where it differs,
+the fingerprints tell what was changed or forgotten since.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pydantic import TypeAdapter
 
 from budget.models import ProfileSnapshot, Receipt
 from budget.receipts.profile_snapshots import pinned_lines
-from chat.attachments.prompt_blocks import Attached, load, marked
+from chat.attachments.prompt_blocks import PromptAttachment, load, marked
 from chat.messages.history import Turn, finished_turns, tool_lines
 from chat.models import Message, Project, Role, Segment
 from chat.prompt import system_prompt
-from chat.prompt.ablation import NOTHING, LeftOut, attachments_without, left_out_of, segment_without, turn_without
-from chat.prompt.request import FRAME, PLACEHOLDER, Contents, Settings, build, digest
+from chat.prompt.ablation import NOTHING, Exclusion, attachments_without, load_exclusion, segment_without, turn_without
+from chat.prompt.request import FRAME, PLACEHOLDER, PromptContents, RequestOptions, build_request, digest
 from memory.models import Boundary
 
 if TYPE_CHECKING:
-    from chat.prompt.assemble import Compiled
+    from chat.prompt.assemble import AssembledPrompt
 
 Kept = dict[str, Any]
 """What a receipt keeps of one field of `Contents`, as JSON."""
@@ -59,15 +59,17 @@ class Replay:
     """Sentences: what was changed or forgotten since. None where it is identical."""
 
 
-def ingredients(compiled: Compiled) -> dict[str, Any]:
+def ingredients(compiled: AssembledPrompt) -> dict[str, Any]:
     """What the receipt keeps, so that `replay` can build the request again; a few kilobytes at most."""
     contents = {name: _keep(name, compiled) for name in FIELDS}
     return {
         "contents": contents,
-        "settings": {name: each.dump_python(getattr(compiled.how, name), mode="json") for name, each in HOW.items()},
+        "settings": {
+            name: each.dump_python(getattr(compiled.options, name), mode="json") for name, each in HOW.items()
+        },
         "tools": _print(_canonical(compiled.request["tools"])),
         "frame": _print(FRAME + PLACEHOLDER),
-        "plan": compiled.known.plan.name,
+        "plan": compiled.inputs.plan.name,
         "unlisted": compiled.unlisted,
     }
 
@@ -90,10 +92,10 @@ def rebuild(receipt: Receipt, rows: _Rows | None = None) -> dict[str, Any]:
     kept: Mapping[str, Kept] = receipt.ingredients["contents"]
     contents = {name: _restore(name, kept[name], rows) for name in FIELDS if name in kept}  # older ones have fewer
     how = {name: HOW[name].validate_python(value) for name, value in receipt.ingredients["settings"].items()}
-    return build(Contents(**contents), Settings(**how))
+    return build_request(PromptContents(**contents), RequestOptions(**how))
 
 
-def _keep(name: str, compiled: Compiled) -> Any:
+def _keep(name: str, compiled: AssembledPrompt) -> Any:
     keeper = KEEPERS.get(name)
     value = getattr(compiled.contents, name)
     return keeper.keep(value, compiled) if keeper else AS_SENT[name].dump_python(value, mode="json")
@@ -134,7 +136,7 @@ class _Rows:
 
     receipt: Receipt
     changes: list[str] = field(default_factory=list)
-    left_out: LeftOut = NOTHING
+    left_out: Exclusion = NOTHING
 
     def checked(self, text: str | None, expected: str, what: str) -> str:
         """`text`, with a note where it is gone, forgotten, or not the one that was sent."""
@@ -164,7 +166,7 @@ class _Rows:
 
 
 def _rows(receipt: Receipt) -> _Rows:
-    return _Rows(receipt, left_out=left_out_of(receipt.message))
+    return _Rows(receipt, left_out=load_exclusion(receipt.message))
 
 
 # How each text that has a row of its own is kept -----------------------------------------------------------------
@@ -174,24 +176,24 @@ def _rows(receipt: Receipt) -> _Rows:
 class _Keeper:
     """One field of `Contents`: what the receipt keeps of it, and how its value is found again."""
 
-    keep: Callable[[Any, Compiled], Any]
+    keep: Callable[[Any, AssembledPrompt], Any]
     restore: Callable[[Any, _Rows], Any]
 
 
-def _keep_blueprint(text: str, _: Compiled) -> Kept:
+def _keep_blueprint(text: str, _: AssembledPrompt) -> Kept:
     return {"version": system_prompt.VERSION, "print": _print(text)}
 
 
 def _restore_blueprint(kept: Kept, rows: _Rows) -> str:
     if kept["version"] != system_prompt.VERSION:
         rows.changes.append(f"The blueprint was version {kept['version']}; it is {system_prompt.VERSION} now.")
-        return system_prompt.BLUEPRINT
-    return rows.checked(system_prompt.BLUEPRINT, kept["print"], "The blueprint")
+        return system_prompt.SYSTEM_PROMPT
+    return rows.checked(system_prompt.SYSTEM_PROMPT, kept["print"], "The blueprint")
 
 
-def _keep_boundaries(texts: Sequence[str], compiled: Compiled) -> list[Kept]:
+def _keep_boundaries(texts: Sequence[str], compiled: AssembledPrompt) -> list[Kept]:
     """By text, as `Contents` tells them: two with the same text are the same to the model."""
-    ids = {boundary.text: boundary.pk for boundary in compiled.known.boundaries}
+    ids = {boundary.text: boundary.pk for boundary in compiled.inputs.boundaries}
     return [{"id": ids[text], "print": _print(text)} for text in texts]
 
 
@@ -201,8 +203,8 @@ def _restore_boundaries(kept: Sequence[Kept], rows: _Rows) -> list[str]:
     return [rows.checked(texts.get(one["id"]), one["print"], f"Boundary {one['id']}") for one in kept]
 
 
-def _keep_role(instructions: str, compiled: Compiled) -> Kept | None:
-    role = compiled.known.role
+def _keep_role(instructions: str, compiled: AssembledPrompt) -> Kept | None:
+    role = compiled.inputs.role
     return {"id": role.pk, "version": role.version, "print": _print(instructions)} if role and instructions else None
 
 
@@ -211,12 +213,12 @@ def _restore_role(kept: Kept | None, rows: _Rows) -> str:
         return ""
     role: Role | None = Role.objects.for_user(rows.receipt.user).filter(pk=kept["id"]).first()
     named = f"The role (version {kept['version']} then)"
-    told = _as_printed([role.told, role.instructions] if role else [], kept["print"])  # once without the name
+    told = _as_printed([role.prompt_text, role.instructions] if role else [], kept["print"])  # once without the name
     return rows.checked(told, kept["print"], named)
 
 
-def _keep_project(told: str, compiled: Compiled) -> Kept | None:
-    project = compiled.known.project
+def _keep_project(told: str, compiled: AssembledPrompt) -> Kept | None:
+    project = compiled.inputs.project
     return {"id": project.pk, "print": _print(told)} if project and told else None
 
 
@@ -224,7 +226,7 @@ def _restore_project(kept: Kept | None, rows: _Rows) -> str:
     if kept is None:
         return ""
     project: Project | None = Project.objects.for_user(rows.receipt.user).filter(pk=kept["id"]).first()
-    return rows.checked(project.told if project else None, kept["print"], "What the project says")
+    return rows.checked(project.prompt_text if project else None, kept["print"], "What the project says")
 
 
 def _as_printed(ways: Sequence[str], expected: str) -> str | None:
@@ -232,12 +234,12 @@ def _as_printed(ways: Sequence[str], expected: str) -> str | None:
     return next((text for text in ways if _print(text) == expected), ways[0] if ways else None)
 
 
-def _keep_profile(lines: Sequence[str], compiled: Compiled) -> Kept | None:
+def _keep_profile(lines: Sequence[str], compiled: AssembledPrompt) -> Kept | None:
     """Which lines of the pinned snapshot, by their place; `snapshot` on the receipt says which snapshot."""
     if not lines:
         return None
     told = list(lines)
-    pinned = [line.text for line in pinned_lines(compiled.known.snapshot)]
+    pinned = [line.text for line in pinned_lines(compiled.inputs.snapshot)]
     return {"lines": _spans(_places(told, pinned)), "print": _print("\n".join(told))}
 
 
@@ -251,7 +253,7 @@ def _restore_profile(kept: Kept | None, rows: _Rows) -> list[str]:
     return lines
 
 
-def _keep_turns(turns: Sequence[Turn], _: Compiled) -> Kept:
+def _keep_turns(turns: Sequence[Turn], _: AssembledPrompt) -> Kept:
     """Their numbers as runs; a fingerprint of each question and answer, one behind the other."""
     said = [text for turn in turns for text in _texts(turn)]
     unseen = [one.id for turn in turns for one in turn.attachments if one.is_unseen]
@@ -277,7 +279,7 @@ def _restore_turns(kept: Kept, rows: _Rows) -> list[Turn]:
     return turns
 
 
-def _keep_segments(segments: Sequence[Segment], _: Compiled) -> list[Kept]:
+def _keep_segments(segments: Sequence[Segment], _: AssembledPrompt) -> list[Kept]:
     return [{"id": segment.pk, "print": _print(segment.text)} for segment in segments]
 
 
@@ -290,12 +292,12 @@ def _restore_segments(kept: Sequence[Kept], rows: _Rows) -> list[Segment]:
     return [there[one["id"]] for one in kept if one["id"] in there]
 
 
-def _keep_attachments(attached: Sequence[Attached], _: Compiled) -> list[Kept]:
+def _keep_attachments(attached: Sequence[PromptAttachment], _: AssembledPrompt) -> list[Kept]:
     """Those of the message, by their rows; `unseen`: told of and not shown."""
     return [{"id": one.id, "print": _print(one.print_of), "unseen": one.is_unseen} for one in attached]
 
 
-def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[Attached]:
+def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttachment]:
     found = load([rows.question.pk]) if kept and rows.question else {}
     own = attachments_without(found.get(rows.question.pk, ()) if rows.question else (), rows.left_out)
     there = {one.id: one for one in marked(own, [one["id"] for one in kept if one["unseen"]])}
@@ -305,10 +307,10 @@ def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[Attached]:
     return [there[one["id"]] for one in kept if one["id"] in there]
 
 
-def _keep_message(text: str, compiled: Compiled) -> Kept:
+def _keep_message(text: str, compiled: AssembledPrompt) -> Kept:
     """Of the person's own words only the fingerprint; what stands around them as it was sent."""
-    before, found, after = text.partition(compiled.known.question.text)
-    return {"print": _print(compiled.known.question.text), "before": before, "after": after} if found else {"as": text}
+    before, found, after = text.partition(compiled.inputs.question.text)
+    return {"print": _print(compiled.inputs.question.text), "before": before, "after": after} if found else {"as": text}
 
 
 def _restore_message(kept: Kept, rows: _Rows) -> str:
@@ -333,12 +335,12 @@ KEEPERS: Final[Mapping[str, _Keeper]] = {
 """Fields of `Contents` whose texts stand in rows of their own. Every other field is kept as it was sent."""
 
 
-FIELDS: Final = tuple(one.name for one in fields(Contents))
+FIELDS: Final = tuple(one.name for one in fields(PromptContents))
 AS_SENT: Final[Mapping[str, TypeAdapter[Any]]] = {
-    name: TypeAdapter(kind) for name, kind in get_type_hints(Contents).items() if name not in KEEPERS
+    name: TypeAdapter(kind) for name, kind in get_type_hints(PromptContents).items() if name not in KEEPERS
 }
 HOW: Final[Mapping[str, TypeAdapter[Any]]] = {
-    name: TypeAdapter(kind) for name, kind in get_type_hints(Settings).items()
+    name: TypeAdapter(kind) for name, kind in get_type_hints(RequestOptions).items()
 }
 """Each field by its type, to JSON and back."""
 

@@ -19,8 +19,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from budget.planning.history_cut import TurnRange
-from chat.attachments.prompt_blocks import Attached, blocks
-from chat.messages.history import Past, Turn, first_turn, render_turn
+from chat.attachments.prompt_blocks import PromptAttachment, blocks
+from chat.messages.history import ConversationHistory, Turn, first_turn, render_turn
 from chat.models import Segment
 from chat.tools import Definition, tools_for
 from recall.llm.client import Capabilities
@@ -60,7 +60,7 @@ FRAME: Final = "\n".join(
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledMemory:
     """One recalled memory as the model sees it."""
 
     id: str
@@ -78,7 +78,7 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class PromptContents:
     """What stands in the request, after the cut."""
 
     blueprint: str
@@ -88,19 +88,19 @@ class Contents:
     profile: Sequence[str]
     turns: Sequence[Turn]
     cut_turns: TurnRange | None
-    recalled: Sequence[Recalled]
+    recalled: Sequence[RecalledMemory]
     profile_update: Sequence[str]
     clock: str
     message: str
     segments: Sequence[Segment] = ()
     task: str = ""
     project: str = ""
-    attachments: Sequence[Attached] = ()
+    attachments: Sequence[PromptAttachment] = ()
     """Of the message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RequestOptions:
     """How the request is sent."""
 
     model: str
@@ -112,7 +112,9 @@ class Settings:
     """An opaque name of the user for the provider."""
 
 
-def build(contents: Contents, how: Settings, only_tools: Sequence[Definition] | None = None) -> dict[str, Any]:
+def build_request(
+    contents: PromptContents, how: RequestOptions, only_tools: Sequence[Definition] | None = None
+) -> dict[str, Any]:
     """The keyword arguments of `client.messages.create`, but for `stream`. `only_tools`: other than all there are."""
     mark = _marker(how, how.ttl)
     system = [_marked(_text(_first_block(contents)), mark)]
@@ -124,7 +126,7 @@ def build(contents: Contents, how: Settings, only_tools: Sequence[Definition] | 
         "max_tokens": how.max_tokens,
         "system": system,
         "tools": tools_for(how.able, only_tools),
-        "messages": _messages(contents, _marker(how, history_lifetime(contents.turns, how.ttl))),
+        "messages": _messages(contents, _marker(how, history_cache_ttl(contents.turns, how.ttl))),
         "metadata": {"user_id": how.person},
     }
     if not request["tools"]:  # a temporary chat that reads no memory
@@ -141,7 +143,7 @@ def digest(request: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(request, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def memory_json(recalled: Iterable[Recalled], profile_update: Sequence[str]) -> str:
+def render_memories(recalled: Iterable[RecalledMemory], profile_update: Sequence[str]) -> str:
     """The recalled memories as one JSON object with sorted keys; empty where there is nothing to tell."""
     items = [one.as_json() for one in recalled]
     if not items and not profile_update:
@@ -152,11 +154,11 @@ def memory_json(recalled: Iterable[Recalled], profile_update: Sequence[str]) -> 
     return json.dumps(body, ensure_ascii=False, sort_keys=True)
 
 
-def _first_block(contents: Contents) -> str:
+def _first_block(contents: PromptContents) -> str:
     return "\n".join([contents.blueprint, *_listed(BOUNDARIES_HEADING, contents.global_boundaries)])
 
 
-def _second_block(contents: Contents) -> str:
+def _second_block(contents: PromptContents) -> str:
     parts = [
         *_listed(BOUNDARIES_HEADING, contents.own_boundaries),
         *([ROLE_HEADING, contents.role] if contents.role else []),
@@ -172,7 +174,7 @@ def _listed(heading: str, lines: Sequence[str]) -> list[str]:
     return [heading, *(f"- {item}" for item in items)] if lines else []
 
 
-def _messages(contents: Contents, mark: dict[str, Any] | None) -> list[MessageParam]:
+def _messages(contents: PromptContents, mark: dict[str, Any] | None) -> list[MessageParam]:
     """The history and the current message. Breakpoint 3 stands on the last block of the history, another one on the
     last block that a folding leaves as it is."""
     messages: list[Any] = []
@@ -203,9 +205,9 @@ class _Place(Enum):
     STAYS_SO_FAR = auto()
 
 
-def _in_order(contents: Contents) -> Iterator[Turn | str | Literal[_Place.STAYS_SO_FAR]]:
+def _in_order(contents: PromptContents) -> Iterator[Turn | str | Literal[_Place.STAYS_SO_FAR]]:
     """The turns, and in their places what stands for those that are folded or left out."""
-    past, gap = Past(tuple(contents.turns), tuple(contents.segments)).in_order, contents.cut_turns
+    past, gap = ConversationHistory(tuple(contents.turns), tuple(contents.segments)).in_order, contents.cut_turns
     stays = _staying(past, gap)
     is_noted = False  # of summaries in a row the first says what they are
     for number, one in enumerate(past):
@@ -231,14 +233,14 @@ def _staying(past: Sequence[Turn | Segment], gap: TurnRange | None) -> int:
     return max((number for number, one in enumerate(past, start=1) if isinstance(one, Segment)), default=0)
 
 
-def _current_message(contents: Contents) -> list[TextBlockParam | ImageBlockParam]:
-    memories = memory_json(contents.recalled, contents.profile_update)
+def _current_message(contents: PromptContents) -> list[TextBlockParam | ImageBlockParam]:
+    memories = render_memories(contents.recalled, contents.profile_update)
     told = [_text(text) for text in (memories, contents.task, contents.clock) if text]
     said = [_text(contents.message)] if contents.message else []
     return [*told, *blocks(contents.attachments), *said]
 
 
-def history_lifetime(turns: Sequence[Turn], ttl: str) -> str:
+def history_cache_ttl(turns: Sequence[Turn], ttl: str) -> str:
     """How long the history's entry is to live. `turns`: that stand as they were said; `ttl`: the operator's choice."""
     if ttl != "1h" or len(turns) < HOUR_FROM:
         return "5m"
@@ -256,7 +258,7 @@ def _has_paused(turns: Sequence[Turn]) -> bool:
     )
 
 
-def _marker(how: Settings, ttl: str) -> dict[str, Any] | None:
+def _marker(how: RequestOptions, ttl: str) -> dict[str, Any] | None:
     return {"cache_control": {"type": "ephemeral", "ttl": ttl}} if how.able.caching else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 VERSION = "1.0.0"
 
-BLUEPRINT = f"""\
+SYSTEM_PROMPT = f"""\
 You are Recall, a chat assistant that remembers the person it talks with, and is honest about it.
 
 # How you talk

@@ -28,7 +28,7 @@ class TaskRefused(Exception):
     """It cannot be noted; the message is a sentence for the model."""
 
 
-def checked(goal: object, steps: object, done: object) -> Task:
+def validate_task(goal: object, steps: object, done: object) -> Task:
     """The task as it will be kept; raises `TaskRefused`. White space counts once, so that a step stays on its line."""
     if not isinstance(goal, str) or not goal.strip():
         raise TaskRefused("“goal” must be a text.")
@@ -44,13 +44,13 @@ def checked(goal: object, steps: object, done: object) -> Task:
     return {"goal": _one_line(goal), "steps": kept, "done": done}
 
 
-def note(conversation: Conversation, task: Task) -> None:
+def save_task(conversation: Conversation, task: Task) -> None:
     """Keep the task with its conversation; the former one gives way."""
     Conversation.objects.filter(pk=conversation.pk, user_id=conversation.user_id).update(task=task)
     conversation.task = task
 
 
-def told(conversation: Conversation) -> str:
+def render_task(conversation: Conversation) -> str:
     """The task as the next prompt tells it; empty where there is none, or it is done."""
     task: Task = conversation.task or {}
     if not task.get("goal") or task.get("done"):

@@ -43,7 +43,7 @@ MOST_FACTS: Final = max(needs.facts for needs in STAGES.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Acquaintance:
+class RelationshipStats:
     """How much the person and Recall have talked."""
 
     sessions: int
@@ -65,20 +65,20 @@ FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NULL A
 """
 
 
-def acquaintance(conversation: Conversation) -> Acquaintance:
+def load_relationship(conversation: Conversation) -> RelationshipStats:
     """Count the person's other conversations, and what is known of them. One statement."""
     others, last, facts = _others(conversation.user_id, conversation.pk)
-    return Acquaintance(others + 1, last, facts)
+    return RelationshipStats(others + 1, last, facts)
 
 
-def acquaintance_so_far(user: User) -> Acquaintance:
+def acquaintance_so_far(user: User) -> RelationshipStats:
     """The same, outside of a conversation."""
-    return Acquaintance(*_others(user.pk, _NO_CONVERSATION))
+    return RelationshipStats(*_others(user.pk, _NO_CONVERSATION))
 
 
 def _others(user_id: int, conversation_id: UUID) -> tuple[int, datetime | None, int]:
     values = {"user": user_id, "conversation": conversation_id, "facts": MOST_FACTS}
-    [(others, last, facts)] = prepared.fetch(_OTHERS, values)
+    [(others, last, facts)] = prepared.fetch_prepared(_OTHERS, values)
     return others, last, facts
 
 
@@ -92,17 +92,17 @@ def relationship_stage(sessions: int, known_for: timedelta, facts: int) -> Stage
     return reached
 
 
-def stage_of(user: User, known: Acquaintance, now: datetime) -> Stage:
+def stage_of(user: User, known: RelationshipStats, now: datetime) -> Stage:
     """The stage as the person set it, or else as it has grown."""
     return Stage(user.relationship_stage) if user.relationship_stage else grown(user, known, now)
 
 
-def grown(user: User, known: Acquaintance, now: datetime) -> Stage:
+def grown(user: User, known: RelationshipStats, now: datetime) -> Stage:
     """The stage as it has grown by itself."""
     return relationship_stage(known.sessions, now - user.date_joined, known.facts)
 
 
-def clock_lines(user: User, known: Acquaintance, now: datetime) -> str:
+def render_clock(user: User, known: RelationshipStats, now: datetime) -> str:
     """The lines that stand before what the user just wrote (seed 000, “Time and date injection”)."""
     local = now.astimezone(user.zone)
     lines = [

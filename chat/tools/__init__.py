@@ -15,10 +15,10 @@ from django.core.exceptions import ValidationError
 
 from chat.tools import knowledge, remember, task
 from chat.tools import web_search as web
-from chat.tools.calls import Answer, ToolRefused
+from chat.tools.calls import ToolInputError, ToolResult
 from chat.tools.search_providers import SERVER_TOOL
 from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import Opened
+from chat.turns.intake import AcceptedTurn
 from recall.llm.client import Capabilities
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -42,12 +42,12 @@ SEARCHES: Final[dict[str, tuple[Definition, ...]]] = {
 """What WEB_SEARCH adds. Set per installation, never per user or turn: `chat/tools/search_providers.py: OFFER`."""
 
 
-def offered(web_search: str) -> list[Definition]:
+def build_tools(web_search: str) -> list[Definition]:
     """The definitions as they stand in every request, sorted by name."""
     return sorted((*ALWAYS, *SEARCHES[web_search]), key=lambda tool: tool["name"])
 
 
-TOOLS: Final = offered(settings.ENVIRONMENT.web_search)
+TOOLS: Final = build_tools(settings.ENVIRONMENT.web_search)
 
 
 def tools_for(able: Capabilities, only: Sequence[Definition] | None = None) -> list[Definition]:
@@ -56,7 +56,7 @@ def tools_for(able: Capabilities, only: Sequence[Definition] | None = None) -> l
     return [tool for tool in tools if able.web_search or tool != SERVER_TOOL]
 
 
-BY_NAME: Final[dict[str, Callable[[Opened, Answer], Answer]]] = {
+TOOL_HANDLERS: Final[dict[str, Callable[[AcceptedTurn, ToolResult], ToolResult]]] = {
     "read_document": knowledge.read_document,
     "remember": remember.remember,
     "search_conversation": knowledge.search_conversation,
@@ -70,7 +70,7 @@ NAME_CHARS: Final = 80
 """A model may invent a name as long as it likes; so much of it is repeated."""
 
 
-def run_tool(opened: Opened, call: ToolUse) -> None:
+def run_tool(opened: AcceptedTurn, call: ToolUse) -> None:
     """Fill in the result of `call`; what goes wrong with its input is an answer too, not a fault of the turn.
 
     A call that comes with its result was run by the provider: it is only written down.
@@ -78,18 +78,18 @@ def run_tool(opened: Opened, call: ToolUse) -> None:
     call.kept_at = web.write_down(opened, call) if call.result else _answer(opened, call)
 
 
-def _answer(opened: Opened, call: ToolUse) -> str:
+def _answer(opened: AcceptedTurn, call: ToolUse) -> str:
     """Run the tool; where its whole result is kept, if it says so."""
     try:
-        if call.name not in BY_NAME:
-            raise ToolRefused(f"There is no tool called {call.name[:NAME_CHARS]}.")
-        if opened.is_aside and call.name in WRITING:
-            raise ToolRefused("This answer is only tried beside another one: nothing is noted or proposed from it.")
-        answer = BY_NAME[call.name](opened, call.input)
-    except (ToolRefused, ValidationError) as error:
+        if call.name not in TOOL_HANDLERS:
+            raise ToolInputError(f"There is no tool called {call.name[:NAME_CHARS]}.")
+        if opened.is_trial and call.name in WRITING:
+            raise ToolInputError("This answer is only tried beside another one: nothing is noted or proposed from it.")
+        answer = TOOL_HANDLERS[call.name](opened, call.input)
+    except (ToolInputError, ValidationError) as error:
         call.result, call.is_error = "; ".join(getattr(error, "messages", [str(error)])), True
         return ""
-    answer = opened.left_out.hidden_in(answer)
+    answer = opened.exclusion.hidden_in(answer)
     call.result = json.dumps(answer, ensure_ascii=False, sort_keys=True)
     return str(answer.get("kept_at", ""))
 

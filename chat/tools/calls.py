@@ -6,27 +6,27 @@ from typing import Any, Final
 
 from recall.text import storable
 
-Answer = dict[str, Any]
+ToolResult = dict[str, Any]
 """What a tool answers, as it goes to the model in JSON; and what the model gave it."""
 MAX_TEXT: Final = 2_000
 """Characters of one text in a call; the rest is dropped."""
 
 
-class ToolRefused(Exception):
+class ToolInputError(Exception):
     """The call cannot be answered; the message is a sentence for the model."""
 
 
-def text(given: Answer, name: str, most: int = MAX_TEXT) -> str:
+def get_text(given: ToolResult, name: str, most: int = MAX_TEXT) -> str:
     """The text called `name`, at most `most` characters of it; raises `ToolRefused`."""
     value = given.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise ToolRefused(f"“{name}” must be a text.")
+        raise ToolInputError(f"“{name}” must be a text.")
     return storable(value)[:most]
 
 
-def number(given: Answer, name: str, *, default: int, most: int, least: int = 1) -> int:
+def get_int(given: ToolResult, name: str, *, default: int, most: int, least: int = 1) -> int:
     """The whole number called `name`, from `least` to `most`; raises `ToolRefused`."""
     value = given.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ToolRefused(f"“{name}” must be a number from {least} to {most}.")
+        raise ToolInputError(f"“{name}” must be a number from {least} to {most}.")
     return value

@@ -12,13 +12,13 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Conversation, Message
 from chat.projects.project_scope import may_read, only_scope
-from chat.tools.calls import Answer, ToolRefused, number, text
-from chat.turns.intake import Opened
+from chat.tools.calls import ToolInputError, ToolResult, get_int, get_text
+from chat.turns.intake import AcceptedTurn
 from memory.models import Document
 from memory.models.paths import encode
 from memory.refs import ids_by_kind
 from memory.retrieval.ranking import TOP_K, WEAK, Source
-from memory.retrieval.recall import Filters, MemoryItem, recall
+from memory.retrieval.recall import Filters, MemoryItem, retrieve
 from recall.environment import setting
 from recall.text import storable
 
@@ -92,23 +92,25 @@ SEARCH_KNOWLEDGE: Final[ToolParam] = {
 }
 
 
-def search_knowledge(opened: Opened, given: Answer) -> Answer:
+def search_knowledge(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """Facts, episodes and documents that bear on the query."""
-    return _found(opened, given, replace(known(given), scope=only_scope(opened.conversation)))
+    return _found(opened, given, replace(parse_filters(given), scope=only_scope(opened.conversation)))
 
 
-def search_conversation(opened: Opened, given: Answer) -> Answer:
+def search_conversation(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """Passages of this and of past conversations."""
     return _found(opened, given, replace(SAID, scope=only_scope(opened.conversation)))
 
 
-def read_document(opened: Opened, given: Answer) -> Answer:
+def read_document(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """One of the person's own documents, by its path; with “only this project” one that belongs to it."""
-    path = text(given, "path")
+    path = get_text(given, "path")
     if result := _REFERENCE.fullmatch(path):
         return _earlier_result(opened.conversation, int(result[1]), int(result[2]), given)
     if not may_read(opened.conversation, path):
-        raise ToolRefused(f"There is no document at {path} in this project, and this conversation reads nothing else.")
+        raise ToolInputError(
+            f"There is no document at {path} in this project, and this conversation reads nothing else."
+        )
     return document(opened.conversation.user, given)
 
 
@@ -117,56 +119,56 @@ def reference(answer_id: int, number: int) -> str:
     return f"result:{answer_id}.{number}"
 
 
-def _earlier_result(conversation: Conversation, answer_id: int, number: int, given: Answer) -> Answer:
+def _earlier_result(conversation: Conversation, answer_id: int, number: int, given: ToolResult) -> ToolResult:
     """A piece of a result; of one that was moved into a document since, of that."""
     own = Message.objects.for_user(conversation.user).filter(conversation=conversation, parent=answer_id)
     results = own.filter(event_type=Message.Event.TOOL_RESULT).order_by("seq").values_list("text", "event_data")
     kept = results[number - 1 : number].first() if number else None
     if kept is None:
-        raise ToolRefused("There is no such result in this conversation.")
+        raise ToolInputError("There is no such result in this conversation.")
     whole, event_data = kept
     if moved := event_data.get("artifact"):
         return document(conversation.user, {**given, "path": moved})
     return _piece(reference(answer_id, number), whole, given)
 
 
-def _found(opened: Opened, given: Answer, filters: Filters) -> Answer:
+def _found(opened: AcceptedTurn, given: ToolResult, filters: Filters) -> ToolResult:
     """The best results; this very turn is none of them."""
     this_turn = (f"message:{opened.question.pk}", f"message:{opened.answer.pk}")
-    left_out = (*this_turn, *opened.left_out.refs)
+    left_out = (*this_turn, *opened.exclusion.refs)
     conversation = opened.conversation
-    return found(conversation.user, given, filters, exclude_refs=left_out, project=conversation.scope)
+    return search_memories(conversation.user, given, filters, exclude_refs=left_out, project=conversation.scope)
 
 
 # For whoever asks, with a turn or without (`chat/mcp`) ------------------------------------------------------------
 
 
-def known(given: Answer) -> Filters:
+def parse_filters(given: ToolResult) -> Filters:
     """What a search of what is known is narrowed to; raises `ToolRefused`, or `ValidationError` for what is no path."""
     path = str(given.get("path") or "").rstrip("/")
     tags = given.get("tags") or []
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise ToolRefused("“tags” must be a list of texts.")
+        raise ToolInputError("“tags” must be a list of texts.")
     if path:
         encode(path)  # refuses what is no path with a sentence
     return Filters(sources=KNOWN, path=path, tags=frozenset(map(storable, tags)))
 
 
-def found(
+def search_memories(
     user: User,
-    given: Answer,
+    given: ToolResult,
     filters: Filters,
     *,
     exclude_refs: Collection[str] = (),
     token_budget: int | None = None,
     project: str = "",
-) -> Answer:
+) -> ToolResult:
     """The best of the person's own memories, each shown as a recalled one is."""
-    recalled = recall(
+    recalled = retrieve(
         user,
-        text(given, "query"),
+        get_text(given, "query"),
         now=timezone.now(),
-        top_k=number(given, "top_k", default=TOP_K, most=MOST_RESULTS),
+        top_k=get_int(given, "top_k", default=TOP_K, most=MOST_RESULTS),
         token_budget=token_budget,
         exclude_refs=exclude_refs,
         filters=filters,
@@ -176,23 +178,23 @@ def found(
     return {"note": NOTE, "results": [_shown(item) for item in recalled.kept]}
 
 
-def document(user: User, given: Answer) -> Answer:
+def document(user: User, given: ToolResult) -> ToolResult:
     """A piece of one of the person's own documents, by its path."""
-    path = text(given, "path")
+    path = get_text(given, "path")
     asked = Document.objects.for_user(user).filter(path=path).first()
     if asked is None:
-        raise ToolRefused(f"There is no document at {path}.")
+        raise ToolInputError(f"There is no document at {path}.")
     return _piece(path, asked.shown, given) | {"title": asked.title}
 
 
-def _piece(path: str, whole: str, given: Answer) -> Answer:
-    start = number(given, "start", default=0, least=0, most=len(whole))
+def _piece(path: str, whole: str, given: ToolResult) -> ToolResult:
+    start = get_int(given, "start", default=0, least=0, most=len(whole))
     shown = whole[start : start + MAX_DOCUMENT]
     rest = {"next_start": start + len(shown)} if start + len(shown) < len(whole) else {}
     return {"note": NOTE, "path": path, "text": shown} | rest
 
 
-def brought(result: str) -> set[str]:
+def refs_in_result(result: str) -> set[str]:
     """Refs of the memories that a search answered with, by the text of its answer, whole or shortened."""
     return {ref for ref in _IDS.findall(result) if any(ids_by_kind([ref]).values())}
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from budget.counting.cached_prefix import added
+from budget.counting.cached_prefix import sum_counts
 from budget.counting.estimate import MESSAGE_FRAME, TextClass, by_class, estimate
-from budget.counting.learning import Belief, spread
-from budget.planning.fit import PRUNING_ORDER, Cut, Fitted, Piece
+from budget.counting.learning import Belief, standard_deviation
+from budget.planning.fit import PRUNING_ORDER, Cut, FitResult, Piece
 from budget.planning.plan import Section
-from budget.planning.preflight import allot
-from chat.tools.snippets import gist_of
-from recall.llm.tokens import count
+from budget.planning.preflight import allocate_results
+from chat.tools.snippets import render_snippets
+from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from chat.turns.agent_loop import ToolUse
@@ -37,7 +37,7 @@ TRIES, BELOW = 8, 0.97
 
 
 @dataclass(slots=True)
-class Shown:
+class SentToolResult:
     """A tool's result as it is sent."""
 
     call: ToolUse
@@ -52,7 +52,7 @@ class Shown:
 
 
 @dataclass(slots=True)
-class TaskRoom:
+class ToolOutputBudget:
     """The tool loop's share of the prompt, and what stands in it."""
 
     ceiling: int
@@ -61,7 +61,7 @@ class TaskRoom:
     belief: Belief
     snippets: int | None = None
     """Tokens that all results together may take: what the cap on memories leaves; None: there is no cap."""
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[SentToolResult] = field(default_factory=list)
     said: list[int] = field(default_factory=list)
     """Tokens of the model's own blocks, one figure a round: they go back unchanged."""
 
@@ -70,13 +70,13 @@ class TaskRoom:
         """All that the loop added to the first request."""
         return sum(self.said) + sum(one.tokens for one in self.shown)
 
-    def weigh(self, call: ToolUse) -> Shown:
+    def weigh(self, call: ToolUse) -> SentToolResult:
         """A result as it came."""
         counts = self._counts(call.result)
         tokens = estimate(counts, self.ratios)
-        return Shown(call, call.result, tokens, tokens, counts)
+        return SentToolResult(call, call.result, tokens, tokens, counts)
 
-    def demands(self, arrived: Sequence[Shown], spare: int) -> list[tuple[Shown, int]]:
+    def plan_truncation(self, arrived: Sequence[SentToolResult], spare: int) -> list[tuple[SentToolResult, int]]:
         """The results that must be shortened so that ceiling and `spare` hold, and to how many tokens.
 
         `spare`: what the plan's total leaves for this loop, in tokens, all it holds already included.
@@ -85,15 +85,15 @@ class TaskRoom:
         if self.snippets is not None:
             room = min(room, self.snippets)
         older = [one.tokens for one in self.shown]
-        allotted = allot([one.tokens for one in arrived], older, max(0, room))
+        allotted = allocate_results([one.tokens for one in arrived], older, max(0, room))
         both = [*zip(self.shown, allotted.older, strict=True), *zip(arrived, allotted.new, strict=True)]
         return [(one, tokens) for one, tokens in both if tokens < one.tokens]
 
-    def shorten(self, one: Shown, tokens: int) -> None:
+    def truncate(self, one: SentToolResult, tokens: int) -> None:
         """Keep what `tokens` hold beside the line that says so: the beginning of each result, else the head."""
         where = KEPT_AT.format(path=one.path) if one.path else ""
         result = one.call.result
-        if gist := gist_of(result):
+        if gist := render_snippets(result):
             self._set(one, gist + SUMMARISED.format(where=where))
             if one.tokens <= tokens:
                 return
@@ -109,31 +109,31 @@ class TaskRoom:
         if one.tokens > tokens:
             self._set(one, GONE.format(where=""))
 
-    def uncertainty(self, arrived: Iterable[Shown]) -> float:
+    def uncertainty(self, arrived: Iterable[SentToolResult]) -> float:
         """Standard deviation of the estimate of these results."""
-        return spread(self.belief, added(one.counts for one in arrived))
+        return standard_deviation(self.belief, sum_counts(one.counts for one in arrived))
 
     def pieces(self) -> Iterator[Piece | Cut]:
         """What the receipt says of the loop: the model's blocks, the head of each result, and what was cut of it."""
         for number, tokens in enumerate(self.said, start=1):
             label = f"What the model thought, said and asked for in round {number}"
-            yield Piece(Section.TASK, f"round:{number}", label, tokens, guarded=True)
+            yield Piece(Section.TASK, f"round:{number}", label, tokens, is_protected=True)
         for number, one in enumerate(self.shown, start=1):
             label = f"{one.call.name} {one.call.input}"[:LABEL_CHARS]
-            yield Piece(Section.TASK, f"tool:{number}", label, one.tokens, guarded=True)
+            yield Piece(Section.TASK, f"tool:{number}", label, one.tokens, is_protected=True)
             rest = max(0, one.whole - one.tokens)
             if one.text != one.call.result:
                 yield Cut(Piece(Section.TASK, f"tool:{number}:rest", f"The rest of: {label}", rest), RULE)
 
-    def _set(self, one: Shown, text: str) -> None:
+    def _set(self, one: SentToolResult, text: str) -> None:
         one.text, one.counts = text, self._counts(text)
         one.tokens = estimate(one.counts, self.ratios)
 
     def _counts(self, text: str) -> dict[TextClass, int]:
-        return added([by_class(text, count(text)), FRAME])
+        return sum_counts([by_class(text, count_tokens(text)), FRAME])
 
 
-def with_task(fitted: Fitted, task: Iterable[Piece | Cut]) -> Fitted:
+def with_task(fitted: FitResult, task: Iterable[Piece | Cut]) -> FitResult:
     """The prompt of the last request of a turn: the first one's pieces and what the loop added to it."""
     task = list(task)
     kept = [*fitted.kept, *(one for one in task if isinstance(one, Piece))]
@@ -141,7 +141,7 @@ def with_task(fitted: Fitted, task: Iterable[Piece | Cut]) -> Fitted:
     return replace(fitted, kept=in_order, cut=(*fitted.cut, *(one for one in task if isinstance(one, Cut))))
 
 
-def as_blocks(shown: Iterable[Shown]) -> list[dict[str, Any]]:
+def as_blocks(shown: Iterable[SentToolResult]) -> list[dict[str, Any]]:
     """Results as the next request carries them."""
     return [
         {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text, "is_error": one.call.is_error}

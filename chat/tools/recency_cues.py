@@ -69,7 +69,7 @@ def _any(patterns: tuple[str, ...], *, words: bool = True) -> re.Pattern[str]:
 _ORDERS, _CUES, _OWN, _ASKING = _any(ORDERS), _any(CUES), _any(OWN), _any(ASKING, words=False)
 
 
-def asks_for_news(message: str) -> bool:
+def needs_web_search(message: str) -> bool:
     """Whether `message` orders a look at the web, or asks the world for what is new."""
     plain = message.replace("’", "'")
     if _ORDERS.search(plain):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from chat.ingest.source import utterance
-from chat.tools.calls import Answer, text
-from chat.turns.intake import Opened
-from memory.librarian.echo import mark
+from chat.tools.calls import ToolResult, get_text
+from chat.turns.intake import AcceptedTurn
+from memory.librarian.echo import mark_echoes
 from memory.librarian.remember import propose
-from memory.ports.source import source
+from memory.ports.source import get_source
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam
@@ -29,9 +29,9 @@ REMEMBER: Final[ToolParam] = {
 }
 
 
-def remember(opened: Opened, given: Answer) -> Answer:
+def remember(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """It rests on what the person just wrote, but for what only repeats others in it."""
-    statement, seq = text(given, "statement"), opened.question.seq
-    marked = mark(*source().stretch(opened.conversation.pk, seq, seq))
+    statement, seq = get_text(given, "statement"), opened.question.seq
+    marked = mark_echoes(*get_source().load_range(opened.conversation.pk, seq, seq))
     said = next(iter(marked), utterance(opened.question))
     return {"outcome": propose(opened.conversation.user, statement, said, opened.answer.created_at)}

@@ -17,7 +17,7 @@ import httpx2
 from django.conf import settings
 from pydantic import BaseModel, ValidationError, field_validator
 
-from chat.tools.recency_cues import asks_for_news
+from chat.tools.recency_cues import needs_web_search
 from recall.environment import setting
 from recall.text import storable
 
@@ -86,7 +86,7 @@ def chosen() -> WebSearch | None:
 
 def offer(question: str) -> str:
     """The line that offers the web for this question; empty where there is no search, or no cue."""
-    return OFFER if settings.ENVIRONMENT.web_search != "off" and asks_for_news(question) else ""
+    return OFFER if settings.ENVIRONMENT.web_search != "off" and needs_web_search(question) else ""
 
 
 # SearXNG ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ MOST_CHARS: Final = 160
 _SENTENCE: Final = re.compile(r".+?[.!?…](?=\s|$)", re.DOTALL)
 
 
-def gist_of(result: str) -> str:
+def render_snippets(result: str) -> str:
     """The same answer with the beginning of each result; empty where it is no list of results, or says little less."""
     try:
         answer: Any = json.loads(result)

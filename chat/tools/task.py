@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from chat.prompt.task_state import MOST_STEPS, TaskRefused, checked, note
-from chat.tools.calls import Answer, ToolRefused
-from chat.turns.intake import Opened
-from memory.forget_epoch import forgotten_since, hold
+from chat.prompt.task_state import MOST_STEPS, TaskRefused, save_task, validate_task
+from chat.tools.calls import ToolInputError, ToolResult
+from chat.turns.intake import AcceptedTurn
+from memory.forget_epoch import forgotten_since, lock_user
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import ToolParam
@@ -40,18 +40,18 @@ DONE: Final = "The task is marked as done{left}. It is not told again; older tur
 NOTED: Final = "Noted{steps}. You are told it again in the next turn."
 
 
-def update_task(opened: Opened, given: Answer) -> Answer:
+def update_task(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """Write the task down; one that is done asks for compaction."""
     try:
-        task = checked(given.get("goal"), given.get("steps"), given.get("done"))
+        task = validate_task(given.get("goal"), given.get("steps"), given.get("done"))
     except TaskRefused as refused:
-        raise ToolRefused(str(refused)) from refused
+        raise ToolInputError(str(refused)) from refused
     told_before = opened.conversation.task == task
     with transaction.atomic():
-        hold(opened.answer.user_id)
+        lock_user(opened.answer.user_id)
         if forgotten_since(opened.answer.user_id, opened.answer.created_at):
-            raise ToolRefused(FORGOTTEN_MEANWHILE)
-        note(opened.conversation, task)
+            raise ToolInputError(FORGOTTEN_MEANWHILE)
+        save_task(opened.conversation, task)
     open_steps = len(task["steps"])
     if not task["done"]:
         return {"outcome": NOTED.format(steps=f", with {_steps(open_steps)} open" if open_steps else "")}
@@ -64,7 +64,7 @@ def _steps(number: int) -> str:
     return "1 step" if number == 1 else f"{number} steps"
 
 
-def _ask_for_compaction(opened: Opened) -> None:
-    from chat.compaction.jobs import ask  # late: compaction renders history, which knows of tools
+def _ask_for_compaction(opened: AcceptedTurn) -> None:
+    from chat.compaction.jobs import request_compaction  # late: compaction renders history, which knows of tools
 
-    ask(opened.conversation, "task_done")
+    request_compaction(opened.conversation, "task_done")

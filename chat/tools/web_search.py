@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from chat.tools.calls import Answer, ToolRefused, text
+from chat.tools.calls import ToolInputError, ToolResult, get_text
 from chat.tools.search_providers import MOST_HITS, QUERY_CHARS, URL_CHARS, Hit, SearchFailed, chosen
 from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import Opened
-from memory.documents.artifacts import keep_artifact
+from chat.turns.intake import AcceptedTurn
+from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
 from recall.text import storable
 
@@ -41,24 +41,24 @@ WEB_SEARCH: Final[ToolParam] = {
 }
 
 
-def web_search(opened: Opened, given: Answer) -> Answer:
+def web_search(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """The best excerpts; a search server that fails is a sentence for the model."""
-    query = " ".join(text(given, "query", QUERY_CHARS).split())
+    query = " ".join(get_text(given, "query", QUERY_CHARS).split())
     search = chosen()
     if search is None:
-        raise ToolRefused("There is no web search here.")
+        raise ToolInputError("There is no web search here.")
     try:
         hits = search.search(query, MOST_HITS)
     except SearchFailed as failed:
-        raise ToolRefused(str(failed)) from failed
+        raise ToolInputError(str(failed)) from failed
     now = timezone.now()
-    answer: Answer = {"note": NOTE if hits else NOTHING, "results": [_shown(hit) for hit in hits]}
+    answer: ToolResult = {"note": NOTE if hits else NOTHING, "results": [_shown(hit) for hit in hits]}
     answer["searched_at"] = now.isoformat(timespec="minutes")
     kept_at = _keep(opened, as_document(query, hits, now)) if hits else ""
     return answer | ({"kept_at": kept_at} if kept_at else {})
 
 
-def write_down(opened: Opened, call: ToolUse) -> str:
+def write_down(opened: AcceptedTurn, call: ToolUse) -> str:
     """Keep what the provider's own search found (`chat/turns/stream.py: searches`); where it is kept, if anywhere."""
     if call.is_error:
         return ""
@@ -85,10 +85,10 @@ def _shown(hit: Hit) -> dict[str, str]:
     return {**date, "text": hit.text, "title": hit.title, "url": hit.url}
 
 
-def _keep(opened: Opened, document: str) -> str:
+def _keep(opened: AcceptedTurn, document: str) -> str:
     """Where the document stands; empty where it could not be kept, which is no reason to hold back what was found."""
     try:
-        return keep_artifact(
+        return store_artifact(
             opened.conversation.user, str(opened.conversation.pk), f"web_search {opened.answer.turn}", document
         )
     except (PathTakenError, ValidationError):

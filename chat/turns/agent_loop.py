@@ -14,9 +14,9 @@ from budget.planning.fit import Cut, Piece
 from chat.messages.activity import OTHER, TOLD, step_of
 from chat.tools.search_providers import SEARCHES_A_TURN
 from chat.turns.live import RunningTurn
-from chat.turns.stream import Reply
-from recall.llm.client import client
-from recall.llm.failures import Failure, classify, pause_before
+from chat.turns.stream import ModelReply
+from recall.llm.client import get_client
+from recall.llm.failures import Failure, backoff_seconds, classify
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageDeltaUsage, Usage
@@ -69,21 +69,21 @@ class ToolUse:
     """Path of the document that holds the whole result, if there is one."""
 
 
-UseTool = Callable[[ToolUse], Awaitable[None]]
+ToolRunner = Callable[[ToolUse], Awaitable[None]]
 """Fills in a tool use's result."""
-GoOn = Callable[[Request, Reply, Sequence[ToolUse], RoundUsage], Awaitable[Request | None]]
+BuildNextRequest = Callable[[Request, ModelReply, Sequence[ToolUse], RoundUsage], Awaitable[Request | None]]
 """The request that carries these results; None: there is no room for it in the plan."""
 
 
 @dataclass(slots=True)
-class Answered:
+class AgentRun:
     """What came of it so far; filled as it arrives, so that a stopped turn keeps all there was."""
 
     rounds: list[RoundUsage] = field(default_factory=list)
     tools: list[ToolUse] = field(default_factory=list)
     stop_reason: str = ""
     failure: Failure | None = None
-    expected: int = 0
+    expected_input_tokens: int = 0
     """Input tokens that the next request is expected to have."""
     task: Sequence[Piece | Cut] = ()
     """What the tool rounds added to the prompt, and what was cut of it."""
@@ -95,13 +95,15 @@ class Answered:
     """Seconds the model was seen thinking; None: it was not."""
 
 
-async def answer(turn: RunningTurn, request: Request, answered: Answered, use_tool: UseTool, go_on: GoOn) -> None:
+async def run_agent_loop(
+    turn: RunningTurn, request: Request, answered: AgentRun, use_tool: ToolRunner, go_on: BuildNextRequest
+) -> None:
     """Talk with the model until it has answered; the text goes to `turn`, the rest into `answered`."""
     answered.asked_at = time.monotonic()
     for number in range(MAX_ROUNDS + 1):
         if number == MAX_ROUNDS:
             request = {**request, "tool_choice": {"type": "none"}}
-        reply = await _ask(turn, request, answered)
+        reply = await _request_with_retry(turn, request, answered)
         if reply is not None:
             await _write_down_searches(turn, reply, answered, use_tool)
         if reply is None or reply.stop_reason != "tool_use":
@@ -116,7 +118,7 @@ async def answer(turn: RunningTurn, request: Request, answered: Answered, use_to
             turn.write(BETWEEN_ROUNDS)
 
 
-async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply | None:
+async def _request_with_retry(turn: RunningTurn, request: Request, answered: AgentRun) -> ModelReply | None:
     """One request, tried again unasked while nothing of its answer was shown; None: it failed."""
     from anthropic import AnthropicError  # late, see above
 
@@ -129,27 +131,29 @@ async def _ask(turn: RunningTurn, request: Request, answered: Answered) -> Reply
             if begun == len(answered.rounds) > 0:
                 # It was sent and costs its input, though the provider has said nothing of it yet. The first request
                 # of a turn has no figures to add up to: `receipts.close` estimates it as a whole.
-                answered.rounds.append(RoundUsage(input=answered.expected, predicted=answered.expected))
+                answered.rounds.append(
+                    RoundUsage(input=answered.expected_input_tokens, predicted=answered.expected_input_tokens)
+                )
             raise
         except (AnthropicError, httpx2.HTTPError) as error:
             failure, attempt = classify(error), attempt + 1
-            pause = pause_before(failure, attempt, shown=len(turn.text) > shown)
+            pause = backoff_seconds(failure, attempt, shown=len(turn.text) > shown)
             if pause is None:
                 answered.failure = failure
                 return None
-            turn.say("waiting", "The model did not answer; trying again.")
+            turn.set_status("waiting", "The model did not answer; trying again.")
             await asyncio.sleep(pause)
         else:
             answered.stop_reason = reply.stop_reason
             return reply
 
 
-async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Reply:
-    usage, reply = RoundUsage(predicted=answered.expected), Reply()
+async def _stream(turn: RunningTurn, request: Request, answered: AgentRun) -> ModelReply:
+    usage, reply = RoundUsage(predicted=answered.expected_input_tokens), ModelReply()
     thinking_since: float | None = None
-    async with await client().messages.create(**request, stream=True) as events:
+    async with await get_client().messages.create(**request, stream=True) as events:
         async for event in events:
-            text = reply.take(event)
+            text = reply.apply_event(event)
             if text:
                 if answered.first_token is None:
                     answered.first_token = (time.monotonic() - answered.asked_at) * 1000
@@ -170,11 +174,11 @@ async def _stream(turn: RunningTurn, request: Request, answered: Answered) -> Re
 
 def _announce(turn: RunningTurn, block: str) -> None:
     if block == "thinking":
-        turn.say("thinking", "Thinking")
+        turn.set_status("thinking", "Thinking")
     elif block == "tool_use":
-        turn.say("tool", OTHER.doing)
+        turn.set_status("tool", OTHER.doing)
     elif block == "server_tool_use":
-        turn.say("tool", TOLD["web_search"].doing)
+        turn.set_status("tool", TOLD["web_search"].doing)
 
 
 def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
@@ -191,7 +195,7 @@ def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
     usage.output = figures.output_tokens
 
 
-async def _write_down_searches(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> None:
+async def _write_down_searches(turn: RunningTurn, reply: ModelReply, answered: AgentRun, use_tool: ToolRunner) -> None:
     """What the provider searched for by itself is kept like any tool use; it comes with its result."""
     for search in reply.searches:
         call = ToolUse(search.id, search.name, search.input, search.result, search.failed)
@@ -200,16 +204,16 @@ async def _write_down_searches(turn: RunningTurn, reply: Reply, answered: Answer
         turn.steps.append(step_of(call).line)
 
 
-async def _use_tools(turn: RunningTurn, reply: Reply, answered: Answered, use_tool: UseTool) -> list[ToolUse]:
+async def _use_tools(turn: RunningTurn, reply: ModelReply, answered: AgentRun, use_tool: ToolRunner) -> list[ToolUse]:
     calls = [ToolUse(block["id"], block["name"], block["input"]) for block in reply.tool_calls]
     for call in calls:
         asked_before = sum(earlier.name == call.name for earlier in answered.tools)
         answered.tools.append(call)
-        turn.say("tool", step_of(call).beginning)
+        turn.set_status("tool", step_of(call).beginning)
         if asked_before >= CALLS_A_TURN.get(call.name, CALLS_OF_ANY_TOOL):
             call.result, call.is_error = TOO_OFTEN, True
         else:
             await use_tool(call)
         turn.steps.append(step_of(call).line)
-        turn.say("tool", GOING_ON)
+        turn.set_status("tool", GOING_ON)
     return calls

@@ -15,9 +15,9 @@ from budget.pages.context_panel import dollars
 from budget.planning.plan import Section
 from chat.attachments.view import attached_to
 from chat.messages.branches import BESIDE
-from chat.messages.rendering import ShownMessage, shown
+from chat.messages.rendering import MessageView, build_message_view
 from chat.models import Conversation, Message
-from chat.turns.live import TURNS
+from chat.turns.live import TURN_REGISTRY
 
 GONE: Final = "a memory that is not there any more"
 
@@ -26,7 +26,7 @@ GONE: Final = "a memory that is not there any more"
 class Side:
     """One of the two answers."""
 
-    message: ShownMessage
+    message: MessageView
     receipt: Receipt | None
     is_followed: bool
     """The conversation goes on from it."""
@@ -49,7 +49,7 @@ class Comparison:
     """Everything the page shows."""
 
     conversation: Conversation
-    question: ShownMessage
+    question: MessageView
     left_out: list[str]
     """What the memories say, as the answer that had them was given them."""
     first: Side
@@ -72,7 +72,7 @@ def comparison(user: User, answer_id: int) -> Comparison:
     Raises:
         Message.DoesNotExist: there is no such pair of this user's.
     """
-    answers = Message.objects.standing().for_user(user).select_related("parent", "receipt", "conversation")
+    answers = Message.objects.not_deleted().for_user(user).select_related("parent", "receipt", "conversation")
     other: Message = answers.filter(Q(event_data__has_key=BESIDE), parent__isnull=False).get(pk=answer_id)
     first: Message = answers.get(pk=other.event_data[BESIDE])
     conversation, question = other.conversation, other.parent
@@ -80,7 +80,7 @@ def comparison(user: User, answer_id: int) -> Comparison:
     followed = conversation.active_leaf_id
     return Comparison(
         conversation=conversation,
-        question=shown(question, user.zone, attachments=attached_to([question]).get(question.pk, ())),
+        question=build_message_view(question, user.zone, attachments=attached_to([question]).get(question.pk, ())),
         left_out=_labels(first, other.event_data.get("without", [])),
         first=_side(first, user, followed, other),
         other=_side(other, user, followed, first),
@@ -91,7 +91,7 @@ def comparison(user: User, answer_id: int) -> Comparison:
 
 def tried_without(user: User, answer_id: int) -> list[tuple[int, str]]:
     """The answers that were tried beside this one: id, and what they had to do without."""
-    first = Message.objects.standing().for_user(user).select_related("receipt").filter(pk=answer_id).first()
+    first = Message.objects.not_deleted().for_user(user).select_related("receipt").filter(pk=answer_id).first()
     if first is None:
         return []
     tried = Message.objects.for_user(user).filter(parent=first.parent_id, **{f"event_data__{BESIDE}": answer_id})
@@ -108,7 +108,7 @@ def _labels(first: Message, refs: list[str]) -> list[str]:
 def _side(answer: Message, user: User, followed: int | None, beside: Message) -> Side:
     is_whole = answer.status != Message.Status.STREAMING and bool(answer.text)
     return Side(
-        message=shown(_as_far_as_written(answer), user.zone),
+        message=build_message_view(_as_far_as_written(answer), user.zone),
         receipt=_receipt(answer),
         is_followed=answer.pk == followed,
         can_be_kept=is_whole and followed == beside.pk,
@@ -117,7 +117,7 @@ def _side(answer: Message, user: User, followed: int | None, beside: Message) ->
 
 def _as_far_as_written(answer: Message) -> Message:
     """With the text that this process has, where it is the one that writes it; rows are a second behind."""
-    turn = TURNS.by_conversation.get(answer.conversation_id)
+    turn = TURN_REGISTRY.by_conversation.get(answer.conversation_id)
     if turn is not None and turn.message_id == answer.pk:
         answer.text = turn.text
     return answer

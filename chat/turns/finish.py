@@ -19,35 +19,35 @@ from budget.planning.fit import Cut, Piece
 from budget.planning.plan import Section
 from budget.receipts import record
 from budget.receipts.debug import STEP
-from chat.compaction.jobs import ask_if_due
+from chat.compaction.jobs import request_if_due
 from chat.compaction.segments import sized
 from chat.compaction.topic_shift import topic_has_shifted
-from chat.compaction.triggers import Moment, reason
-from chat.compaction.window import stretch
+from chat.compaction.triggers import ConversationState, first_trigger
+from chat.compaction.window import select_turns
 from chat.conversations import titles
 from chat.forgetting import erase_answer, erase_receipt, still_stands
 from chat.ingest.source import is_said, utterance
-from chat.messages.activity import kept
+from chat.messages.activity import serialize_steps
 from chat.messages.branches import BESIDE
 from chat.messages.history import finished_turns
-from chat.messages.outcomes import of
+from chat.messages.outcomes import outcome_for
 from chat.messages.rendering import message_html
 from chat.models import Conversation, Message
-from chat.prompt.assemble import Compiled
+from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.replay import ingredients
-from chat.prompt.task_state import note
+from chat.prompt.task_state import save_task
 from chat.tools import history_line
-from chat.tools.knowledge import brought, reference
+from chat.tools.knowledge import reference, refs_in_result
 from chat.tools.output_budget import with_task
-from chat.turns.agent_loop import Answered, ToolUse
-from chat.turns.intake import Opened
+from chat.turns.agent_loop import AgentRun, ToolUse
+from chat.turns.intake import AcceptedTurn
 from chat.turns.live import Frame
-from chat.turns.metrics import turn_ended
-from memory.forget_epoch import locked_epoch
+from chat.turns.metrics import report_turn
+from memory.forget_epoch import lock_forget_epoch
 from memory.index.indexer import index_utterances
 from memory.retrieval.recall import mark_used
-from recall.db.notify import PROCESS_KEY, nudge
-from recall.llm.tokens import count
+from recall.db.notify import PROCESS_KEY, publish_event
+from recall.llm.tokens import count_tokens
 from recall.text import storable, storable_json
 
 TASK_TOOL = "update_task"
@@ -55,13 +55,13 @@ TOOL_NAME_CHARS = 80
 """A model may invent a name as long as it likes; the column is this wide."""
 
 
-def open_receipt(opened: Opened, compiled: Compiled) -> None:
+def save_draft_receipt(opened: AcceptedTurn, compiled: AssembledPrompt) -> None:
     """Save the receipt as far as it is known before the answer, so that the panel fills and a crash leaves a trace."""
     with transaction.atomic():
-        if locked_epoch(opened.answer.user_id) != compiled.known.epoch:
+        if lock_forget_epoch(opened.answer.user_id) != compiled.inputs.epoch:
             return  # what it shows may be forgotten by now: it is settled with the answer
         _draft(opened, compiled).save(force_insert=True)
-        nudge(f"user-{opened.answer.user_id}", "budget", conversation=str(opened.conversation.pk))
+        publish_event(f"user-{opened.answer.user_id}", "budget", conversation=str(opened.conversation.pk))
 
 
 def save_partial(message_id: int, text: str) -> None:
@@ -69,7 +69,9 @@ def save_partial(message_id: int, text: str) -> None:
     Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text)
 
 
-def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: Answered, began: float) -> Frame:
+def close_turn(
+    opened: AcceptedTurn, text: str, compiled: AssembledPrompt | None, answered: AgentRun, began: float
+) -> Frame:
     """Keep the answer; doing it again (the confirmation got lost) changes nothing. The `done` frame."""
     answer = ended(opened, text.strip(), answered)
     with transaction.atomic():
@@ -82,61 +84,61 @@ def close_turn(opened: Opened, text: str, compiled: Compiled | None, answered: A
         if _keep(answer):
             taken = _keep_tools(opened, answered.tools)
             _keep_standing(opened, compiled, taken)
-            nudge(f"user-{answer.user_id}", "conversation", conversation=str(opened.conversation.pk))
-            if not opened.is_aside:
+            publish_event(f"user-{answer.user_id}", "conversation", conversation=str(opened.conversation.pk))
+            if not opened.is_trial:
                 _go_on_from(opened, answer, compiled, answered)
             receipt = _draft(opened, compiled, answered.task) if compiled is not None else None
             if was_forgotten and receipt is not None:
                 erase_receipt(receipt)  # it names what was only considered, too
             if compiled is not None and receipt is not None:
-                record.book(receipt, ending(answer, answered, began))
+                record.finalize_receipt(receipt, ending(answer, answered, began))
             # What follows is no part of the answer: if it fails, it is logged, and the answer is shown all the same.
-            transaction.on_commit(partial(turn_ended, answer, receipt), robust=True)
-            if compiled is not None and not opened.is_aside:
+            transaction.on_commit(partial(report_turn, answer, receipt), robust=True)
+            if compiled is not None and not opened.is_trial:
                 transaction.on_commit(partial(_fold_if_due, opened, compiled, answer, answered), robust=True)
     html = message_html(answer, user=opened.conversation.user)
     return {"type": "done", "message": answer.pk, "outcome": answer.status, "html": html}
 
 
-def _was_something_forgotten(opened: Opened, compiled: Compiled | None) -> bool:
+def _was_something_forgotten(opened: AcceptedTurn, compiled: AssembledPrompt | None) -> bool:
     """Whether anything was forgotten while the answer was written; nothing is from here to the end."""
-    now = locked_epoch(opened.answer.user_id)
-    return compiled is not None and now != compiled.known.epoch
+    now = lock_forget_epoch(opened.answer.user_id)
+    return compiled is not None and now != compiled.inputs.epoch
 
 
-def _erase_task(opened: Opened, answered: Answered) -> None:
+def _erase_task(opened: AcceptedTurn, answered: AgentRun) -> None:
     """The task that this answer noted may hold in other words what was forgotten."""
     if any(call.name == TASK_TOOL for call in answered.tools):
-        note(opened.conversation, {})
+        save_task(opened.conversation, {})
 
 
-def _go_on_from(opened: Opened, answer: Message, compiled: Compiled | None, answered: Answered) -> None:
+def _go_on_from(opened: AcceptedTurn, answer: Message, compiled: AssembledPrompt | None, answered: AgentRun) -> None:
     """What an answer means for the conversation and for memory; one that is only tried means nothing to either."""
     conversation = opened.conversation
     said = [utterance(message) for message in (opened.question, answer) if is_said(message)]
     index_utterances(answer.user_id, conversation.pk, said)
     if compiled is not None:
-        by_tools = {ref for call in answered.tools for ref in brought(call.result)}
+        by_tools = {ref for call in answered.tools for ref in refs_in_result(call.result)}
         mark_used(conversation.user, {*compiled.used_refs, *by_tools}, timezone.now())
     titles.ask_if_due(conversation, answer)
 
 
-def ended(opened: Opened, text: str, answered: Answered) -> Message:
+def ended(opened: AcceptedTurn, text: str, answered: AgentRun) -> Message:
     """The answer as it will be kept."""
     answer = opened.answer
     lines = [storable(line) for line in _tool_lines(answer, answered.tools)]
     answer.text, answer.process_key = text, None
-    answer.tokens = count("\n".join([*lines, text]))  # all that stands in a prompt once the turn is history
+    answer.tokens = count_tokens("\n".join([*lines, text]))  # all that stands in a prompt once the turn is history
     marks = {name: answer.event_data[name] for name in ("without", BESIDE) if name in answer.event_data}
     failure = answered.failure
     if failure is not None:
         answer.status = Message.Status.INTERRUPTED if text else Message.Status.FAILED
         answer.event_data = {**marks, "error": {"code": failure.code, "sentence": failure.sentence}}
     else:
-        answer.status = of(answered.stop_reason).status
+        answer.status = outcome_for(answered.stop_reason).status
         answer.event_data = {**marks, "stop_reason": answered.stop_reason}
     if answered.tools:
-        answer.event_data |= {"tool_lines": lines, "tools": kept(answered.tools)}
+        answer.event_data |= {"tool_lines": lines, "tools": serialize_steps(answered.tools)}
     if answered.thought is not None:
         answer.event_data["thought"] = round(answered.thought, 1)
     return answer
@@ -162,7 +164,7 @@ def _keep(answer: Message) -> bool:
     )
 
 
-def _keep_tools(opened: Opened, calls: list[ToolUse]) -> int:
+def _keep_tools(opened: AcceptedTurn, calls: list[ToolUse]) -> int:
     """Two events a tool use, hung below the answer they served; how many sequence numbers they took."""
     if not calls:
         return 0
@@ -174,7 +176,7 @@ def _keep_tools(opened: Opened, calls: list[ToolUse]) -> int:
     return len(events)
 
 
-def _events(opened: Opened, call: ToolUse) -> tuple[Message, Message]:
+def _events(opened: AcceptedTurn, call: ToolUse) -> tuple[Message, Message]:
     common: dict[str, Any] = {
         "user_id": opened.answer.user_id,
         "conversation": opened.conversation,
@@ -195,19 +197,19 @@ def _events(opened: Opened, call: ToolUse) -> tuple[Message, Message]:
     return asked, told
 
 
-def _keep_standing(opened: Opened, compiled: Compiled | None, taken: int) -> None:
+def _keep_standing(opened: AcceptedTurn, compiled: AssembledPrompt | None, taken: int) -> None:
     """What changes in the conversation's row. `taken`: sequence numbers that went to tools.
 
     The turns behind the placeholder are kept, so that the next request has the same bytes. A folding that came
     meanwhile has settled them; none can come in between, as each holds the person's row, and so does the caller.
     """
-    followed = compiled if not opened.is_aside else None
+    followed = compiled if not opened.is_trial else None
     gap = followed.fitted.cut_turns if followed is not None else None
     values: dict[str, UUID | datetime | int | None] = {
         "conversation": opened.conversation.pk,
         "taken": taken,
-        "now": None if opened.is_aside else timezone.now(),
-        "newest": followed.known.newest_segment if followed is not None else None,
+        "now": None if opened.is_trial else timezone.now(),
+        "newest": followed.inputs.newest_segment if followed is not None else None,
         "cut_from": gap.first if gap else 0,
         "cut_until": gap.last if gap else 0,
     }
@@ -231,50 +233,50 @@ _KEEP_STANDING: Final = """
 """In words of our own: of all updates of a turn this one takes the ORM longest."""
 
 
-def _fold_if_due(opened: Opened, compiled: Compiled, answer: Message, answered: Answered) -> None:
+def _fold_if_due(opened: AcceptedTurn, compiled: AssembledPrompt, answer: Message, answered: AgentRun) -> None:
     """Have older turns folded, in the background, if now is the moment."""
-    known = compiled.known
+    known = compiled.inputs
     own = finished_turns([opened.question, answer])
-    turns = [*known.past.turns, *(replace(turn, attachments=tuple(known.attachments)) for turn in own)]
+    turns = [*known.history.turns, *(replace(turn, attachments=tuple(known.attachments)) for turn in own)]
     sizes = sized(turns, known.ratios)
     ceiling = known.plan.ceilings[Section.HISTORY]
-    now = Moment(
+    now = ConversationState(
         turns=len(turns),
         history=sum(one.tokens for one in sizes),
         ceiling=ceiling,
         prompt=compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.ratios),
-        window=known.able.context_window,
+        window=known.capabilities.context_window,
         task_is_done=any(call.name == TASK_TOOL and call.input.get("done") is True for call in answered.tools),
     )
-    can_fold = stretch(sizes, ceiling) is not None
-    if can_fold and reason(now) is None:  # the one trigger that has to ask the database
+    can_fold = select_turns(sizes, ceiling) is not None
+    if can_fold and first_trigger(now) is None:  # the one trigger that has to ask the database
         now = replace(now, topic_has_shifted=topic_has_shifted(opened.conversation.user, turns))
-    ask_if_due(opened.conversation, now, can_fold=can_fold)
+    request_if_due(opened.conversation, now, can_fold=can_fold)
 
 
-def _draft(opened: Opened, compiled: Compiled, task: Sequence[Piece | Cut] = ()) -> Receipt:
+def _draft(opened: AcceptedTurn, compiled: AssembledPrompt, task: Sequence[Piece | Cut] = ()) -> Receipt:
     """The receipt as it is kept: with what `replay` needs."""
     receipt = draft(opened, compiled, task)
     receipt.ingredients = ingredients(compiled)
     return receipt
 
 
-def draft(opened: Opened, compiled: Compiled, task: Sequence[Piece | Cut] = ()) -> Receipt:
+def draft(opened: AcceptedTurn, compiled: AssembledPrompt, task: Sequence[Piece | Cut] = ()) -> Receipt:
     """What the panel shows of the prompt. `task`: what tool rounds added to it."""
-    return record.draft(
+    return record.draft_receipt(
         user_id=opened.answer.user_id,
         conversation_id=opened.conversation.pk,
         message_id=opened.answer.pk,
         turn=opened.answer.turn,
-        model=compiled.known.model,
-        plan=compiled.known.plan,
+        model=compiled.inputs.model,
+        plan=compiled.inputs.plan,
         fitted=with_task(compiled.fitted, task),
         base_by_class=compiled.base_by_class,
         prefix=compiled.prefix.as_json(),
         request_digest=compiled.digest,
-        snapshot_id=compiled.known.snapshot.pk,
-        not_taken=compiled.not_taken,
-        timings={**compiled.timings, **_steps(compiled.known.recollection.timings)},
+        snapshot_id=compiled.inputs.snapshot.pk,
+        not_taken=compiled.omitted,
+        timings={**compiled.timings, **_steps(compiled.inputs.recollection.timings)},
     )
 
 
@@ -283,7 +285,7 @@ def _steps(retrieval: Mapping[str, float]) -> dict[str, float]:
     return {f"{STEP}{name}": milliseconds for name, milliseconds in retrieval.items()}
 
 
-def ending(answer: Message, answered: Answered, began: float) -> record.Ending:
+def ending(answer: Message, answered: AgentRun, began: float) -> record.TurnOutcome:
     states = {
         Message.Status.COMPLETE: Receipt.State.COMPLETE,
         Message.Status.INTERRUPTED: Receipt.State.STOPPED,
@@ -292,7 +294,7 @@ def ending(answer: Message, answered: Answered, began: float) -> record.Ending:
     timings = {"total": (time.monotonic() - began) * 1000}
     if answered.first_token is not None:
         timings["first_token"] = answered.first_token
-    return record.Ending(
+    return record.TurnOutcome(
         state=states[Message.Status(answer.status)],
         rounds=answered.rounds,
         text=answer.text,

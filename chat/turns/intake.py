@@ -16,23 +16,23 @@ from budget.models import Receipt
 from budget.spending import limits
 from chat.attachments import binding
 from chat.conversations import options
-from chat.conversations.model_choice import NotOffered
-from chat.conversations.options import NOTHING_CHOSEN, Choices
+from chat.conversations.model_choice import ModelNotOfferedError
+from chat.conversations.options import NOTHING_CHOSEN, ConversationOptions
 from chat.conversations.titles import first_words
-from chat.messages.branches import BESIDE, KEPT, Links, go_over, is_typed, links_of, newest_below, told_elsewhere
+from chat.messages.branches import BESIDE, KEPT, Links, is_typed, links_of, newest_below, switch_branch, told_elsewhere
 from chat.models import Attachment, Conversation, Message
-from chat.prompt.ablation import NOTHING, LeftOut, leavable, left_out_of
+from chat.prompt.ablation import NOTHING, Exclusion, excludable_items, load_exclusion
 from chat.turns.live import UNSTORED
 from chat.turns.recovery import mark_if_abandoned
-from recall.db.notify import PROCESS_KEY, nudge
-from recall.db.prepared import Prepared
-from recall.llm.tokens import count
+from recall.db.notify import PROCESS_KEY, publish_event
+from recall.db.prepared import PreparedQuery
+from recall.llm.tokens import count_tokens
 from recall.text import storable
 
 CONTINUE_TEXT = "Please continue exactly where you stopped."
 
 
-class Refused(Exception):
+class TurnRejectedError(Exception):
     """A message that was not accepted; nothing was saved. `code` is one of docs/protocol.md."""
 
     def __init__(self, code: str, sentence: str) -> None:
@@ -46,14 +46,16 @@ NOT_GIVEN = ("not_given", "That answer was not given this memory, so there is no
 NOT_YOURS = ("not_yours", "Only a message that you wrote can be edited.")
 BUSY = ("busy", "An answer is still being written here. Stop it first, or wait for it.")
 
-_CONVERSATION: Final[Prepared[Conversation]] = Prepared(
-    lambda user, conversation: Conversation.objects.standing().filter(user=user, pk=conversation).select_for_update(),
+_CONVERSATION: Final[PreparedQuery[Conversation]] = PreparedQuery(
+    lambda user, conversation: (
+        Conversation.objects.not_deleted().filter(user=user, pk=conversation).select_for_update()
+    ),
     user=int,
     conversation=UUID,
 )
 # Of messages, not their texts: they may be long.
-_LEAF: Final = Prepared(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
-_WRITING: Final = Prepared(
+_LEAF: Final = PreparedQuery(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
+_WRITING: Final = PreparedQuery(
     lambda conversation: (
         Message.objects.streaming().filter(conversation=conversation).order_by("pk").defer("text", "search")[:1]
     ),
@@ -62,7 +64,7 @@ _WRITING: Final = Prepared(
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class AcceptedTurn:
     """A turn that has begun: the committed question and the answer to be written."""
 
     conversation: Conversation
@@ -70,45 +72,47 @@ class Opened:
     answer: Message
     created: bool
     """The conversation is new."""
-    duplicate: bool
+    is_duplicate: bool
     """This very message had been accepted before; nothing was done again."""
-    left_out: LeftOut = NOTHING
+    exclusion: Exclusion = NOTHING
     """What the answer is to do without; then it stands beside the one that is followed."""
 
     @property
-    def is_aside(self) -> bool:
+    def is_trial(self) -> bool:
         """Whether the answer is only tried: it is no part of the conversation until the person keeps it."""
         return BESIDE in self.answer.event_data
 
 
-def checked_text(text: str, *, may_be_empty: bool = False) -> str:
+def validate_text(text: str, *, may_be_empty: bool = False) -> str:
     """The text as it may be stored. `may_be_empty`: something is attached to it.
 
     Raises:
         Refused: it is empty, too long, or holds NUL bytes.
     """
     if "\x00" in text:
-        raise Refused(
+        raise TurnRejectedError(
             "bad_text", "The message holds NUL characters, which cannot be stored. Remove them and send again."
         )
     if not text.strip():
         if may_be_empty:
             return ""
-        raise Refused("empty", "There is nothing in this message yet.")
+        raise TurnRejectedError("empty", "There is nothing in this message yet.")
     longest: int = settings.ENVIRONMENT.max_message_chars
     if len(text) > longest:
-        raise Refused("too_long", f"The message has {len(text):,} characters; at most {longest:,} can be sent at once.")
+        raise TurnRejectedError(
+            "too_long", f"The message has {len(text):,} characters; at most {longest:,} can be sent at once."
+        )
     return storable(text)
 
 
-def send(
+def accept_message(
     user: User,
     client_id: UUID,
     conversation_id: UUID | None,
     text: str,
     attachments: Sequence[int] = (),
-    chosen: Choices = NOTHING_CHOSEN,
-) -> Opened:
+    chosen: ConversationOptions = NOTHING_CHOSEN,
+) -> AcceptedTurn:
     """Accept a new message with these drafts of attachments; the same `client_id` again changes nothing.
 
     `chosen`: what a new conversation begins with.
@@ -117,31 +121,31 @@ def send(
         Refused: see `checked_text`; or the conversation is not the user's, or busy; or a limit is reached (`limit`);
             or an attachment is not the user's, or was sent before (`attachments`); or what was chosen is not there.
     """
-    text = checked_text(text, may_be_empty=bool(attachments))
-    return _once(user, client_id, lambda: _send(user, client_id, conversation_id, text, {}, attachments, chosen))
+    text = validate_text(text, may_be_empty=bool(attachments))
+    return _accept_once(user, client_id, lambda: _send(user, client_id, conversation_id, text, {}, attachments, chosen))
 
 
-def edit(user: User, client_id: UUID, message_id: int, text: str) -> Opened:
+def accept_edit(user: User, client_id: UUID, message_id: int, text: str) -> AcceptedTurn:
     """Ask this instead of `message_id`, as a new branch; what was asked then and all that followed is kept.
 
     Raises:
         Refused: see `checked_text`; or it is no message that the user wrote, the conversation is busy, or a limit is
             reached.
     """
-    text = checked_text(text)
-    return _once(user, client_id, lambda: _edit(user, client_id, message_id, text))
+    text = validate_text(text)
+    return _accept_once(user, client_id, lambda: _edit(user, client_id, message_id, text))
 
 
-def retry(user: User, client_id: UUID, answer_id: int) -> Opened:
+def accept_retry(user: User, client_id: UUID, answer_id: int) -> AcceptedTurn:
     """Answer the question of `answer_id` again, as a new branch; the earlier answer is kept with all that followed.
 
     Raises:
         Refused: the answer is not the user's, the conversation is busy, or a limit is reached.
     """
-    return _once(user, client_id, lambda: _retry(user, client_id, answer_id))
+    return _accept_once(user, client_id, lambda: _retry(user, client_id, answer_id))
 
 
-def go_on(user: User, client_id: UUID, answer_id: int) -> Opened:
+def accept_continue(user: User, client_id: UUID, answer_id: int) -> AcceptedTurn:
     """Ask the model to go on from where `answer_id` ended.
 
     Raises:
@@ -149,21 +153,21 @@ def go_on(user: User, client_id: UUID, answer_id: int) -> Opened:
     """
     answer = _answer(user, answer_id)
     extra: dict[str, object] = {"continues": answer.pk}
-    return _once(user, client_id, lambda: _send(user, client_id, answer.conversation_id, CONTINUE_TEXT, extra))
+    return _accept_once(user, client_id, lambda: _send(user, client_id, answer.conversation_id, CONTINUE_TEXT, extra))
 
 
-def without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> Opened:
+def accept_exclusion(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> AcceptedTurn:
     """Answer the question of `answer_id` again without these memories, beside the answer that is followed.
 
     Raises:
         Refused: the answer is not the user's, it was not given one of them, the conversation is busy, or a limit is
             reached.
     """
-    opened = _once(user, client_id, lambda: _without(user, client_id, answer_id, refs))
-    return replace(opened, left_out=left_out_of(opened.answer))
+    opened = _accept_once(user, client_id, lambda: _without(user, client_id, answer_id, refs))
+    return replace(opened, exclusion=load_exclusion(opened.answer))
 
 
-def keep_instead(user: User, answer_id: int) -> Conversation:
+def choose_answer(user: User, answer_id: int) -> Conversation:
     """Follow this answer to a question instead of the other one that is followed now; doing it again changes nothing.
 
     Raises:
@@ -174,16 +178,16 @@ def keep_instead(user: User, answer_id: int) -> Conversation:
         conversation = _locked(user, answer.conversation_id)
         leaf = conversation.active_leaf
         if not answer.text or leaf is None or leaf.parent_id != answer.parent_id:
-            raise Refused(*(NOT_LAST if answer.text else NOT_FOUND))
+            raise TurnRejectedError(*(NOT_LAST if answer.text else NOT_FOUND))
         if Message.Status.STREAMING in (leaf.status, answer.status):
-            raise Refused(*BUSY)
+            raise TurnRejectedError(*BUSY)
         if BESIDE in answer.event_data:
             Message.objects.filter(pk=answer.pk).update(event_data={**answer.event_data, KEPT: True})
         _turn_to(conversation, links_of(conversation), answer.pk)  # read now: it is a branch since a moment ago
     return conversation
 
 
-def follow(user: User, message_id: int) -> Conversation:
+def follow_branch(user: User, message_id: int) -> Conversation:
     """Follow the newest branch that goes through this message; doing it again changes nothing.
 
     Raises:
@@ -194,7 +198,7 @@ def follow(user: User, message_id: int) -> Conversation:
         conversation = _locked(user, message.conversation_id)
         links = links_of(conversation)
         if message.pk not in links:  # an answer that is only tried
-            raise Refused(*NOT_FOUND)
+            raise TurnRejectedError(*NOT_FOUND)
         _nothing_is_written(conversation)
         _turn_to(conversation, links, newest_below(links, message.pk))
     return conversation
@@ -203,20 +207,20 @@ def follow(user: User, message_id: int) -> Conversation:
 def _turn_to(conversation: Conversation, links: Links, leaf: int) -> None:
     if conversation.active_leaf_id == leaf:
         return
-    go_over(conversation, links, leaf)
+    switch_branch(conversation, links, leaf)
     conversation.active_leaf_id = leaf
     conversation.save(update_fields=["active_leaf"])
     told_elsewhere(conversation)
 
 
-def _once(user: User, client_id: UUID, begin: Callable[[], Opened]) -> Opened:
+def _accept_once(user: User, client_id: UUID, begin: Callable[[], AcceptedTurn]) -> AcceptedTurn:
     """Begin; where that cannot be, because this very message has begun already, say what became of it."""
     try:
         with transaction.atomic():
             return begin()
     except IntegrityError:  # `sent_once`: the client id is known; or another tab was a moment faster
-        refused = Refused(*BUSY)
-    except Refused as error:
+        refused = TurnRejectedError(*BUSY)
+    except TurnRejectedError as error:
         refused = error
     earlier = _accepted_before(user, client_id)
     if earlier is None:
@@ -231,20 +235,20 @@ def _send(
     text: str,
     extra: dict[str, object],
     attachments: Sequence[int] = (),
-    chosen: Choices = NOTHING_CHOSEN,
-) -> Opened:
+    chosen: ConversationOptions = NOTHING_CHOSEN,
+) -> AcceptedTurn:
     begins_with = text or binding.names(user, attachments)
     conversation = _locked(user, conversation_id) if conversation_id else _new(user, begins_with, chosen)
     parent = conversation.active_leaf
     if "continues" in extra and conversation.active_leaf_id != extra["continues"]:
-        raise Refused(*NOT_LAST)
+        raise TurnRejectedError(*NOT_LAST)
     question = _question(user, conversation, parent, client_id, text, extra)
     answer = _ask(conversation, question)
     try:
         binding.bind(question, attachments)
     except binding.NotBoundError as error:
-        raise Refused("attachments", str(error)) from error
-    return Opened(conversation, question, answer, created=conversation_id is None, duplicate=False)
+        raise TurnRejectedError("attachments", str(error)) from error
+    return AcceptedTurn(conversation, question, answer, created=conversation_id is None, is_duplicate=False)
 
 
 def _question(
@@ -259,7 +263,7 @@ def _question(
         role=Message.Role.USER,
         event_type=Message.Event.USER_MESSAGE,
         text=text,
-        tokens=count(text),
+        tokens=count_tokens(text),
         event_data=extra,
         client_id=client_id,
     )
@@ -274,18 +278,20 @@ def _ask(conversation: Conversation, question: Message) -> Message:
     return answer
 
 
-def _edit(user: User, client_id: UUID, message_id: int, text: str) -> Opened:
+def _edit(user: User, client_id: UUID, message_id: int, text: str) -> AcceptedTurn:
     earlier = editable(user, message_id)
     conversation = _locked(user, earlier.conversation_id)
-    go_over(conversation, links_of(conversation), earlier.parent_id)  # undone with the rest, should that be refused
+    switch_branch(
+        conversation, links_of(conversation), earlier.parent_id
+    )  # undone with the rest, should that be refused
     if earlier.parent_id is None and not conversation.title_is_own and conversation.title == first_words(earlier.text):
         conversation.title = first_words(text)
         conversation.save(update_fields=["title"])
-        nudge(f"user-{user.pk}", "conversations")
+        publish_event(f"user-{user.pk}", "conversations")
     question = _question(user, conversation, earlier.parent, client_id, text, {})
     answer = _ask(conversation, question)
     _with_attachments_of(earlier, question)
-    return Opened(conversation, question, answer, created=False, duplicate=False)
+    return AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
 
 
 def editable(user: User, message_id: int) -> Message:
@@ -296,7 +302,7 @@ def editable(user: User, message_id: int) -> Message:
     """
     message = _own(user, message_id)
     if not is_typed(message):
-        raise Refused(*NOT_YOURS)
+        raise TurnRejectedError(*NOT_YOURS)
     return message
 
 
@@ -308,23 +314,23 @@ def _with_attachments_of(earlier: Message, question: Message) -> None:
     Attachment.objects.bulk_create(rows)
 
 
-def _retry(user: User, client_id: UUID, answer_id: int) -> Opened:
+def _retry(user: User, client_id: UUID, answer_id: int) -> AcceptedTurn:
     earlier = _answer(user, answer_id)
     conversation = _locked(user, earlier.conversation_id)
     question = earlier.parent
     assert question is not None
-    go_over(conversation, links_of(conversation), question.pk)
+    switch_branch(conversation, links_of(conversation), question.pk)
     answer = _empty_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)
     answer.save(force_insert=True)
     _follow(conversation, answer)
-    return Opened(conversation, question, answer, created=False, duplicate=False)
+    return AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
 
 
-def _without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> Opened:
+def _without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> AcceptedTurn:
     first = _answer(user, answer_id)
     given = Receipt.objects.filter(message=first).first()
-    if given is None or not refs or not set(refs) <= leavable(given).keys():
-        raise Refused(*NOT_GIVEN)
+    if given is None or not refs or not set(refs) <= excludable_items(given).keys():
+        raise TurnRejectedError(*NOT_GIVEN)
     conversation = _locked(user, first.conversation_id)
     question = first.parent
     assert question is not None
@@ -333,16 +339,16 @@ def _without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -
     answer.save(force_insert=True)
     conversation.next_seq += 1
     conversation.save(update_fields=["next_seq"])
-    return Opened(conversation, question, answer, created=False, duplicate=False)
+    return AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
 
 
-def _new(user: User, text: str, chosen: Choices) -> Conversation:
+def _new(user: User, text: str, chosen: ConversationOptions) -> Conversation:
     try:
-        fields = options.beginning(user, chosen)
-    except options.NotThere as error:
-        raise Refused("not_found", str(error)) from error
-    except NotOffered as error:
-        raise Refused("not_offered", str(error)) from error
+        fields = options.initial_fields(user, chosen)
+    except options.OptionNotFoundError as error:
+        raise TurnRejectedError("not_found", str(error)) from error
+    except ModelNotOfferedError as error:
+        raise TurnRejectedError("not_offered", str(error)) from error
     return Conversation.objects.create(user=user, title=first_words(text), **fields)
 
 
@@ -350,7 +356,7 @@ def _locked(user: User, conversation_id: UUID) -> Conversation:
     """Turns of one conversation are opened one after the other."""
     conversation = _CONVERSATION.first(user=user.pk, conversation=conversation_id)
     if conversation is None:
-        raise Refused(*NOT_FOUND)
+        raise TurnRejectedError(*NOT_FOUND)
     conversation.user = user  # known: not to be fetched again
     if conversation.active_leaf_id is not None:
         conversation.active_leaf = _LEAF.first(message=conversation.active_leaf_id)
@@ -359,23 +365,23 @@ def _locked(user: User, conversation_id: UUID) -> Conversation:
 
 def _own(user: User, message_id: int) -> Message:
     message: Message | None = (
-        Message.objects.standing().for_user(user).select_related("parent").filter(pk=message_id).first()
+        Message.objects.not_deleted().for_user(user).select_related("parent").filter(pk=message_id).first()
     )
     if message is None:
-        raise Refused(*NOT_FOUND)
+        raise TurnRejectedError(*NOT_FOUND)
     return message
 
 
 def _answer(user: User, answer_id: int) -> Message:
     answer: Message | None = (
-        Message.objects.standing()
+        Message.objects.not_deleted()
         .for_user(user)
         .select_related("parent")
         .filter(pk=answer_id, event_type=Message.Event.ASSISTANT_RESPONSE)
         .first()
     )
     if answer is None or answer.parent is None:
-        raise Refused(*NOT_FOUND)
+        raise TurnRejectedError(*NOT_FOUND)
     return answer
 
 
@@ -383,14 +389,14 @@ def _nothing_is_written(conversation: Conversation) -> None:
     # Not the leaf alone: an answer that is tried without a memory stands beside it.
     writing = _WRITING.first(conversation=conversation.pk)
     if writing is not None and not mark_if_abandoned(writing):
-        raise Refused(*BUSY)
+        raise TurnRejectedError(*BUSY)
 
 
 def _empty_answer(conversation: Conversation, question: Message, *, seq: int, client_id: UUID | None = None) -> Message:
     _nothing_is_written(conversation)
-    beyond = limits.check(conversation.user, lambda: UNSTORED[conversation.user_id])
+    beyond = limits.check_limits(conversation.user, lambda: UNSTORED[conversation.user_id])
     if beyond is not None:
-        raise Refused("limit", beyond)
+        raise TurnRejectedError("limit", beyond)
     return Message(
         user_id=question.user_id,
         conversation=conversation,
@@ -415,7 +421,7 @@ def _follow(conversation: Conversation, answer: Message) -> None:
     )
 
 
-def _accepted_before(user: User, client_id: UUID) -> Opened | None:
+def _accepted_before(user: User, client_id: UUID) -> AcceptedTurn | None:
     message: Message | None = (
         Message.objects.for_user(user).select_related("conversation", "parent").filter(client_id=client_id).first()
     )
@@ -423,6 +429,6 @@ def _accepted_before(user: User, client_id: UUID) -> Opened | None:
         return None
     if message.role == Message.Role.ASSISTANT:
         assert message.parent is not None
-        return Opened(message.conversation, message.parent, message, created=False, duplicate=True)
+        return AcceptedTurn(message.conversation, message.parent, message, created=False, is_duplicate=True)
     answer = message.children.filter(role=Message.Role.ASSISTANT).order_by("seq")[0]
-    return Opened(message.conversation, message, answer, created=message.seq == 1, duplicate=True)
+    return AcceptedTurn(message.conversation, message, answer, created=message.seq == 1, is_duplicate=True)

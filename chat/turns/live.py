@@ -39,7 +39,7 @@ class RunningTurn:
     stopped: bool = False
     announced: bool = False
     """Followers were told that the turn was accepted; before that they are told nothing else of it."""
-    work: asyncio.Task[Any] | None = None
+    task: asyncio.Task[Any] | None = None
     """The part that a Stop cancels: talking with the model, not saving the result."""
     followers: set[Follower] = field(default_factory=set)
     _shown: int = 0
@@ -70,26 +70,26 @@ class RunningTurn:
                 "text": self.text[self._shown :],
             }
             self._shown, self._last_flush = len(self.text), time.monotonic()
-            self.tell(frame)
+            self.broadcast(frame)
 
-    def say(self, state: str, label: str = "") -> None:
+    def set_status(self, state: str, label: str = "") -> None:
         """Tell what is going on, in words."""
         self.flush()
         self.label = {"type": "status", "message": self.message_id, "state": state, "label": label}
         if self.steps:
             self.label["steps"] = list(self.steps)
         if self.announced:
-            self.tell(self.label)
+            self.broadcast(self.label)
 
     def announce(self, accepted: Frame | None) -> None:
         """Tell the followers that the turn was accepted, and what has become of it meanwhile."""
         self.announced = True
         for frame in (accepted, self.label):
             if frame is not None:
-                self.tell(frame)
+                self.broadcast(frame)
         self.flush()
 
-    def tell(self, frame: Frame) -> None:
+    def broadcast(self, frame: Frame) -> None:
         """Hand a frame to every follower."""
         for follower in tuple(self.followers):
             follower(frame)
@@ -97,8 +97,8 @@ class RunningTurn:
     def stop(self) -> None:
         """End the talk with the model; the turn then keeps what was written and closes."""
         self.stopped = True
-        if self.work is not None:
-            self.work.cancel()
+        if self.task is not None:
+            self.task.cancel()
 
     def snapshot(self) -> Frame:
         """What a follower that comes in the middle must know. Flush first, so that its deltas follow on."""
@@ -106,7 +106,7 @@ class RunningTurn:
         return {"message": self.message_id, "text": self.text, "status": self.label}
 
 
-class Turns:
+class TurnRegistry:
     """The turns of this process, and the followers of each conversation, running or not."""
 
     def __init__(self) -> None:
@@ -148,12 +148,12 @@ class Turns:
         """Whether this answer is being written here."""
         return any(turn.message_id == message_id for turn in self.by_conversation.values())
 
-    def follow(self, conversation_id: UUID, follower: Follower) -> RunningTurn | None:
+    def subscribe(self, conversation_id: UUID, follower: Follower) -> RunningTurn | None:
         """Watch a conversation; the turn that is running in it, if any."""
         self._followers.setdefault(conversation_id, set()).add(follower)
         return self.by_conversation.get(conversation_id)
 
-    def leave(self, conversation_id: UUID, follower: Follower) -> None:
+    def unsubscribe(self, conversation_id: UUID, follower: Follower) -> None:
         """Stop watching."""
         watching = self._followers.get(conversation_id, set())
         watching.discard(follower)
@@ -171,12 +171,12 @@ class Turns:
     async def shut_down(self) -> None:
         """The process ends: each turn keeps what it has written and is closed as interrupted."""
         for turn in tuple(self.by_conversation.values()):
-            if turn.work is not None:
-                turn.work.cancel()
+            if turn.task is not None:
+                turn.task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=10)
 
 
-TURNS = Turns()
+TURN_REGISTRY = TurnRegistry()
 UNSTORED: Counter[int] = Counter()
 """By user: turns of temporary chats that run here. No row tells of them, so the limits are told of them."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from budget.models import Receipt
 from chat.models import Message
-from chat.turns.live import TURNS
+from chat.turns.live import TURN_REGISTRY
 from recall.observability import metrics
 from recall.observability.logs import with_fields
 
@@ -21,10 +21,10 @@ SECONDS: Final = {
     "retrieve": metrics.RETRIEVE_SECONDS,
 }
 """Timings of a receipt, and where they are counted."""
-metrics.RUNNING.set_function(lambda: len(TURNS.by_conversation))
+metrics.RUNNING.set_function(lambda: len(TURN_REGISTRY.by_conversation))
 
 
-def turn_ended(answer: Message, receipt: Receipt | None) -> None:
+def report_turn(answer: Message, receipt: Receipt | None) -> None:
     """Tell of a turn whose answer was kept; None: it was refused before a prompt came to be."""
     metrics.TURNS.labels(outcome=answer.status).inc()
     told = {**ids(answer), **(figures(receipt) if receipt else {})}

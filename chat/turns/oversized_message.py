@@ -14,7 +14,7 @@ from django.db import transaction
 from budget.planning.fit import QUESTION_TOKENS
 from chat.models import Attachment, Message
 from memory.documents import revisions, tree
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.models import Document, Revision
 from recall.redaction import FORGOTTEN
 
@@ -36,7 +36,7 @@ def keep_as_document(answer: Message) -> Document | None:
     if answer.event_data.get("error", {}).get("code") != CODE:
         return None
     with transaction.atomic():
-        hold(answer.user_id)  # what is read now is not forgotten before it is kept
+        lock_user(answer.user_id)  # what is read now is not forgotten before it is kept
         asked = Message.objects.for_user(answer.user).filter(pk=answer.parent_id).exclude(text=FORGOTTEN).first()
         kept = [] if asked is None else [_kept(answer.user, name, text, origin) for name, text, origin in _texts(asked)]
     return kept[0] if kept else None
@@ -58,6 +58,6 @@ def _kept(user: User, name: str, text: str, external_id: str) -> Document:
     if kept is not None:
         return kept
     taken = set(mine.under(FOLDER).values_list("path", flat=True))
-    wanted = tree.joined(FOLDER, tree.fitting_name(name))
+    wanted = tree.join_path(FOLDER, tree.fitting_name(name))
     path = next(path for path in tree.numbered(wanted) if path not in taken)
     return revisions.add(user, path, text, Revision.Author.USER, origin, note="Kept from a message that was too long")

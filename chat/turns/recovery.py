@@ -13,8 +13,8 @@ from django.db.models import F, Func, JSONField, Value
 from budget.receipts.record import close_abandoned
 from chat.messages.outcomes import CRASHED
 from chat.models import Message
-from memory.forget_epoch import forgotten_since, held
-from recall.db.notify import PROCESS_KEY, abandoned_keys, nudge
+from memory.forget_epoch import forgotten_since, try_lock_user
+from recall.db.notify import PROCESS_KEY, abandoned_keys, publish_event
 from recall.redaction import FORGOTTEN
 
 
@@ -30,7 +30,7 @@ def waits_here(message_id: int) -> bool:
     return Message.objects.streaming().filter(pk=message_id, process_key=PROCESS_KEY).exists()
 
 
-def let_go(message_id: int, text: str) -> None:
+def abandon_answer(message_id: int, text: str) -> None:
     """Give up an answer of this process that could not be closed in order, with its text; it is marked as any other."""
     Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text, process_key=None)
 
@@ -53,11 +53,11 @@ def mark_if_abandoned(message: Message) -> bool:
             return False
         close_abandoned(message.pk)
     message.status = Message.Status.INTERRUPTED
-    nudge(f"user-{message.user_id}", "conversation", conversation=str(message.conversation_id))
+    publish_event(f"user-{message.user_id}", "conversation", conversation=str(message.conversation_id))
     return True
 
 
 def _text_now(message: Message) -> dict[str, str]:
     """Whether its prompt held what was forgotten meanwhile, only its process knew: the text goes in any case."""
-    held(message.user_id)
+    try_lock_user(message.user_id)
     return {"text": FORGOTTEN} if forgotten_since(message.user_id, message.created_at) else {}

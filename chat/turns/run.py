@@ -18,15 +18,15 @@ from django.db import InterfaceError, OperationalError
 from accounts.models import User
 from chat.ingest import librarian_triggers
 from chat.messages.outcomes import CRASHED, STOPPED
-from chat.prompt.assemble import Compiled, compile_context
-from chat.prompt.preflight import Keep, Loop, keep_result, surely_fitting
+from chat.prompt.assemble import AssembledPrompt, assemble_prompt
+from chat.prompt.preflight import Keep, ToolLoop, ensure_fits, keep_result
 from chat.tools import run_tool
-from chat.turns.agent_loop import Answered, ToolUse, UseTool, answer
-from chat.turns.finish import close_turn, open_receipt, save_partial
-from chat.turns.intake import Opened, Refused
-from chat.turns.live import TURNS, Frame, RunningTurn
-from chat.turns.recovery import let_go
-from recall.db.threads import in_thread
+from chat.turns.agent_loop import AgentRun, ToolRunner, ToolUse, run_agent_loop
+from chat.turns.finish import close_turn, save_draft_receipt, save_partial
+from chat.turns.intake import AcceptedTurn, TurnRejectedError
+from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
+from chat.turns.recovery import abandon_answer
+from recall.db.threads import run_in_thread
 from recall.llm.failures import Failure
 
 log = logging.getLogger(__name__)
@@ -47,60 +47,60 @@ class Progress:
     """How far a turn has come, whatever ends it."""
 
     began: float = field(default_factory=time.monotonic)
-    compiled: Compiled | None = None
-    answered: Answered = field(default_factory=Answered)
+    compiled: AssembledPrompt | None = None
+    answered: AgentRun = field(default_factory=AgentRun)
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class TurnBackend:
     """How `talk` gets at what it needs: a stored turn by its rows, a temporary one by what the process holds."""
 
-    compile: Callable[[], Compiled]
+    build_prompt: Callable[[], AssembledPrompt]
     """On a thread. Raises `Refused`."""
-    use_tool: UseTool
+    use_tool: ToolRunner
     keep: Keep
-    show: Callable[[Compiled], Coroutine[None, None, None]]
+    show: Callable[[AssembledPrompt], Coroutine[None, None, None]]
     """Fill the panel while the model writes."""
 
 
-async def run_turn(turn: RunningTurn, opened: Opened) -> None:
+async def run_turn(turn: RunningTurn, opened: AcceptedTurn) -> None:
     """From a committed question to a saved answer with its receipt."""
     progress = Progress()
-    turn.work = asyncio.create_task(talk(turn, progress, _ways(turn, opened)))
+    turn.task = asyncio.create_task(generate_answer(turn, progress, _ways(turn, opened)))
     if turn.stopped:
-        turn.work.cancel()
+        turn.task.cancel()
     saving = asyncio.create_task(_save_now_and_then(turn))
     closed = False
     try:
-        await asyncio.wait([turn.work])
+        await asyncio.wait([turn.task])
         saving.cancel()
         closed = await _close(turn, opened, progress)
     finally:
-        TURNS.finish(turn)
+        TURN_REGISTRY.finish(turn)
         if not closed:
-            await in_thread(let_go, turn.message_id, turn.text)
+            await run_in_thread(abandon_answer, turn.message_id, turn.text)
 
 
-def _ways(turn: RunningTurn, opened: Opened) -> Ways:
+def _ways(turn: RunningTurn, opened: AcceptedTurn) -> TurnBackend:
     async def use_tool(call: ToolUse) -> None:
-        await in_thread(run_tool, opened, call)
+        await run_in_thread(run_tool, opened, call)
 
     async def keep(call: ToolUse) -> str:
-        return await in_thread(keep_result, opened, call)
+        return await run_in_thread(keep_result, opened, call)
 
-    async def show(compiled: Compiled) -> None:
+    async def show(compiled: AssembledPrompt) -> None:
         await _show_context(turn, opened, compiled)
 
-    return Ways(lambda: compile_context(opened), use_tool, keep, show)
+    return TurnBackend(lambda: assemble_prompt(opened), use_tool, keep, show)
 
 
-async def talk(turn: RunningTurn, progress: Progress, ways: Ways) -> None:
+async def generate_answer(turn: RunningTurn, progress: Progress, ways: TurnBackend) -> None:
     """The part a Stop cancels."""
-    turn.say("recalling", "Recalling")
+    turn.set_status("recalling", "Recalling")
     try:
-        compiled = await patiently(turn, PATIENCE_COMPILING, ways.compile)
-        compiled = await surely_fitting(compiled)
-    except Refused as refused:
+        compiled = await retry_during_outage(turn, PATIENCE_COMPILING, ways.build_prompt)
+        compiled = await ensure_fits(compiled)
+    except TurnRejectedError as refused:
         progress.answered.failure = Failure(refused.code, refused.sentence)
         return
     except OUTAGES:
@@ -108,25 +108,25 @@ async def talk(turn: RunningTurn, progress: Progress, ways: Ways) -> None:
         return
     progress.compiled = compiled
     shown = asyncio.create_task(ways.show(compiled))
-    loop = Loop(compiled, progress.answered, ways.keep)
+    loop = ToolLoop(compiled, progress.answered, ways.keep)
     try:
-        await answer(turn, compiled.request, progress.answered, ways.use_tool, loop.next)
+        await run_agent_loop(turn, compiled.request, progress.answered, ways.use_tool, loop.next_request)
     finally:
         shown.cancel()  # if it is still waiting; what a thread has begun is done to its end
         await asyncio.wait([shown])
 
 
-async def _show_context(turn: RunningTurn, opened: Opened, compiled: Compiled) -> None:
+async def _show_context(turn: RunningTurn, opened: AcceptedTurn, compiled: AssembledPrompt) -> None:
     """Save the receipt as far as it is known, and let the panel fetch it, while the model writes."""
     await asyncio.sleep(SHOW_CONTEXT_AFTER)
     try:
-        await in_thread(open_receipt, opened, compiled)
+        await run_in_thread(save_draft_receipt, opened, compiled)
     except OUTAGES:
         log.warning("The receipt of message %s is saved with its answer.", turn.message_id)
     except User.DoesNotExist:
         return  # said when the answer is closed
     else:
-        turn.tell({"type": "context", "message": turn.message_id})
+        turn.broadcast({"type": "context", "message": turn.message_id})
 
 
 async def _save_now_and_then(turn: RunningTurn) -> None:
@@ -137,43 +137,43 @@ async def _save_now_and_then(turn: RunningTurn) -> None:
             continue
         saved = len(turn.text)
         try:
-            await in_thread(save_partial, turn.message_id, turn.text)
+            await run_in_thread(save_partial, turn.message_id, turn.text)
         except OUTAGES:
             log.warning("The text so far of message %s could not be saved.", turn.message_id)
 
 
-async def _close(turn: RunningTurn, opened: Opened, progress: Progress) -> bool:
+async def _close(turn: RunningTurn, opened: AcceptedTurn, progress: Progress) -> bool:
     """Save the answer with its receipt, queue the librarian, then show the answer as the page will; False: in vain."""
     turn.flush()
     note_how_it_ended(turn, progress.answered)
 
     def keep() -> Frame:
         done = close_turn(opened, turn.text, progress.compiled, progress.answered, progress.began)
-        if not opened.is_aside:
+        if not opened.is_trial:
             _queue_librarian(opened)
         return done
 
     try:
-        done = await patiently(turn, PATIENCE_CLOSING, keep)
+        done = await retry_during_outage(turn, PATIENCE_CLOSING, keep)
     except OUTAGES:
         log.exception("The answer of message %s could not be saved.", turn.message_id)
         return False
     except User.DoesNotExist:
         log.info("The answer of message %s is not kept: its account was deleted.", turn.message_id)
         return False
-    turn.tell(done)
+    turn.broadcast(done)
     if progress.compiled is not None:
-        turn.tell({"type": "context", "message": turn.message_id})
+        turn.broadcast({"type": "context", "message": turn.message_id})
     return True
 
 
-def note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
+def note_how_it_ended(turn: RunningTurn, answered: AgentRun) -> None:
     """A cancelled talk was stopped by the user or by the end of the process; any other exception is a fault of ours."""
-    assert turn.work is not None
-    if turn.work.cancelled():
+    assert turn.task is not None
+    if turn.task.cancelled():
         answered.stop_reason = STOPPED if turn.stopped else CRASHED
         return
-    fault = turn.work.exception()
+    fault = turn.task.exception()
     if fault is not None:
         # Type and place, no message: it may quote what the person or the model wrote.
         where = "".join(traceback.format_tb(fault.__traceback__))
@@ -181,21 +181,21 @@ def note_how_it_ended(turn: RunningTurn, answered: Answered) -> None:
         answered.failure = Failure("fault", "Recall made a mistake while answering. Your message is kept; retry.")
 
 
-async def patiently[R](turn: RunningTurn, patience: float, work: Callable[[], R]) -> R:
+async def retry_during_outage[R](turn: RunningTurn, patience: float, work: Callable[[], R]) -> R:
     """Do `work` in a thread, again and again while the database is away."""
     until, pause = time.monotonic() + patience, 0.2
     while True:
         try:
-            return await in_thread(work)
+            return await run_in_thread(work)
         except OUTAGES:
             if time.monotonic() > until:
                 raise
-            turn.say("waiting", "The database is away; waiting for it.")
+            turn.set_status("waiting", "The database is away; waiting for it.")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 5.0)
 
 
-def _queue_librarian(opened: Opened) -> None:
+def _queue_librarian(opened: AcceptedTurn) -> None:
     """After the turn: the conversations that were left for this one, and this one every few turns, are read."""
     try:
         if opened.created:

@@ -18,17 +18,17 @@ from chat.conversations.options import FIELDS as CHOICES
 from chat.messages.rendering import messages_html
 from chat.protocol import VERSION, Continue, Edit, Retry, Send, Without
 from chat.turns import intake
-from chat.turns.intake import Opened, Refused
-from chat.turns.live import AT_ONCE, TURNS, Follower, Frame, RunningTurn
+from chat.turns.intake import AcceptedTurn, TurnRejectedError
+from chat.turns.live import AT_ONCE, TURN_REGISTRY, Follower, Frame, RunningTurn
 from chat.turns.recovery import waits_here
 from chat.turns.run import run_turn
-from recall.db.prepared import Prepared
-from recall.db.threads import in_thread
+from recall.db.prepared import PreparedQuery
+from recall.db.threads import run_in_thread
 
 Accepted = Send | Edit | Retry | Continue | Without
 SLOW_DOWN = ("slow_down", f"{AT_ONCE} answers are being written for you already. Wait for one of them.")
 SIGNED_OUT = ("signed_out", "You are not signed in any more. Sign in and send again.")
-_ACTIVE: Final = Prepared(lambda user: User.objects.filter(pk=user, is_active=True), user=int)
+_ACTIVE: Final = PreparedQuery(lambda user: User.objects.filter(pk=user, is_active=True), user=int)
 STATUS: dict[str, int] = {
     "not_found": 404,
     "busy": 409,
@@ -49,66 +49,68 @@ async def accept(user_id: int, frame: Accepted, follower: Follower | None = None
         Refused: nothing was saved.
         OperationalError: the database could not be reached; nothing was saved, or the same client id finds it.
     """
-    with TURNS.opening(user_id) as has_place:
+    with TURN_REGISTRY.opening(user_id) as has_place:
         if not has_place:
-            raise Refused(*SLOW_DOWN)
+            raise TurnRejectedError(*SLOW_DOWN)
         return await _accept(user_id, frame, follower)
 
 
 async def _accept(user_id: int, frame: Accepted, follower: Follower | None) -> Frame:
-    opened = await in_thread(_open, user_id, frame)
+    opened = await run_in_thread(_open, user_id, frame)
     if follower is not None:
-        TURNS.follow(opened.conversation.pk, follower)
+        TURN_REGISTRY.subscribe(opened.conversation.pk, follower)
     if await _has_its_turn(opened):
-        return await in_thread(_accepted, replace(opened, duplicate=True), frame)
-    opened = replace(opened, duplicate=False)
+        return await run_in_thread(_accepted, replace(opened, is_duplicate=True), frame)
+    opened = replace(opened, is_duplicate=False)
     turn = RunningTurn(user_id, opened.conversation.pk, opened.answer.pk)
-    TURNS.start(turn, run_turn(turn, opened))  # at once: whatever becomes of the page, what is committed is answered
+    TURN_REGISTRY.start(
+        turn, run_turn(turn, opened)
+    )  # at once: whatever becomes of the page, what is committed is answered
     accepted = None
     try:
-        accepted = await in_thread(_accepted, opened, frame)
+        accepted = await run_in_thread(_accepted, opened, frame)
         return accepted
     finally:
-        turn.announce(None if opened.is_aside else accepted)  # a page that follows shows one branch
+        turn.announce(None if opened.is_trial else accepted)  # a page that follows shows one branch
 
 
-async def _has_its_turn(opened: Opened) -> bool:
+async def _has_its_turn(opened: AcceptedTurn) -> bool:
     """Whether somebody writes, or wrote, the answer. Nobody does where the message is new, or where the database died
     after the commit and before it could say so: the message was not known to be there, until it was sent again."""
     answer_id = opened.answer.pk
-    if opened.duplicate and (TURNS.writes(answer_id) or not await in_thread(waits_here, answer_id)):
+    if opened.is_duplicate and (TURN_REGISTRY.writes(answer_id) or not await run_in_thread(waits_here, answer_id)):
         return True
-    return TURNS.writes(answer_id)  # the same message through another socket was a moment faster
+    return TURN_REGISTRY.writes(answer_id)  # the same message through another socket was a moment faster
 
 
-def _open(user_id: int, frame: Accepted) -> Opened:
+def _open(user_id: int, frame: Accepted) -> AcceptedTurn:
     user = _ACTIVE.first(user=user_id)  # asked anew: a socket outlives a sign-out
     if user is None:
-        raise Refused(*SIGNED_OUT)
+        raise TurnRejectedError(*SIGNED_OUT)
     match frame:
         case Send():
             said = (frame.conversation, frame.text, frame.attachments, frame.chosen)
-            opened = intake.send(user, frame.client_id, *said)
+            opened = intake.accept_message(user, frame.client_id, *said)
         case Edit():
-            opened = intake.edit(user, frame.client_id, frame.message, frame.text)
+            opened = intake.accept_edit(user, frame.client_id, frame.message, frame.text)
         case Retry():
-            opened = intake.retry(user, frame.client_id, frame.message)
+            opened = intake.accept_retry(user, frame.client_id, frame.message)
         case Continue():
-            opened = intake.go_on(user, frame.client_id, frame.message)
+            opened = intake.accept_continue(user, frame.client_id, frame.message)
         case Without():
-            opened = intake.without(user, frame.client_id, frame.message, frame.refs)
+            opened = intake.accept_exclusion(user, frame.client_id, frame.message, frame.refs)
     return opened
 
 
-def _accepted(opened: Opened, frame: Accepted) -> Frame:
+def _accepted(opened: AcceptedTurn, frame: Accepted) -> Frame:
     user = opened.conversation.user
-    is_alone = isinstance(frame, Retry) or opened.is_aside
+    is_alone = isinstance(frame, Retry) or opened.is_trial
     return {
         "type": "accepted",
         "client_id": str(frame.client_id),
         "conversation": str(opened.conversation.pk),
         "created": opened.created,
-        "duplicate": opened.duplicate,
+        "duplicate": opened.is_duplicate,
         "question": opened.question.pk,
         "message": opened.answer.pk,
         "replaces": frame.message if isinstance(frame, Retry | Edit) else None,
@@ -131,10 +133,10 @@ async def answer_without(request: HttpRequest, pk: int) -> HttpResponse:
         accepted = await accept(user.pk, Without.model_validate(fields))
     except ValidationError:
         raise Http404 from None
-    except Refused as refused:
+    except TurnRejectedError as refused:
         if refused.code == "not_found":
             raise Http404 from None
-        await in_thread(messages.warning, request, refused.sentence)
+        await run_in_thread(messages.warning, request, refused.sentence)
         return redirect("message", pk=pk)
     return redirect("compare_answers", pk=accepted["message"])
 
@@ -158,6 +160,6 @@ async def send_over_http(request: HttpRequest) -> JsonResponse:
         return JsonResponse(await accept(user.pk, frame))
     except ValidationError as error:
         return JsonResponse({"type": "error", "code": "bad_frame", "text": str(error.errors()[0]["msg"])}, status=400)
-    except Refused as refused:
+    except TurnRejectedError as refused:
         body = {"type": "error", "code": refused.code, "text": refused.sentence}
         return JsonResponse(body, status=STATUS.get(refused.code, 400))

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from channels.layers import get_channel_layer
 
-from chat.turns.live import TURNS
-from recall.db.notify import nudge
+from chat.turns.live import TURN_REGISTRY
+from recall.db.notify import publish_event
 
 PROCESSES = "web-processes"
 """The group every web process listens to."""
@@ -17,12 +17,12 @@ REJOIN = 3600.0
 """Seconds after which a process joins again: a channel layer forgets members after a day."""
 
 
-def stop_elsewhere(conversation_id: UUID) -> None:
+def publish_stop(conversation_id: UUID) -> None:
     """Ask whichever process is writing in this conversation to stop."""
-    nudge(PROCESSES, "stop", conversation=str(conversation_id))
+    publish_event(PROCESSES, "stop", conversation=str(conversation_id))
 
 
-async def hear_stops() -> None:
+async def listen_for_stops() -> None:
     """Stop this process's turns when another process asks for it. Runs as a task for as long as the process serves."""
     layer = get_channel_layer()
     channel = await layer.new_channel("stops")
@@ -38,4 +38,4 @@ async def hear_stops() -> None:
 
 def _obey(message: dict[str, Any]) -> None:
     if message.get("kind") == "stop":
-        TURNS.stop(UUID(message["conversation"]))
+        TURN_REGISTRY.stop(UUID(message["conversation"]))

@@ -37,7 +37,7 @@ class Search:
 
 
 @dataclass(slots=True)
-class Reply:
+class ModelReply:
     """One answer of the model."""
 
     stop_reason: str = ""
@@ -61,7 +61,7 @@ class Reply:
             if block["type"] == "server_tool_use" and block["name"] == "web_search"
         ]
 
-    def take(self, event: RawMessageStreamEvent) -> str:
+    def apply_event(self, event: RawMessageStreamEvent) -> str:
         """Take in one event; the text it adds to the answer, if any."""
         if event.type == "content_block_start":
             self.blocks.append(event.content_block.to_dict())

@@ -27,34 +27,34 @@ from budget.planning.user_plan import plan_for
 from budget.receipts import profile_snapshots, record
 from budget.spending import limits
 from chat.conversations.model_choice import defaults_of
-from chat.messages.history import Past, Turn, finished_turns
+from chat.messages.history import ConversationHistory, Turn, finished_turns
 from chat.messages.rendering import exchange_html, message_html
 from chat.models import Conversation, Message, Role
-from chat.prompt.assemble import Compiled, compile_known
-from chat.prompt.inputs import CONTEXT_TURNS, Known, told_by_profile, with_where_we_left
-from chat.prompt.user_context import Acquaintance, acquaintance
+from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
+from chat.prompt.inputs import CONTEXT_TURNS, PromptInputs, add_opening_memory, told_by_profile
+from chat.prompt.user_context import RelationshipStats, load_relationship
 from chat.protocol import Temporary
 from chat.tools import Definition, knowledge, run_tool
 from chat.turns.agent_loop import ToolUse
 from chat.turns.finish import draft, ended, ending
-from chat.turns.intake import BUSY, CONTINUE_TEXT, Opened, Refused, checked_text
-from chat.turns.live import TURNS, UNSTORED, Follower, Frame, RunningTurn
+from chat.turns.intake import BUSY, CONTINUE_TEXT, AcceptedTurn, TurnRejectedError, validate_text
+from chat.turns.live import TURN_REGISTRY, UNSTORED, Follower, Frame, RunningTurn
 from chat.turns.run import (
     OUTAGES,
     PATIENCE_CLOSING,
     SHOW_CONTEXT_AFTER,
     Progress,
-    Ways,
+    TurnBackend,
+    generate_answer,
     note_how_it_ended,
-    patiently,
-    talk,
+    retry_during_outage,
 )
 from memory.documents.profile import ProfileLine, profile_lines
 from memory.models import Boundary
-from memory.retrieval.recall import Recollection, Told, recall
-from recall.db.threads import in_thread
-from recall.llm.client import capabilities
-from recall.llm.tokens import count
+from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, retrieve
+from recall.db.threads import run_in_thread
+from recall.llm.client import get_capabilities
+from recall.llm.tokens import count_tokens
 from recall.observability.stopwatch import Stopwatch
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ INSTRUCTIONS: Final = (
     "anything from it or note tasks in it; if the person asks for that, say so."
 )
 NO_MEMORY: Final = " You were given nothing of the person's memory, and cannot look anything up in it."
-STRANGER: Final = Acquaintance(sessions=1, last_session=None)
+STRANGER: Final = RelationshipStats(sessions=1, last_session=None)
 """How well a chat knows the person that does not read memory."""
 FULL: Final = ("full", "This temporary chat is as long as one can be. Begin another; nothing of this one is kept.")
 NOTHING_SAID: Final = ("not_last", "There is no answer in this temporary chat to go on from.")
@@ -82,16 +82,16 @@ SLOW_DOWN: Final = ("slow_down", "Several answers are being written for you alre
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingTurn:
     """One question, the answer that is to come, and whether memory may be read for it."""
 
-    opened: Opened
+    opened: AcceptedTurn
     reads_memory: bool
     client_id: UUID
 
 
 @dataclass(eq=False, slots=True)
-class Chat:
+class TemporaryChat:
     """A temporary chat: all there is of it."""
 
     user: User
@@ -99,7 +99,7 @@ class Chat:
     id: UUID = field(default_factory=uuid4)
     """Its name on the socket; no row has it."""
     turns: list[Turn] = field(default_factory=list)
-    latest: Asked | None = None
+    latest: PendingTurn | None = None
     cut: TurnRange | None = None
     """Turns that stand behind the placeholder, as `Conversation.cut_from` and `cut_until`."""
     last_id: int = 0
@@ -116,11 +116,11 @@ class Chat:
 
     def end(self) -> None:
         """The socket is gone: so is what is being written. Its tokens are counted all the same."""
-        TURNS.stop(self.id)
-        TURNS.leave(self.id, self.follower)
+        TURN_REGISTRY.stop(self.id)
+        TURN_REGISTRY.unsubscribe(self.id, self.follower)
 
 
-async def accept(chat: Chat, frame: Temporary) -> None:
+async def accept(chat: TemporaryChat, frame: Temporary) -> None:
     """Take a message and start its turn; the follower is told. One that was taken already is not taken again.
 
     Raises:
@@ -129,16 +129,16 @@ async def accept(chat: Chat, frame: Temporary) -> None:
     if chat.latest is not None and chat.latest.client_id == frame.client_id:
         return
     user_id = chat.user.pk
-    with TURNS.opening(user_id) as has_place:
+    with TURN_REGISTRY.opening(user_id) as has_place:
         if not has_place:
-            raise Refused(*SLOW_DOWN)
-        if chat.id in TURNS.by_conversation:
-            raise Refused(*BUSY)
+            raise TurnRejectedError(*SLOW_DOWN)
+        if chat.id in TURN_REGISTRY.by_conversation:
+            raise TurnRejectedError(*BUSY)
         before = chat.latest
         asked = _asked(chat, frame)
         UNSTORED[user_id] += 1
         try:
-            await in_thread(_allow, user_id)
+            await run_in_thread(_allow, user_id)
         except BaseException:  # a cancellation, too: the place it was counted for is free again
             UNSTORED[user_id] -= 1
             raise
@@ -147,27 +147,27 @@ async def accept(chat: Chat, frame: Temporary) -> None:
         _start(chat, asked, frame, before)
 
 
-def _asked(chat: Chat, frame: Temporary) -> Asked:
+def _asked(chat: TemporaryChat, frame: Temporary) -> PendingTurn:
     """The question with its empty answer; neither has a row."""
     latest = chat.latest.opened if chat.latest else None
     if frame.again and latest is None:
-        raise Refused(*NOTHING_SAID)
+        raise TurnRejectedError(*NOTHING_SAID)
     number = len(chat.turns) + 1
     if frame.again == "retry" and latest is not None:
         question, number = latest.question, latest.question.turn
     else:
-        text = CONTINUE_TEXT if frame.again else checked_text(frame.text)
+        text = CONTINUE_TEXT if frame.again else validate_text(frame.text)
         extra = {"continues": latest.answer.pk} if frame.again and latest else {}
-        question = _message(chat, Message.Role.USER, number, text=text, tokens=count(text), event_data=extra)
+        question = _message(chat, Message.Role.USER, number, text=text, tokens=count_tokens(text), event_data=extra)
     if number > MOST_TURNS or chat.chars + len(question.text) > MOST_CHARS:
-        raise Refused(*FULL)
+        raise TurnRejectedError(*FULL)
     answer = _message(chat, Message.Role.ASSISTANT, number, status=Message.Status.STREAMING)
     conversation = Conversation(pk=chat.id, user=chat.user)
-    opened = Opened(conversation, question, answer, created=False, duplicate=False)
-    return Asked(opened, frame.memory, frame.client_id)
+    opened = AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
+    return PendingTurn(opened, frame.memory, frame.client_id)
 
 
-def _message(chat: Chat, role: Message.Role, turn: int, **fields: object) -> Message:
+def _message(chat: TemporaryChat, role: Message.Role, turn: int, **fields: object) -> Message:
     return Message(pk=chat.next_id(), user=chat.user, role=role, turn=turn, **fields)
 
 
@@ -176,22 +176,22 @@ def _allow(user_id: int) -> None:
     with transaction.atomic():
         user = User.objects.filter(pk=user_id, is_active=True).first()
         if user is None:
-            raise Refused(*SIGNED_OUT)
-        beyond = limits.check(user, lambda: UNSTORED[user_id] - 1)  # but for this one
+            raise TurnRejectedError(*SIGNED_OUT)
+        beyond = limits.check_limits(user, lambda: UNSTORED[user_id] - 1)  # but for this one
     if beyond is not None:
-        raise Refused("limit", beyond)
+        raise TurnRejectedError("limit", beyond)
 
 
-def _start(chat: Chat, asked: Asked, frame: Temporary, before: Asked | None) -> None:
+def _start(chat: TemporaryChat, asked: PendingTurn, frame: Temporary, before: PendingTurn | None) -> None:
     opened = asked.opened
     turn = RunningTurn(chat.user.pk, chat.id, opened.answer.pk)
-    TURNS.follow(chat.id, chat.follower)
-    TURNS.start(turn, _run(chat, turn, asked))
+    TURN_REGISTRY.subscribe(chat.id, chat.follower)
+    TURN_REGISTRY.start(turn, _run(chat, turn, asked))
     retried = before.opened.answer.pk if before and frame.again == "retry" else None
     turn.announce(_accepted(asked, frame, retried))
 
 
-def _accepted(asked: Asked, frame: Temporary, retried: int | None) -> Frame:
+def _accepted(asked: PendingTurn, frame: Temporary, retried: int | None) -> Frame:
     opened = asked.opened
     user = opened.conversation.user
     alone = message_html(opened.answer, user=user) if retried else ""
@@ -211,41 +211,41 @@ def _accepted(asked: Asked, frame: Temporary, retried: int | None) -> Frame:
 # The turn ----------------------------------------------------------------------------------------------------------
 
 
-async def _run(chat: Chat, turn: RunningTurn, asked: Asked) -> None:
+async def _run(chat: TemporaryChat, turn: RunningTurn, asked: PendingTurn) -> None:
     """From an accepted question to an answer on the page, and its tokens on the counter."""
     progress = Progress()
-    turn.work = asyncio.create_task(talk(turn, progress, _ways(chat, turn, asked)))
+    turn.task = asyncio.create_task(generate_answer(turn, progress, _ways(chat, turn, asked)))
     if turn.stopped:
-        turn.work.cancel()
+        turn.task.cancel()
     try:
-        await asyncio.wait([turn.work])
+        await asyncio.wait([turn.task])
         turn.flush()
         note_how_it_ended(turn, progress.answered)
         await _close(chat, turn, asked, progress)
     finally:
-        TURNS.finish(turn)
+        TURN_REGISTRY.finish(turn)
         UNSTORED[turn.user_id] -= 1
 
 
-def _ways(chat: Chat, turn: RunningTurn, asked: Asked) -> Ways:
+def _ways(chat: TemporaryChat, turn: RunningTurn, asked: PendingTurn) -> TurnBackend:
     async def use_tool(call: ToolUse) -> None:
-        await in_thread(_use_tool, asked, call)
+        await run_in_thread(_use_tool, asked, call)
 
     async def keep(call: ToolUse) -> str:
         path = call.input.get("path")
         return path if call.name == "read_document" and isinstance(path, str) else ""
 
-    async def show(compiled: Compiled) -> None:
+    async def show(compiled: AssembledPrompt) -> None:
         await asyncio.sleep(SHOW_CONTEXT_AFTER)
-        turn.tell(_context(asked.opened.answer.pk, draft(asked.opened, compiled)))
+        turn.broadcast(_context(asked.opened.answer.pk, draft(asked.opened, compiled)))
 
-    def compiled() -> Compiled:
-        return compile_known(_gathered(chat, asked), time.perf_counter())
+    def compiled() -> AssembledPrompt:
+        return assemble_from_inputs(_gathered(chat, asked), time.perf_counter())
 
-    return Ways(compiled, use_tool, keep, show)
+    return TurnBackend(compiled, use_tool, keep, show)
 
 
-def _use_tool(asked: Asked, call: ToolUse) -> None:
+def _use_tool(asked: PendingTurn, call: ToolUse) -> None:
     """Run a tool that only reads; whatever else the model calls for is not there."""
     if call.name in {tool["name"] for tool in _tools(asked)}:
         run_tool(asked.opened, call)
@@ -253,11 +253,11 @@ def _use_tool(asked: Asked, call: ToolUse) -> None:
     call.result, call.is_error = "There is no such tool in a temporary chat: nothing of it is kept.", True
 
 
-def _tools(asked: Asked) -> tuple[Definition, ...]:
+def _tools(asked: PendingTurn) -> tuple[Definition, ...]:
     return READING if asked.reads_memory else ()
 
 
-async def _close(chat: Chat, turn: RunningTurn, asked: Asked, progress: Progress) -> None:
+async def _close(chat: TemporaryChat, turn: RunningTurn, asked: PendingTurn, progress: Progress) -> None:
     """Hold the answer, count its tokens, and show it as the page will."""
     opened, compiled = asked.opened, progress.compiled
     answer = ended(opened, turn.text.strip(), progress.answered)
@@ -265,17 +265,17 @@ async def _close(chat: Chat, turn: RunningTurn, asked: Asked, progress: Progress
     done = {"type": "done", "message": answer.pk, "outcome": answer.status}
     done["html"] = message_html(answer, user=chat.user)
     if compiled is None:
-        turn.tell(done)
+        turn.broadcast(done)
         return
     chat.cut = compiled.fitted.cut_turns
     receipt = draft(opened, compiled, progress.answered.task)
     how = ending(answer, progress.answered, progress.began)
     try:
-        await patiently(turn, PATIENCE_CLOSING, lambda: record.count_alone(receipt, how))
+        await retry_during_outage(turn, PATIENCE_CLOSING, lambda: record.record_usage_only(receipt, how))
     except OUTAGES:
         log.warning("The tokens of a temporary answer could not be counted.")
-    turn.tell(done)
-    turn.tell(_context(answer.pk, receipt))
+    turn.broadcast(done)
+    turn.broadcast(_context(answer.pk, receipt))
 
 
 def _context(message_id: int, receipt: Receipt) -> Frame:
@@ -287,24 +287,24 @@ def _context(message_id: int, receipt: Receipt) -> Frame:
 # What the model gets to see ----------------------------------------------------------------------------------------
 
 
-def _gathered(chat: Chat, asked: Asked) -> Known:
+def _gathered(chat: TemporaryChat, asked: PendingTurn) -> PromptInputs:
     """As `chat/prompt/inputs.py`, from what the process holds; the person's memory only where it may be read."""
     now, timed, user = timezone.now(), Stopwatch(), chat.user
     chosen, effort = defaults_of(user)
     model = chosen or settings.ENVIRONMENT.chat_model
-    able = capabilities(model)
+    able = get_capabilities(model)
     lines = profile_lines(user) if asked.reads_memory else []
     timed.lap("profile")
     plan, ratios = plan_for(user, able.context_window), calibration.ratios(model)
     told = told_by_profile(lines, plan, ratios)
-    recollection = _recalled(chat, asked, told) if asked.reads_memory else Recollection()
+    recollection = _recalled(chat, asked, told) if asked.reads_memory else RetrievalResult()
     timed.lap("retrieve")
-    return Known(
+    return PromptInputs(
         now=now,
         user=user,
         model=model,
         effort=effort,
-        able=able,
+        capabilities=able,
         plan=plan,
         ratios=ratios,
         belief=calibration.belief(model),
@@ -314,30 +314,30 @@ def _gathered(chat: Chat, asked: Asked) -> Known:
         profile=[_line(line) for line in lines],
         importance={line.ref: line for line in lines},
         profile_update=[],
-        past=Past(tuple(chat.turns)),
+        history=ConversationHistory(tuple(chat.turns)),
         newest_segment=0,
         already_cut=chat.cut,
         task="",
-        counted=None,
+        known_counts=None,
         recollection=recollection,
-        acquaintance=acquaintance(asked.opened.conversation) if asked.reads_memory else STRANGER,
+        acquaintance=load_relationship(asked.opened.conversation) if asked.reads_memory else STRANGER,
         question=asked.opened.question,
         timings=timed.laps,
         only_tools=_tools(asked),
     )
 
 
-def _role(asked: Asked) -> Role:
+def _role(asked: PendingTurn) -> Role:
     """Told where a role's instructions stand, so that the request keeps its first bytes from turn to turn."""
     return Role(pk=0, name="Temporary chat", instructions=INSTRUCTIONS + ("" if asked.reads_memory else NO_MEMORY))
 
 
 def _line(line: ProfileLine) -> profile_snapshots.Line:
-    return profile_snapshots.Line(line.ref, line.text, count(line.text))
+    return profile_snapshots.Line(line.ref, line.text, count_tokens(line.text))
 
 
-def _recalled(chat: Chat, asked: Asked, told: Told) -> Recollection:
+def _recalled(chat: TemporaryChat, asked: PendingTurn, told: AlreadyInPrompt) -> RetrievalResult:
     now = timezone.now()
     context = [message.text for turn in chat.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)]
-    found = recall(chat.user, asked.opened.question.text, now=now, context=context, told=told)
-    return found if chat.turns else with_where_we_left(chat.user, found, now, told)
+    found = retrieve(chat.user, asked.opened.question.text, now=now, context=context, told=told)
+    return found if chat.turns else add_opening_memory(chat.user, found, now, told)

@@ -25,10 +25,10 @@ from chat.attachments import images
 from chat.attachments.limits import MEGABYTE, MOST_A_MESSAGE, SHOWN_CHARACTERS, largest_bytes
 from chat.attachments.upload import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
 from chat.attachments.view import as_json
-from chat.conversations.model_choice import NotOffered, checked_model, defaults_of
+from chat.conversations.model_choice import ModelNotOfferedError, checked_model, defaults_of
 from chat.models import Attachment, Conversation
 from memory.documents.readers import NotReadable
-from recall.llm.client import capabilities
+from recall.llm.client import get_capabilities
 
 SHOWN: Final = ("image/png", "image/jpeg", "image/webp")
 """Media types that are served as they are and shown: images that Recall encoded itself. The rest is only kept."""
@@ -141,17 +141,17 @@ def _private(response: HttpResponse) -> HttpResponse:
 def _sees(user: User, about: Mapping[str, str]) -> bool:
     """Whether the model that would get it can see images: the conversation's, or the one chosen for a new one."""
     try:
-        found = Conversation.objects.standing().for_user(user).filter(pk=UUID(about.get("conversation", "")))
+        found = Conversation.objects.not_deleted().for_user(user).filter(pk=UUID(about.get("conversation", "")))
         model = found.values_list("model", flat=True).first() or ""
     except ValueError:
         model = _chosen(about.get("model", "")) or defaults_of(user)[0]
-    return capabilities(model or settings.ENVIRONMENT.chat_model).images
+    return get_capabilities(model or settings.ENVIRONMENT.chat_model).images
 
 
 def _chosen(model: str) -> str:
     try:
         return checked_model(model)
-    except NotOffered:
+    except ModelNotOfferedError:
         return ""
 
 

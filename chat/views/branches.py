@@ -18,9 +18,9 @@ from chat.models import Conversation, Message
 from chat.pages.message_window import around, shown_in
 from chat.protocol import VERSION, Edit
 from chat.turns import intake
-from chat.turns.intake import Refused
+from chat.turns.intake import TurnRejectedError
 from chat.turns.start import STATUS, accept, typed
-from recall.db.threads import in_thread
+from recall.db.threads import run_in_thread
 
 
 @login_required
@@ -32,14 +32,14 @@ async def edit_message(request: HttpRequest, pk: int) -> HttpResponse:
     """
     user = cast(User, await request.auser())
     if request.method != "POST":
-        return await in_thread(_edit_page, request, user, pk)
+        return await run_in_thread(_edit_page, request, user, pk)
     fields: dict[str, Any] = {"v": VERSION, "type": "edit", "message": pk, "client_id": request.POST.get("client_id")}
     try:
         accepted = await accept(user.pk, Edit.model_validate({**fields, "text": typed(request)}))
     except ValidationError:
         raise Http404 from None
-    except Refused as refused:
-        return await in_thread(_not_edited, request, user, pk, refused)
+    except TurnRejectedError as refused:
+        return await run_in_thread(_not_edited, request, user, pk, refused)
     if _wants_json(request):
         return JsonResponse(accepted)
     return redirect("message", pk=accepted["question"])
@@ -52,7 +52,7 @@ def _wants_json(request: HttpRequest) -> bool:
 def _edit_page(request: HttpRequest, user: User, pk: int, error: str = "") -> HttpResponse:
     try:
         message = intake.editable(user, pk)
-    except Refused:
+    except TurnRejectedError:
         raise Http404 from None
     context = {
         "message": message,
@@ -63,7 +63,7 @@ def _edit_page(request: HttpRequest, user: User, pk: int, error: str = "") -> Ht
     return render(request, "chat/edit.html", context, status=422 if error else 200)
 
 
-def _not_edited(request: HttpRequest, user: User, pk: int, refused: Refused) -> HttpResponse:
+def _not_edited(request: HttpRequest, user: User, pk: int, refused: TurnRejectedError) -> HttpResponse:
     if _wants_json(request):
         body = {"type": "error", "code": refused.code, "text": refused.sentence}
         return JsonResponse(body, status=STATUS.get(refused.code, 400))
@@ -76,8 +76,8 @@ def follow(request: HttpRequest, pk: int) -> HttpResponse:
     """Follow the newest branch that goes through this message."""
     assert isinstance(request.user, User)
     try:
-        conversation = intake.follow(request.user, pk)
-    except Refused as refused:
+        conversation = intake.follow_branch(request.user, pk)
+    except TurnRejectedError as refused:
         if refused.code == "not_found":
             raise Http404 from None
         return _not_followed(request, pk, refused)
@@ -91,7 +91,7 @@ def _messages(request: HttpRequest, conversation: Conversation, pk: int) -> Http
     return render(request, "chat/page.html#messages", context)
 
 
-def _not_followed(request: HttpRequest, pk: int, refused: Refused) -> HttpResponse:
+def _not_followed(request: HttpRequest, pk: int, refused: TurnRejectedError) -> HttpResponse:
     """Say why not; the page stays as it is."""
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(status=204, headers={"HX-Trigger": json.dumps({"refused": refused.sentence})})

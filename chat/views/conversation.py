@@ -23,10 +23,10 @@ from chat.compaction import jobs
 from chat.conversations.provenance import answers_until, day_of
 from chat.ingest import librarian_triggers
 from chat.messages.branches import BESIDE, IS_BRANCH, KEPT
-from chat.messages.rendering import librarian_line, shown
+from chat.messages.rendering import build_message_view, librarian_line
 from chat.models import Conversation, Message
 from chat.pages import message_window
-from chat.pages.compacted_turns import outlook
+from chat.pages.compacted_turns import compaction_status
 from chat.pages.message_window import shown_in
 from chat.turns import intake
 from chat.turns.comparison import comparison
@@ -118,8 +118,8 @@ def folding_state(request: HttpRequest, pk: UUID) -> HttpResponse:
 def compact(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Have the older turns folded now."""
     found = _own(request, pk)
-    if outlook(found).can_fold:
-        jobs.ask(found, "asked")
+    if compaction_status(found).can_fold:
+        jobs.request_compaction(found, "asked")
     return _folding(request, found) if request.htmx else redirect("conversation", pk)  # type: ignore[attr-defined]
 
 
@@ -151,7 +151,7 @@ def read_again(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 def keep_message(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask, then keep the message that was too long for this answer as a document, so that it can be asked about."""
-    mine = Message.objects.standing().for_user(_user(request))
+    mine = Message.objects.not_deleted().for_user(_user(request))
     answer = get_object_or_404(mine.select_related("parent", "user"), pk=pk)
     if request.method != "POST" and answer.parent is not None:
         beginning = truncatechars(answer.parent.text, BEGINNING_CHARS)
@@ -168,7 +168,7 @@ def keep_message(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 def message(request: HttpRequest, pk: int) -> HttpResponse:
     """Lead to a message where it stands in its conversation; show it by itself where its branch is not followed."""
-    mine = Message.objects.standing().for_user(_user(request)).select_related("conversation", "parent")
+    mine = Message.objects.not_deleted().for_user(_user(request)).select_related("conversation", "parent")
     found: Message = get_object_or_404(mine, pk=pk)
     if found.role == Message.Role.TOOL and found.parent is not None:
         return redirect("message", found.parent_id)
@@ -181,7 +181,7 @@ def message(request: HttpRequest, pk: int) -> HttpResponse:
     zone, exchange = _user(request).zone, [found, *found.children.filter(IS_BRANCH).order_by("seq")[:1]]
     before = [found.parent] if found.parent else []
     attached = attached_to([*before, *exchange])
-    shown_ones = [shown(one, zone, attachments=attached.get(one.pk, ())) for one in [*before, *exchange]]
+    shown_ones = [build_message_view(one, zone, attachments=attached.get(one.pk, ())) for one in [*before, *exchange]]
     return render(request, "chat/branch.html", {"conversation": found.conversation, "pk": pk, "turns": shown_ones})
 
 
@@ -213,8 +213,8 @@ def compare(request: HttpRequest, pk: int) -> HttpResponse:
 def keep(request: HttpRequest, pk: int) -> HttpResponse:
     """Go on from this answer instead of the other one to the same question."""
     try:
-        intake.keep_instead(_user(request), pk)
-    except intake.Refused as refused:
+        intake.choose_answer(_user(request), pk)
+    except intake.TurnRejectedError as refused:
         if refused.code == "not_found":
             raise Http404 from None
         messages.warning(request, refused.sentence)
@@ -229,14 +229,14 @@ def _user(request: HttpRequest) -> User:
 
 
 def _own(request: HttpRequest, pk: UUID) -> Conversation:
-    found: Conversation = get_object_or_404(Conversation.objects.standing().for_user(_user(request)), pk=pk)
+    found: Conversation = get_object_or_404(Conversation.objects.not_deleted().for_user(_user(request)), pk=pk)
     return found
 
 
 def _page(request: HttpRequest, found: Conversation | None) -> dict[str, Any]:
     context: dict[str, Any] = {"list": shown_list(request), "conversation": found, "examples": EXAMPLES}
     if found is not None:
-        context |= _messages(request, found) | {"librarian": librarian_line(found), "folding": outlook(found)}
+        context |= _messages(request, found) | {"librarian": librarian_line(found), "folding": compaction_status(found)}
     return context
 
 
@@ -259,4 +259,4 @@ def _librarian(request: HttpRequest, found: Conversation, partial: str) -> HttpR
 
 
 def _folding(request: HttpRequest, found: Conversation) -> HttpResponse:
-    return render(request, f"{PAGE}#folding", {"conversation": found, "folding": outlook(found)})
+    return render(request, f"{PAGE}#folding", {"conversation": found, "folding": compaction_status(found)})

@@ -86,7 +86,7 @@ def read_imported(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest) -> HttpResponseBase:
     """Everything as one archive; not for whoever finds a browser signed in."""
     if not reauthentication.is_confirmed(request):
-        return reauthentication.ask(back_to=f"{reverse('import')}#{EXPORT_CARD}")
+        return reauthentication.redirect_to_reauthentication(back_to=f"{reverse('import')}#{EXPORT_CARD}")
     user = _user(request)
     response = StreamingHttpResponse(streamed(archive, user), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{file_name(user, timezone.now())}"'

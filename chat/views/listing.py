@@ -26,12 +26,12 @@ from django_htmx.http import HttpResponseClientRedirect
 from accounts.models import User
 from chat.archive.stream import streamed
 from chat.conversations import archiving, markdown_export, trash
-from chat.conversations.listing import ConversationList, conversation_list, wanted
+from chat.conversations.listing import ConversationList, conversation_list, parse_list_query
 from chat.messages.rendering import librarian_line
 from chat.models import Conversation
-from chat.pages.compacted_turns import outlook
+from chat.pages.compacted_turns import compaction_status
 from memory.documents.trash import NOTHING_TO_UNDO
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 PAGE = "chat/page.html"
 TITLE_CHARS = 200
@@ -53,14 +53,14 @@ def conversations(request: HttpRequest) -> HttpResponse:
 
 def shown_list(request: HttpRequest) -> ConversationList:
     """The list as the address asks for it."""
-    return conversation_list(_user(request), timezone.now(), wanted(request.GET))
+    return conversation_list(_user(request), timezone.now(), parse_list_query(request.GET))
 
 
 def _list_and_header(request: HttpRequest, current: UUID | None) -> dict[str, Any]:
     context: dict[str, Any] = {"list": shown_list(request), "conversation": None, "swap_oob": True}
-    found = Conversation.objects.standing().for_user(_user(request)).filter(pk=current).first() if current else None
+    found = Conversation.objects.not_deleted().for_user(_user(request)).filter(pk=current).first() if current else None
     if found is not None:
-        context |= {"conversation": found, "librarian": librarian_line(found), "folding": outlook(found)}
+        context |= {"conversation": found, "librarian": librarian_line(found), "folding": compaction_status(found)}
     return context
 
 
@@ -221,7 +221,7 @@ def unarchive(request: HttpRequest) -> HttpResponse:
 
 def _done(request: HttpRequest, found: Conversation) -> HttpResponse:
     """After a deed on one that stays: by htmx the parts that show it, else its page."""
-    nudge(f"user-{found.user_id}", "conversations")
+    publish_event(f"user-{found.user_id}", "conversations")
     return _parts(request) if _is_htmx(request) else redirect("conversation", found.pk)
 
 
@@ -284,7 +284,7 @@ def _uuid(text: str) -> UUID | None:
 
 
 def _own(request: HttpRequest, pk: UUID) -> Conversation:
-    found: Conversation = get_object_or_404(Conversation.objects.standing().for_user(_user(request)), pk=pk)
+    found: Conversation = get_object_or_404(Conversation.objects.not_deleted().for_user(_user(request)), pk=pk)
     return found
 
 

@@ -17,10 +17,10 @@ from chat.forms import ProjectForm, first_error
 from chat.models import Project
 from chat.pages.projects import all_projects, one_project
 from chat.projects import projects
-from chat.projects.undo_tokens import GoneForGood
+from chat.projects.undo_tokens import UndoExpiredError
 from memory.documents import uploads
 from memory.documents.tree import NotMovedError
-from recall.form_pages import posted_from
+from recall.form_pages import post_only
 
 LIST = "chat/projects.html"
 PAGE = "chat/project.html"
@@ -38,7 +38,7 @@ def all_of_them(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         typed = {"sentence": first_error(form), "new": request.POST}
         return render(request, LIST, {**all_projects(user), **typed}, status=422)
-    made = projects.make(user, **form.cleaned_data)
+    made = projects.create(user, **form.cleaned_data)
     messages.success(request, f"The project “{made.name}” is there; its documents stand at {made.path}.")
     return redirect("project", made.pk)
 
@@ -56,7 +56,7 @@ def project(request: HttpRequest, pk: int) -> HttpResponse:
         return _not_saved(request, found, first_error(form), 422)
     before = found.path
     try:
-        projects.change(found, **form.cleaned_data)
+        projects.update(found, **form.cleaned_data)
     except NotMovedError as refusal:
         return _not_saved(request, _own(request, pk), str(refusal), 409)
     went = f" Its folder is {found.path} now." if found.path != before else ""
@@ -76,7 +76,7 @@ def archive_project(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("project", pk)
 
 
-@posted_from("projects")
+@post_only("projects")
 @login_required
 def delete_project(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete it; documents and conversations stay. The page that says so can bring it back."""
@@ -85,20 +85,20 @@ def delete_project(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, LIST, {**all_projects(_user(request)), "gone": gone})
 
 
-@posted_from("projects")
+@post_only("projects")
 @login_required
 def restore_project(request: HttpRequest) -> HttpResponse:
     """Bring back what was just deleted."""
     try:
-        found = projects.bring_back(_user(request), request.POST.get("token", ""))
-    except GoneForGood as error:
+        found = projects.restore(_user(request), request.POST.get("token", ""))
+    except UndoExpiredError as error:
         messages.warning(request, str(error))
         return redirect("projects")
     messages.success(request, f"“{found.name}” is back.")
     return redirect("project", found.pk)
 
 
-@posted_from("project", "pk")
+@post_only("project", "pk")
 @login_required
 def upload_to_project(request: HttpRequest, pk: int) -> HttpResponse:
     """Take files into the project's folder, to be read in the background."""

@@ -17,8 +17,8 @@ from chat.forms import RoleForm, first_error
 from chat.models import Role
 from chat.projects import roles
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
-from chat.projects.undo_tokens import GoneForGood
-from recall.form_pages import posted_from
+from chat.projects.undo_tokens import UndoExpiredError
+from recall.form_pages import post_only
 
 PAGE = "chat/roles.html"
 
@@ -34,14 +34,14 @@ def all_roles(request: HttpRequest) -> HttpResponse:
     try:
         if not form.is_valid():
             return _not_done(request, first_error(form), 422, new=request.POST)
-        role = roles.make(_user(request), form.cleaned_data["name"], form.cleaned_data["instructions"])
+        role = roles.create(_user(request), form.cleaned_data["name"], form.cleaned_data["instructions"])
     except roles.NameTaken as taken:
         return _not_done(request, str(taken), 409, new=request.POST)
     messages.success(request, f"“{role.name}” is a role now. Choose it when you begin a conversation, or in its menu.")
     return _shown(role)
 
 
-@posted_from("roles")
+@post_only("roles")
 @login_required
 def role(request: HttpRequest, pk: int) -> HttpResponse:
     """The role in other words."""
@@ -63,7 +63,7 @@ def role(request: HttpRequest, pk: int) -> HttpResponse:
     return _shown(found)
 
 
-@posted_from("roles")
+@post_only("roles")
 @login_required
 def delete_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete it; the page that says so can bring it back."""
@@ -72,13 +72,13 @@ def delete_role(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, PAGE, {**_page(request), "gone": {"name": name, "token": token}})
 
 
-@posted_from("roles")
+@post_only("roles")
 @login_required
 def restore_role(request: HttpRequest) -> HttpResponse:
     """Bring back what was just deleted."""
     try:
-        found = roles.bring_back(_user(request), request.POST.get("token", ""))
-    except GoneForGood as error:
+        found = roles.restore(_user(request), request.POST.get("token", ""))
+    except UndoExpiredError as error:
         messages.warning(request, str(error))
         return redirect("roles")
     messages.success(request, f"“{found.name}” is back.")

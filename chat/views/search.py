@@ -69,7 +69,7 @@ def search_conversations(request: HttpRequest) -> HttpResponse:
 def _page(user: User, form: SearchForm) -> dict[str, Any]:
     only = form.wanted()
     typed, page = form.cleaned_data["q"], form.cleaned_data["page"] or 1
-    within = Conversation.objects.standing().for_user(user).filter(pk=only.conversation).first()
+    within = Conversation.objects.not_deleted().for_user(user).filter(pk=only.conversation).first()
     results = search(user, typed, only, timezone.now(), page)
     query = urlencode({name: value for name, value in form.data.items() if value and name != "page"})
     return {"results": results, "typed": typed.strip(), "within": within, "query": query}

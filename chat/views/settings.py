@@ -24,7 +24,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.api import keys
 from accounts.forms import ProfileForm
 from accounts.models import User
-from chat.conversations.model_choice import NotOffered, checked_effort, checked_model
+from chat.conversations.model_choice import ModelNotOfferedError, checked_effort, checked_model
 from chat.pages import onboarding, settings
 from chat.prompt.user_context import acquaintance_so_far, grown
 from memory.index import language_change
@@ -66,7 +66,7 @@ def model(request: HttpRequest) -> HttpResponse:
     try:
         chosen = checked_model(request.POST.get("model", ""))
         effort = checked_effort(request.POST.get("effort", ""), chosen)
-    except NotOffered as refusal:
+    except ModelNotOfferedError as refusal:
         context = {**settings.model_choice(user), "sentence": str(refusal)}
         return _shown(request, "settings/model.html", "#form", context, refused=True)
     user.chat_model, user.effort = chosen, effort
@@ -139,7 +139,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
     scopes, lifetime = request.POST.getlist("scopes"), request.POST.get("lifetime", "")
     _, length = settings.LIFETIMES.get(lifetime, settings.LIFETIMES[settings.PROPOSED_LIFETIME])
     try:
-        key, secret = keys.make(
+        key, secret = keys.create_key(
             _user(request), request.POST.get("name", ""), scopes, timezone.now() + length if length else None
         )
     except ValidationError as refusal:

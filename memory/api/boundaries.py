@@ -9,10 +9,10 @@ from django.http import Http404, HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
 
-from accounts.api.auth import Replay, needs, person
+from accounts.api.auth import Replay, person, require_scope
 from memory import models
 from memory.forms import MAX_BOUNDARY
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 router = Router(tags=["settings"])
 
@@ -38,7 +38,7 @@ class NewBoundary(Schema):
 
 
 @router.get(
-    "/boundaries", response=list[Boundary], auth=needs("settings"), summary="List boundaries",
+    "/boundaries", response=list[Boundary], auth=require_scope("settings"), summary="List boundaries",
     operation_id="list_boundaries",
 )  # fmt: skip
 def list_boundaries(request: HttpRequest) -> Any:
@@ -47,7 +47,7 @@ def list_boundaries(request: HttpRequest) -> Any:
 
 
 @router.post(
-    "/boundaries", response={201: Boundary}, auth=needs("settings"), summary="Add a boundary",
+    "/boundaries", response={201: Boundary}, auth=require_scope("settings"), summary="Add a boundary",
     operation_id="add_boundary",
 )  # fmt: skip
 def add_boundary(request: HttpRequest, given: NewBoundary) -> Any:
@@ -58,7 +58,7 @@ def add_boundary(request: HttpRequest, given: NewBoundary) -> Any:
 
 
 @router.put(
-    "/boundaries/{int:boundary}", response=Boundary, auth=needs("settings"), summary="Change a boundary",
+    "/boundaries/{int:boundary}", response=Boundary, auth=require_scope("settings"), summary="Change a boundary",
     operation_id="change_boundary",
 )  # fmt: skip
 def change_boundary(request: HttpRequest, boundary: int, given: NewBoundary) -> Any:
@@ -71,7 +71,7 @@ def change_boundary(request: HttpRequest, boundary: int, given: NewBoundary) -> 
 
 
 @router.delete(
-    "/boundaries/{int:boundary}", response={204: None}, auth=needs("settings", Replay.NO_TEXT),
+    "/boundaries/{int:boundary}", response={204: None}, auth=require_scope("settings", Replay.NO_TEXT),
     summary="Remove a boundary", operation_id="remove_boundary",
 )  # fmt: skip
 def remove_boundary(request: HttpRequest, boundary: int) -> Any:
@@ -89,4 +89,4 @@ def _own(request: HttpRequest, pk: int) -> models.Boundary:
 
 
 def _tell(request: HttpRequest) -> None:
-    nudge(f"user-{person(request).pk}", "memory")
+    publish_event(f"user-{person(request).pk}", "memory")

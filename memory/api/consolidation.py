@@ -10,10 +10,10 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from accounts.api.auth import Replay, needs, person
+from accounts.api.auth import Replay, person, require_scope
 from memory import models
 from memory.consolidation import jobs
-from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.pagination import Page, Paging, paginate
 
 router = Router(tags=["memory"])
 
@@ -56,18 +56,18 @@ class Consolidation(Schema):
 
 
 @router.post(
-    "/consolidations", response={202: Consolidation}, auth=needs("memory:write", Replay.NO_TEXT),
+    "/consolidations", response={202: Consolidation}, auth=require_scope("memory:write", Replay.NO_TEXT),
     summary="Tidy up the memory now", operation_id="tidy_memory",
 )  # fmt: skip
 def tidy_memory(request: HttpRequest) -> Any:
     """Queue what is done every night; the list of consolidations tells what it did. While one waits, it is that one."""
-    return Status(HTTPStatus.ACCEPTED, jobs.ask(person(request)))
+    return Status(HTTPStatus.ACCEPTED, jobs.request_consolidation(person(request)))
 
 
 @router.get(
-    "/consolidations", response=Page[Consolidation], auth=needs("memory:read"), summary="List what was tidied up",
-    operation_id="list_consolidations",
+    "/consolidations", response=Page[Consolidation], auth=require_scope("memory:read"),
+    summary="List what was tidied up", operation_id="list_consolidations",
 )  # fmt: skip
 def list_consolidations(request: HttpRequest, given: Query[Paging]) -> Any:
     """The latest first."""
-    return page(request, models.Consolidation.objects.for_user(person(request)), LATEST, given)
+    return paginate(request, models.Consolidation.objects.for_user(person(request)), LATEST, given)

@@ -10,16 +10,16 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import Replay, needs, person
+from accounts.api.auth import Replay, person, require_scope
 from memory import models
 from memory.api.permissions import DECIDES, may_write
 from memory.documents import revisions, trash, tree
 from memory.pages.time_travel import document_then
 from memory.text.fact_lines import without_marks
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 from recall.openapi.fields import Moment
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["documents"])
 
@@ -66,7 +66,7 @@ class Documents(Paging):
 
 
 @router.get(
-    "/documents", response=Page[Document], auth=needs("memory:read"), summary="List documents",
+    "/documents", response=Page[Document], auth=require_scope("memory:read"), summary="List documents",
     operation_id="list_documents",
 )  # fmt: skip
 def list_documents(request: HttpRequest, given: Query[Documents]) -> Any:
@@ -76,11 +76,11 @@ def list_documents(request: HttpRequest, given: Query[Documents]) -> Any:
         owned = owned.under(given.under.rstrip("/"))
     if given.tag:
         owned = owned.filter(tags__contains=[tree.normal_tag(given.tag)])
-    return page(request, owned, BY_PATH, given)
+    return paginate(request, owned, BY_PATH, given)
 
 
 @router.get(
-    "/document", response=DocumentText, auth=needs("memory:read"), summary="Read a document",
+    "/document", response=DocumentText, auth=require_scope("memory:read"), summary="Read a document",
     operation_id="get_document",
 )  # fmt: skip
 def get_document(request: HttpRequest, path: Path, known_at: Moment | None = None) -> DocumentText:
@@ -90,7 +90,7 @@ def get_document(request: HttpRequest, path: Path, known_at: Moment | None = Non
 
 
 @router.put(
-    "/document", response=DocumentText, auth=needs("memory:write", also=DECIDES), summary="Write a document",
+    "/document", response=DocumentText, auth=require_scope("memory:write", also=DECIDES), summary="Write a document",
     operation_id="put_document",
 )  # fmt: skip
 def put_document(request: HttpRequest, given: NewText) -> DocumentText:
@@ -101,7 +101,7 @@ def put_document(request: HttpRequest, given: NewText) -> DocumentText:
             person(request), given.path, given.text, started_from=given.version, title=given.title
         )
     except revisions.DocumentChangedError as changed:
-        raise Refusal(HTTPStatus.CONFLICT, str(changed)) from changed
+        raise ProblemError(HTTPStatus.CONFLICT, str(changed)) from changed
     if given.tags is not None:
         tree.set_tags(document, given.tags)
     return _whole(_document(request, given.path))
@@ -115,7 +115,7 @@ class Tags(Schema):
 
 
 @router.put(
-    "/document/tags", response=DocumentText, auth=needs("memory:write"), summary="Tag a document",
+    "/document/tags", response=DocumentText, auth=require_scope("memory:write"), summary="Tag a document",
     operation_id="put_document_tags",
 )  # fmt: skip
 def put_document_tags(request: HttpRequest, given: Tags) -> DocumentText:
@@ -139,7 +139,7 @@ class Moved(Schema):
 
 
 @router.post(
-    "/documents/move", response=Moved, auth=needs("memory:write", Replay.NO_TEXT, also=DECIDES),
+    "/documents/move", response=Moved, auth=require_scope("memory:write", Replay.NO_TEXT, also=DECIDES),
     summary="Move or rename documents", operation_id="move_documents",
 )  # fmt: skip
 def move_documents(request: HttpRequest, given: Move) -> Any:
@@ -148,7 +148,7 @@ def move_documents(request: HttpRequest, given: Move) -> Any:
     try:
         return {"moved": tree.move(person(request), given.path.rstrip("/"), given.to.rstrip("/"))}
     except tree.NotMovedError as refused:
-        raise Refusal(HTTPStatus.CONFLICT, str(refused)) from refused
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
 
 
 class DeletedDocuments(Schema):
@@ -160,7 +160,7 @@ class DeletedDocuments(Schema):
 
 
 @router.delete(
-    "/documents", response=DeletedDocuments, auth=needs("forget"), summary="Delete documents",
+    "/documents", response=DeletedDocuments, auth=require_scope("forget"), summary="Delete documents",
     operation_id="delete_documents",
 )  # fmt: skip
 def delete_documents(request: HttpRequest, path: Path) -> Any:
@@ -186,7 +186,7 @@ class RestoredDocuments(Schema):
 
 
 @router.post(
-    "/documents/restore", response=RestoredDocuments, auth=needs("memory:write"),
+    "/documents/restore", response=RestoredDocuments, auth=require_scope("memory:write"),
     summary="Undo a deletion of documents", operation_id="restore_documents",
 )  # fmt: skip
 def restore_documents(request: HttpRequest, given: Restoring) -> Any:
@@ -218,12 +218,16 @@ class Entry(Schema):
 
 
 @router.get(
-    "/folder", response=list[Entry], auth=needs("memory:read"), summary="List a folder", operation_id="list_folder"
+    "/folder",
+    response=list[Entry],
+    auth=require_scope("memory:read"),
+    summary="List a folder",
+    operation_id="list_folder",
 )
 def list_folder(request: HttpRequest, path: Annotated[str, Field(max_length=500)] = "/") -> Any:
     """One level deep, by name. “/” is the root."""
     inside = path.rstrip("/")
-    return tree.level(person(request), inside or tree.ROOT)
+    return tree.list_folder(person(request), inside or tree.ROOT)
 
 
 class TagCount(Schema):
@@ -233,7 +237,9 @@ class TagCount(Schema):
     documents: int
 
 
-@router.get("/tags", response=list[TagCount], auth=needs("memory:read"), summary="List tags", operation_id="list_tags")
+@router.get(
+    "/tags", response=list[TagCount], auth=require_scope("memory:read"), summary="List tags", operation_id="list_tags"
+)
 def list_tags(request: HttpRequest) -> Any:
     """Of all documents."""
     return [{"tag": tag, "documents": number} for tag, number in tree.tags_of(person(request))]
@@ -264,17 +270,17 @@ class OfDocument(Paging):
 
 
 @router.get(
-    "/document/versions", response=Page[Revision], auth=needs("memory:read"), summary="List versions of a document",
-    operation_id="list_versions",
+    "/document/versions", response=Page[Revision], auth=require_scope("memory:read"),
+    summary="List versions of a document", operation_id="list_versions",
 )  # fmt: skip
 def list_versions(request: HttpRequest, given: Query[OfDocument]) -> Any:
     """The newest first."""
     versions = _document(request, given.path).revisions.defer("text")
-    return page(request, versions, ("-number",), given)
+    return paginate(request, versions, ("-number",), given)
 
 
 @router.get(
-    "/document/versions/{int:number}", response=RevisionText, auth=needs("memory:read"),
+    "/document/versions/{int:number}", response=RevisionText, auth=require_scope("memory:read"),
     summary="Read a version of a document", operation_id="get_version",
 )  # fmt: skip
 def get_version(request: HttpRequest, number: int, path: Path) -> Any:
@@ -294,8 +300,8 @@ class Reverting(Schema):
 
 
 @router.post(
-    "/document/revert", response=DocumentText, auth=needs("memory:write", also=DECIDES), summary="Go back to a version",
-    operation_id="revert_document",
+    "/document/revert", response=DocumentText, auth=require_scope("memory:write", also=DECIDES),
+    summary="Go back to a version", operation_id="revert_document",
 )  # fmt: skip
 def revert_document(request: HttpRequest, given: Reverting) -> Any:
     """Its text becomes the newest version; those between stay in the history. The profile takes `review` as well."""
@@ -307,7 +313,7 @@ def revert_document(request: HttpRequest, given: Reverting) -> Any:
     except models.Revision.DoesNotExist:
         raise Http404 from None
     except revisions.DocumentChangedError as changed:
-        raise Refusal(HTTPStatus.CONFLICT, str(changed)) from changed
+        raise ProblemError(HTTPStatus.CONFLICT, str(changed)) from changed
     return _whole(_document(request, given.path))
 
 
@@ -323,7 +329,7 @@ def _whole_then(document: models.Document, moment: datetime) -> DocumentText:
     if revision is None:
         raise Http404
     told = {name: getattr(document, name) for name in Document.model_fields}
-    told |= {"tokens": count(revision.text), "changed_at": revision.created_at}
+    told |= {"tokens": count_tokens(revision.text), "changed_at": revision.created_at}
     return DocumentText(**told, text=without_marks(revision.text), version=revision.number)
 
 

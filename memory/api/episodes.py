@@ -10,12 +10,12 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from memory import models
 from memory.librarian.episodes import narrative_arc
 from memory.models.kinds import EpisodeKind
 from recall.openapi.fields import Moment
-from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.pagination import Page, Paging, paginate
 
 router = Router(tags=["episodes"])
 
@@ -53,12 +53,12 @@ class Episodes(Paging):
 
 
 @router.get(
-    "/episodes", response=Page[Episode], auth=needs("memory:read"), summary="List episodes",
+    "/episodes", response=Page[Episode], auth=require_scope("memory:read"), summary="List episodes",
     operation_id="list_episodes",
 )  # fmt: skip
 def list_episodes(request: HttpRequest, given: Query[Episodes]) -> Any:
     """The timeline, latest first."""
-    told = models.Episode.objects.for_user(person(request)).standing().live().defer(*HEAVY)
+    told = models.Episode.objects.for_user(person(request)).not_deleted().live().defer(*HEAVY)
     chosen = {
         "conversation": given.conversation,
         "kind__in": given.kind,
@@ -66,16 +66,16 @@ def list_episodes(request: HttpRequest, given: Query[Episodes]) -> Any:
         "happened_at__gte": given.since,
         "happened_at__lt": given.until,
     }
-    return page(request, told.filter(**{name: value for name, value in chosen.items() if value}), LATEST, given)
+    return paginate(request, told.filter(**{name: value for name, value in chosen.items() if value}), LATEST, given)
 
 
 @router.get(
-    "/episodes/{int:episode}", response=Episode, auth=needs("memory:read"), summary="Get an episode",
+    "/episodes/{int:episode}", response=Episode, auth=require_scope("memory:read"), summary="Get an episode",
     operation_id="get_episode",
 )  # fmt: skip
 def get_episode(request: HttpRequest, episode: int) -> Any:
     """Also one that was archived."""
-    told = models.Episode.objects.for_user(person(request)).standing().told().defer(*HEAVY)
+    told = models.Episode.objects.for_user(person(request)).not_deleted().unmerged().defer(*HEAVY)
     found = told.filter(pk=episode).first()
     if found is None:
         raise Http404
@@ -92,8 +92,8 @@ class Story(Schema):
 
 
 @router.get(
-    "/stories/{uuid:conversation}", response=Story, auth=needs("memory:read"), summary="Get a conversation's story",
-    operation_id="get_story",
+    "/stories/{uuid:conversation}", response=Story, auth=require_scope("memory:read"),
+    summary="Get a conversation's story", operation_id="get_story",
 )  # fmt: skip
 def get_story(request: HttpRequest, conversation: UUID) -> Any:
     """Its episodes in order; 404 while nothing is told of it."""

@@ -13,16 +13,16 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from accounts.api.auth import caller_of, needs, person
+from accounts.api.auth import get_caller, person, require_scope
 from accounts.models import User
 from memory import models
-from memory.facts.evidence import shown
+from memory.facts.evidence import build_fact_views
 from memory.facts.links import neighbours
 from memory.forms import MAX_STATEMENT
 from memory.librarian import remember
 from memory.models.kinds import Kind
 from recall.openapi.fields import Moment
-from recall.openapi.pagination import Page, Paging, page
+from recall.openapi.pagination import Page, Paging, paginate
 
 router = Router(tags=["facts"])
 
@@ -113,7 +113,9 @@ class Facts(Paging):
     true_at: Moment | None = Field(None, description="What was known (then, or now) to be true at another moment")
 
 
-@router.get("/facts", response=Page[Fact], auth=needs("memory:read"), summary="List facts", operation_id="list_facts")
+@router.get(
+    "/facts", response=Page[Fact], auth=require_scope("memory:read"), summary="List facts", operation_id="list_facts"
+)
 def list_facts(request: HttpRequest, given: Query[Facts]) -> Any:
     """What holds now, or what Recall took for true at a moment; the oldest first."""
     facts = models.Fact.objects.for_user(person(request)).defer(*HEAVY)
@@ -121,7 +123,7 @@ def list_facts(request: HttpRequest, given: Query[Facts]) -> Any:
         facts = facts.known_at(given.known_at or timezone.now(), true_at=given.true_at)
     elif not given.status:
         facts = facts.active()
-    return page(request, _filtered(facts, given), BY_NUMBER, given)
+    return paginate(request, _filtered(facts, given), BY_NUMBER, given)
 
 
 def _filtered(facts: Any, given: Facts) -> Any:
@@ -135,15 +137,15 @@ def _filtered(facts: Any, given: Facts) -> Any:
 
 
 @router.get(
-    "/facts/{int:fact}", response=FactWithEvidence, auth=needs("memory:read"), summary="Get a fact with its evidence",
-    operation_id="get_fact",
+    "/facts/{int:fact}", response=FactWithEvidence, auth=require_scope("memory:read"),
+    summary="Get a fact with its evidence", operation_id="get_fact",
 )  # fmt: skip
 def get_fact(request: HttpRequest, fact: int) -> Any:
     """Where it comes from, what it stands against, what it is linked with, and what was decided about it."""
-    return with_evidence(person(request), [own(request, fact)])[0]
+    return with_evidence(person(request), [get_own_fact(request, fact)])[0]
 
 
-def own(request: HttpRequest, pk: int) -> models.Fact:
+def get_own_fact(request: HttpRequest, pk: int) -> models.Fact:
     """The caller's fact of that number.
 
     Raises:
@@ -173,7 +175,7 @@ def with_evidence(user: User, facts: Sequence[models.Fact]) -> list[dict[str, An
             ],
             "decisions": decisions.get(one.fact.pk, []),
         }
-        for one in shown(facts)
+        for one in build_fact_views(facts)
     ]
 
 
@@ -195,12 +197,12 @@ class Proposed(Schema):
 @router.post(
     "/facts",
     response={202: Proposed},
-    auth=needs("memory:write"),
+    auth=require_scope("memory:write"),
     summary="Propose a fact",
     operation_id="propose_fact",
 )
 def propose_fact(request: HttpRequest, given: NewFact) -> Any:
     """It becomes a proposal, at most: the person decides. The same again, or what is known, changes nothing."""
-    key = caller_of(request).key
+    key = get_caller(request).key
     sentence = remember.propose_told_by(key.name if key else THE_PERSON, person(request), given.statement)
     return Status(202, {"waits": sentence == remember.WAITS, "sentence": sentence})

@@ -13,13 +13,13 @@ from django.http import Http404, HttpRequest
 from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from memory import models
 from memory.api.documents import Path
 from memory.api.permissions import DECIDES, may_write
 from memory.documents import folder_sync, uploads
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["documents"])
 
@@ -47,16 +47,20 @@ class Upload(Schema):
 
 
 @router.get(
-    "/uploads", response=Page[Upload], auth=needs("memory:read"), summary="List uploads", operation_id="list_uploads"
+    "/uploads",
+    response=Page[Upload],
+    auth=require_scope("memory:read"),
+    summary="List uploads",
+    operation_id="list_uploads",
 )
 def list_uploads(request: HttpRequest, given: Query[Paging]) -> Any:
     """The latest first."""
     mine = models.Upload.objects.for_user(person(request)).select_related("document").defer("content")
-    return page(request, mine, LATEST, given)
+    return paginate(request, mine, LATEST, given)
 
 
 @router.post(
-    "/uploads", response={202: Upload}, auth=needs("memory:write", also=DECIDES), summary="Upload a file",
+    "/uploads", response={202: Upload}, auth=require_scope("memory:write", also=DECIDES), summary="Upload a file",
     operation_id="upload_file",
 )  # fmt: skip
 def upload_file(
@@ -67,11 +71,11 @@ def upload_file(
     try:
         return Status(HTTPStatus.ACCEPTED, uploads.accept(person(request), file.name or "", file.read(), folder))
     except uploads.UploadRefusedError as refused:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
 
 
 @router.get(
-    "/uploads/{int:number}", response=Upload, auth=needs("memory:read"), summary="How far is a file?",
+    "/uploads/{int:number}", response=Upload, auth=require_scope("memory:read"), summary="How far is a file?",
     operation_id="get_upload",
 )  # fmt: skip
 def get_upload(request: HttpRequest, number: int) -> Any:
@@ -80,7 +84,7 @@ def get_upload(request: HttpRequest, number: int) -> Any:
 
 
 @router.post(
-    "/uploads/{int:number}/retry", response={202: Upload}, auth=needs("memory:write"),
+    "/uploads/{int:number}/retry", response={202: Upload}, auth=require_scope("memory:write"),
     summary="Have a file read again", operation_id="retry_upload",
 )  # fmt: skip
 def retry_upload(request: HttpRequest, number: int) -> Any:
@@ -125,7 +129,7 @@ class Followed(Schema):
 
 
 @router.post(
-    "/sync", response=list[Followed], auth=needs("memory:write", also=DECIDES), summary="Keep a folder in step",
+    "/sync", response=list[Followed], auth=require_scope("memory:write", also=DECIDES), summary="Keep a folder in step",
     operation_id="sync_folder",
 )  # fmt: skip
 def sync_folder(request: HttpRequest, given: Sync) -> Any:
@@ -142,7 +146,7 @@ def sync_folder(request: HttpRequest, given: Sync) -> Any:
             follow_deletions=given.follow_deletions,
         )
     except folder_sync.SyncRefusedError as refused:
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
     return report.outcomes
 
 
@@ -151,5 +155,5 @@ def _incoming(files: list[SyncedFile]) -> Iterator[folder_sync.Incoming]:
         try:
             content = base64.b64decode(file.content, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"“{file.name}” is not in Base64.") from error
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"“{file.name}” is not in Base64.") from error
         yield folder_sync.Incoming(file.external_id, file.name, content)

@@ -10,15 +10,15 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import Replay, confirmed, needs, person
+from accounts.api.auth import Replay, person, require_reauthentication, require_scope
 from memory import models
 from memory.forgetting import execute
 from memory.forgetting.targets import MOST_TICKED, NothingThereError, Target
 from memory.forgetting.verify import look_for
 from memory.pages.forgetting import matches
 from memory.ports.forgettable import BusyError
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["forgetting"])
 
@@ -42,8 +42,8 @@ class Match(Schema):
 
 
 @router.post(
-    "/forget/topic", response=list[Match], auth=needs("forget", Replay.NONE), summary="What is about these words?",
-    operation_id="match_topic",
+    "/forget/topic", response=list[Match], auth=require_scope("forget", Replay.NONE),
+    summary="What is about these words?", operation_id="match_topic",
 )  # fmt: skip
 def match_topic(request: HttpRequest, given: AboutWords) -> Any:
     """Everything that says them, then what is near in meaning. Nothing changes."""
@@ -101,7 +101,7 @@ class ForgettingReceipt(Schema):
 
 
 @router.post(
-    "/forget/preview", response=DryRun, auth=needs("forget", Replay.NONE), summary="What would be forgotten?",
+    "/forget/preview", response=DryRun, auth=require_scope("forget", Replay.NONE), summary="What would be forgotten?",
     operation_id="preview_forgetting",
 )  # fmt: skip
 def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
@@ -113,28 +113,28 @@ def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
 
 
 @router.post(
-    "/forget", response=ForgettingReceipt, auth=needs("forget", Replay.NO_TEXT), summary="Forget it",
+    "/forget", response=ForgettingReceipt, auth=require_scope("forget", Replay.NO_TEXT), summary="Forget it",
     operation_id="forget",
 )  # fmt: skip
 def forget(request: HttpRequest, given: Confirmed) -> Any:
     """The deed, if what the dry run listed is still all there is; else 409. It cannot be undone."""
     if given.what == "everything":
-        confirmed(request)
+        require_reauthentication(request)
     try:
         return execute.forget(person(request), given.target(), by=person(request), expected=given.expected)
     except NothingThereError:
         raise Http404 from None
     except (execute.ChangedError, BusyError) as refused:
-        raise Refusal(HTTPStatus.CONFLICT, str(refused)) from refused
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
 
 
 @router.get(
-    "/forgotten", response=Page[ForgettingReceipt], auth=needs("forget"), summary="List what was forgotten, in numbers",
-    operation_id="list_forgotten",
+    "/forgotten", response=Page[ForgettingReceipt], auth=require_scope("forget"),
+    summary="List what was forgotten, in numbers", operation_id="list_forgotten",
 )  # fmt: skip
 def list_forgotten(request: HttpRequest, given: Query[Paging]) -> Any:
     """The latest first."""
-    return page(request, models.Forgetting.objects.for_user(person(request)), LATEST, given)
+    return paginate(request, models.Forgetting.objects.for_user(person(request)), LATEST, given)
 
 
 class Standing(Schema):
@@ -144,8 +144,8 @@ class Standing(Schema):
 
 
 @router.post(
-    "/forgotten/check", response=Standing, auth=needs("forget", Replay.NONE), summary="Does this stand anywhere?",
-    operation_id="check_forgotten",
+    "/forgotten/check", response=Standing, auth=require_scope("forget", Replay.NONE),
+    summary="Does this stand anywhere?", operation_id="check_forgotten",
 )  # fmt: skip
 def check_forgotten(request: HttpRequest, given: AboutWords) -> Any:
     """A look through every table. The words are not kept."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from django.http import HttpRequest
 
-from accounts.api.auth import allowed, person
+from accounts.api.auth import check_scope, person
 from memory.documents.fact_line_edits import PROFILE, is_profile
 from memory.models import Document
 from memory.text.fact_lines import facts_in
@@ -28,4 +28,4 @@ def may_write(request: HttpRequest, *places: str, text: str = "") -> None:
     inside = any(f"{PROFILE}/".startswith(place) or place.startswith(f"{PROFILE}/") for place in within)
     standing = Document.objects.for_user(person(request)).filter(path__in=places)
     if inside or facts_in(text) or any(is_profile(one) or facts_in(one.text) for one in standing):
-        allowed(request, DECIDES)
+        check_scope(request, DECIDES)

@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from accounts.models import User
 from memory.librarian.decision import Rule
 from memory.librarian.policies import NAMES, SUBJECTS, SUCH_AS, default_rule, rules_of, set_rules
 from memory.librarian.precision import precision_of
-from recall.openapi.problems import Refusal
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["review"])
 
@@ -39,7 +39,7 @@ class Rules(Schema):
 
 
 @router.get(
-    "/policies", response=list[PolicyOf], auth=needs("settings"), summary="List the rules of remembering",
+    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="List the rules of remembering",
     operation_id="list_policies",
 )  # fmt: skip
 def list_policies(request: HttpRequest) -> Any:
@@ -48,14 +48,14 @@ def list_policies(request: HttpRequest) -> Any:
 
 
 @router.patch(
-    "/policies", response=list[PolicyOf], auth=needs("settings"), summary="Set rules of remembering",
+    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="Set rules of remembering",
     operation_id="set_policies",
 )  # fmt: skip
 def set_policies(request: HttpRequest, given: Rules) -> Any:
     """They hold for everything that is read from now on."""
     unknown = given.rules.keys() - set(SUBJECTS)
     if unknown:
-        raise Refusal(422, f"There is no such subject; there are: {', '.join(SUBJECTS)}.")
+        raise ProblemError(422, f"There is no such subject; there are: {', '.join(SUBJECTS)}.")
     set_rules(person(request), given.rules)
     return _policies(person(request))
 

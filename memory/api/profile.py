@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from memory.documents.profile import profile_lines
 
 router = Router(tags=["memory"])
@@ -26,7 +26,11 @@ class Line(Schema):
 
 
 @router.get(
-    "/profile", response=list[Line], auth=needs("memory:read"), summary="Read the profile", operation_id="get_profile"
+    "/profile",
+    response=list[Line],
+    auth=require_scope("memory:read"),
+    summary="Read the profile",
+    operation_id="get_profile",
 )
 def get_profile(request: HttpRequest) -> Any:
     """What every prompt is given, line by line. Its documents are changed as documents, its facts in review."""

@@ -11,12 +11,12 @@ from django.http import Http404, HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from accounts.models import User
 from memory import models
-from memory.api.facts import Decision, Fact, FactWithEvidence, own, with_evidence
+from memory.api.facts import Decision, Fact, FactWithEvidence, get_own_fact, with_evidence
 from memory.facts import review
-from memory.facts.bulk_review import batch_of, decide_together, undo_together
+from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
 from memory.facts.merge import MOST as MOST_MERGED
 from memory.facts.merge import merge
 from memory.facts.undo import can_be_undone
@@ -25,8 +25,8 @@ from memory.forms import MAX_STATEMENT
 from memory.models.kinds import Kind
 from memory.pages.decisions import kept_unasked
 from recall.openapi.fields import Moment, Number
-from recall.openapi.pagination import Page, Paging, page
-from recall.openapi.problems import Refusal
+from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["review"])
 
@@ -44,7 +44,7 @@ class Queue(Paging):
 
 
 @router.get(
-    "/review", response=Page[FactWithEvidence], auth=needs("review"), summary="List what waits for review",
+    "/review", response=Page[FactWithEvidence], auth=require_scope("review"), summary="List what waits for review",
     operation_id="list_review",
 )  # fmt: skip
 def list_review(request: HttpRequest, given: Query[Queue]) -> Any:
@@ -53,7 +53,7 @@ def list_review(request: HttpRequest, given: Query[Queue]) -> Any:
     waiting = models.Fact.objects.for_user(user).proposed().select_related("message")
     chosen = {"kind__in": given.kind, "message__conversation": given.conversation}
     waiting = waiting.filter(**{name: value for name, value in chosen.items() if value})
-    found = page(request, waiting, ("pk",), given)
+    found = paginate(request, waiting, ("pk",), given)
     return {**found, "items": with_evidence(user, found["items"])}
 
 
@@ -84,7 +84,7 @@ class Decided(Schema):
 
 
 @router.post(
-    "/facts/{int:fact}/accept", response=Decided, auth=needs("review"), summary="Accept a proposal",
+    "/facts/{int:fact}/accept", response=Decided, auth=require_scope("review"), summary="Accept a proposal",
     operation_id="accept_fact",
 )  # fmt: skip
 def accept(request: HttpRequest, fact: int) -> Any:
@@ -93,8 +93,8 @@ def accept(request: HttpRequest, fact: int) -> Any:
 
 
 @router.post(
-    "/facts/{int:fact}/edit", response=Decided, auth=needs("review"), summary="Accept a proposal in other words",
-    operation_id="edit_fact",
+    "/facts/{int:fact}/edit", response=Decided, auth=require_scope("review"),
+    summary="Accept a proposal in other words", operation_id="edit_fact",
 )  # fmt: skip
 def edit(request: HttpRequest, fact: int, given: Wording) -> Any:
     """It becomes an active fact that says what you say."""
@@ -102,7 +102,7 @@ def edit(request: HttpRequest, fact: int, given: Wording) -> Any:
 
 
 @router.post(
-    "/facts/{int:fact}/correct", response=Decided, auth=needs("review"), summary="Correct a fact",
+    "/facts/{int:fact}/correct", response=Decided, auth=require_scope("review"), summary="Correct a fact",
     operation_id="correct_fact",
 )  # fmt: skip
 def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
@@ -121,7 +121,7 @@ def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
 
 
 @router.post(
-    "/facts/{int:fact}/reject", response=Decided, auth=needs("review"), summary="Reject a proposal or a fact",
+    "/facts/{int:fact}/reject", response=Decided, auth=require_scope("review"), summary="Reject a proposal or a fact",
     operation_id="reject_fact",
 )  # fmt: skip
 def reject(request: HttpRequest, fact: int) -> Any:
@@ -130,8 +130,8 @@ def reject(request: HttpRequest, fact: int) -> Any:
 
 
 @router.post(
-    "/facts/{int:fact}/keep-both", response=Decided, auth=needs("review"), summary="Keep a proposal beside the other",
-    operation_id="keep_both_facts",
+    "/facts/{int:fact}/keep-both", response=Decided, auth=require_scope("review"),
+    summary="Keep a proposal beside the other", operation_id="keep_both_facts",
 )  # fmt: skip
 def keep_both(request: HttpRequest, fact: int) -> Any:
     """Both hold, and are related."""
@@ -139,8 +139,8 @@ def keep_both(request: HttpRequest, fact: int) -> Any:
 
 
 @router.post(
-    "/facts/{int:fact}/unrelated", response=Decided, auth=needs("review"), summary="Say that it contradicts nothing",
-    operation_id="unrelated_facts",
+    "/facts/{int:fact}/unrelated", response=Decided, auth=require_scope("review"),
+    summary="Say that it contradicts nothing", operation_id="unrelated_facts",
 )  # fmt: skip
 def unrelated(request: HttpRequest, fact: int) -> Any:
     """The proposal is accepted: what it seemed to contradict is about something else."""
@@ -154,10 +154,10 @@ def _worded(request: HttpRequest, pk: int, given: Wording, decide: Any) -> dict[
 
 def _decided(request: HttpRequest, pk: int, decide: Any) -> dict[str, Any]:
     try:
-        action: models.ReviewAction = decide(own(request, pk))
+        action: models.ReviewAction = decide(get_own_fact(request, pk))
     except review.RefusedError as refused:
-        raise Refusal(HTTPStatus.CONFLICT, str(refused)) from refused
-    return {"decision": action, "fact": own(request, action.fact_id)}
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
+    return {"decision": action, "fact": get_own_fact(request, action.fact_id)}
 
 
 # Several ---------------------------------------------------------------------------------------------------------
@@ -178,16 +178,16 @@ class DecidedTogether(Schema):
 
 
 @router.post(
-    "/facts/decide", response=DecidedTogether, auth=needs("review"), summary="Accept or reject many",
+    "/facts/decide", response=DecidedTogether, auth=require_scope("review"), summary="Accept or reject many",
     operation_id="decide_facts",
 )  # fmt: skip
 def decide(request: HttpRequest, given: SeveralFacts) -> Any:
     """As one batch, which one undo takes back. What was decided elsewhere meanwhile is left out and told."""
     facts = _own_facts(request, given.facts)
     try:
-        outcome = decide_together(facts, models.ReviewAction.Verb(given.verb), by=person(request))
+        outcome = decide_batch(facts, models.ReviewAction.Verb(given.verb), by=person(request))
     except review.RefusedError as refused:
-        raise Refusal(HTTPStatus.CONFLICT, str(refused)) from refused
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     actions = models.ReviewAction.objects.filter(pk__in=[one.pk for one in outcome.actions]).order_by("pk")
     gone = [review.GONE] * (len(set(given.facts)) - len(facts))
     return {"decisions": list(actions), "refusals": [*outcome.refusals, *gone]}
@@ -201,7 +201,9 @@ class Merging(Schema):
     statement: str = Field("", max_length=MAX_STATEMENT, description="Or in these words")
 
 
-@router.post("/facts/merge", response=Decided, auth=needs("review"), summary="Merge facts", operation_id="merge_facts")
+@router.post(
+    "/facts/merge", response=Decided, auth=require_scope("review"), summary="Merge facts", operation_id="merge_facts"
+)
 def merge_facts(request: HttpRequest, given: Merging) -> Any:
     """One stays, in a wording chosen or given, and supersedes the others."""
     chosen = {*given.facts, given.into or given.facts[0]}
@@ -212,8 +214,8 @@ def merge_facts(request: HttpRequest, given: Merging) -> Any:
     try:
         action = merge(facts, into, " ".join(given.statement.split()), by=person(request))
     except review.RefusedError as refused:
-        raise Refusal(HTTPStatus.CONFLICT, str(refused)) from refused
-    return {"decision": action, "fact": own(request, action.fact_id)}
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
+    return {"decision": action, "fact": get_own_fact(request, action.fact_id)}
 
 
 def _own_facts(request: HttpRequest, chosen: Collection[int]) -> list[models.Fact]:
@@ -233,16 +235,16 @@ class DecisionWithFact(Decision):
 
 
 @router.get(
-    "/decisions", response=Page[DecisionWithFact], auth=needs("review"), summary="List what can be taken back",
+    "/decisions", response=Page[DecisionWithFact], auth=require_scope("review"), summary="List what can be taken back",
     operation_id="list_decisions",
 )  # fmt: skip
 def list_decisions(request: HttpRequest, given: Query[Paging]) -> Any:
     """Decisions of the last thirty days that stand, the latest first."""
-    return page(request, can_be_undone(person(request)), LATEST, given)
+    return paginate(request, can_be_undone(person(request)), LATEST, given)
 
 
 @router.get(
-    "/learned", response=list[Fact], auth=needs("review"), summary="List what was remembered unasked",
+    "/learned", response=list[Fact], auth=require_scope("review"), summary="List what was remembered unasked",
     operation_id="list_learned",
 )  # fmt: skip
 def list_learned(request: HttpRequest) -> Any:
@@ -264,7 +266,7 @@ class Undone(Schema):
 
 
 @router.post(
-    "/decisions/{int:decision}/undo", response=Undone, auth=needs("review"), summary="Take a decision back",
+    "/decisions/{int:decision}/undo", response=Undone, auth=require_scope("review"), summary="Take a decision back",
     operation_id="undo_decision",
 )  # fmt: skip
 def undo(request: HttpRequest, decision: int, given: Undoing | None = None) -> Any:
@@ -274,7 +276,7 @@ def undo(request: HttpRequest, decision: int, given: Undoing | None = None) -> A
     if action is None:
         raise Http404
     whole = batch_of(action) if given is None or given.whole else [action]
-    facts, refusals = undo_together(whole)
+    facts, refusals = undo_batch(whole)
     if not facts:
-        raise Refusal(HTTPStatus.CONFLICT, " ".join(refusals))
+        raise ProblemError(HTTPStatus.CONFLICT, " ".join(refusals))
     return {"facts": facts, "refusals": refusals}

@@ -10,10 +10,10 @@ from django.utils import timezone
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import needs, person
+from accounts.api.auth import person, require_scope
 from memory.models.paths import encode
 from memory.retrieval.ranking import Part, Rule, Source
-from memory.retrieval.recall import EVERYTHING, Filters, MemoryItem, recall
+from memory.retrieval.recall import EVERYTHING, Filters, MemoryItem, retrieve
 from recall.openapi.fields import Moment
 
 router = Router(tags=["memory"])
@@ -96,12 +96,12 @@ class Results(Schema):
 
 
 @router.get(
-    "/search", response=Results, auth=needs("memory:read"), summary="Search everything that is remembered",
+    "/search", response=Results, auth=require_scope("memory:read"), summary="Search everything that is remembered",
     operation_id="search_memory",
 )  # fmt: skip
 def search(request: HttpRequest, given: Query[Search]) -> Results:
     """By meaning and by words, over facts, episodes, documents and what was said. The best first, with reasons."""
-    found = recall(
+    found = retrieve(
         person(request),
         given.q,
         now=timezone.now(),

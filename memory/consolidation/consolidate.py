@@ -21,15 +21,15 @@ from django.db.models import DurationField, ExpressionWrapper, F, FloatField, Q,
 from django.db.models.functions import Cast, Coalesce, Extract, Greatest, Least, Power
 
 from accounts.models import User
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.facts.validity import OVER
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.librarian import episodes
 from memory.models import Chunk, Episode, Fact, PersonalIndex
 from memory.refs import ids_by_kind
 from memory.retrieval import decay
-from recall.celery import queue
-from recall.db.notify import nudge
+from recall.celery import enqueue_on_commit
+from recall.db.notify import publish_event
 from recall.environment import setting
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
         User.DoesNotExist: the account is gone.
     """
     with transaction.atomic():
-        hold(user.pk)
+        lock_user(user.pk)
         expired = _close_validity(user, now)
         weighed = may_fade(Fact.objects.for_user(user), now).count()
         archived, fact_tokens = _archive_faded(user, now)
-        refresh(user)
+        refresh_profile(user)
         merged, merged_into, merged_tokens = _merge_overlapping(user)
         beyond, beyond_tokens = _archive_beyond_limit(user)
         report = Report(
@@ -113,7 +113,7 @@ def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
             searchable=_refresh_statistics(user),
         )
         if report.did_something:
-            nudge(f"user-{user.pk}", "memory")
+            publish_event(f"user-{user.pk}", "memory")
         transaction.set_rollback(rehearse)
     return report
 
@@ -170,7 +170,7 @@ def _archive_faded(user: User, now: datetime) -> tuple[int, int]:
 def may_fade(facts: FactQuerySet, now: datetime) -> FactQuerySet:
     """Active facts that are old enough, but for those that never fade: with a key, or vouched for by a person."""
     old = facts.filter(status=Fact.Status.ACTIVE, key="", recorded_at__lte=now - decay.ARCHIVED_FROM_AGE)
-    found: FactQuerySet = old.nobodys()
+    found: FactQuerySet = old.unconfirmed()
     return found
 
 
@@ -215,7 +215,7 @@ def _merge_overlapping(user: User) -> tuple[int, int, int]:
             merged, made = merged + len(group), made + 1
             saved += sum(episode.tokens for episode in group) - whole.tokens
     if made:
-        queue("memory.tasks.embed")
+        enqueue_on_commit("memory.tasks.embed")
     return merged, made, saved
 
 
@@ -245,7 +245,7 @@ def _refresh_statistics(user: User) -> int:
     """How many rows a search of theirs looks at; large collections are searched in another way (`PersonalIndex`)."""
     rows = (
         Fact.objects.for_user(user).filter(status__in=SEARCHABLE_FACTS).count()
-        + Episode.objects.for_user(user).told().count()
+        + Episode.objects.for_user(user).unmerged().count()
         + Chunk.objects.for_user(user).count()
     )
     index, is_new = PersonalIndex.objects.get_or_create(user=user, defaults={"rows": rows})

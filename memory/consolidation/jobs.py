@@ -18,10 +18,10 @@ from django.db import DatabaseError, transaction
 from django.db.models import F
 
 from memory.consolidation.consolidate import Report, consolidate
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.models import Consolidation
-from recall.celery import queue
-from recall.db.notify import nudge
+from recall.celery import enqueue_on_commit
+from recall.db.notify import publish_event
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -41,7 +41,7 @@ NOT_DONE: Final = "It was not done, and nothing was changed. It is tried again a
 FIGURES: Final = tuple(one.name for one in fields(Report) if one.name != "user_id")
 
 
-def ask(user: User) -> Consolidation:
+def request_consolidation(user: User) -> Consolidation:
     """Have the person's memory tidied up soon; the row that waits. One that waits already is the one."""
     mine = Consolidation.objects.for_user(user)
     waiting = mine.filter(state=State.WAITING).first()
@@ -49,11 +49,11 @@ def ask(user: User) -> Consolidation:
         return waiting
     Consolidation.objects.bulk_create([Consolidation(user=user, how=How.ASKED)], ignore_conflicts=True)
     asked = mine.latest("pk")  # mine, or that of a request that came first
-    queue(TASK, asked.pk)
+    enqueue_on_commit(TASK, asked.pk)
     return asked
 
 
-def carry_out(consolidation_id: int, now: datetime) -> None:
+def run_requested(consolidation_id: int, now: datetime) -> None:
     """Do what was asked for, if it still waits."""
     waiting = Consolidation.objects.filter(pk=consolidation_id, state=State.WAITING)
     waiting.update(attempts=F("attempts") + 1)  # by itself: a worker that is killed has tried
@@ -69,16 +69,16 @@ def carry_out(consolidation_id: int, now: datetime) -> None:
 
 @transaction.atomic
 def _carry_out(asked: Consolidation, now: datetime) -> None:
-    hold(asked.user_id)
+    lock_user(asked.user_id)
     mine = Consolidation.objects.select_for_update(of=("self",)).filter(pk=asked.pk, state=State.WAITING)
     if mine.exists():
         mine.update(**_done(consolidate(asked.user, now), now))
         _drop_old(asked.user)
-        nudge(f"user-{asked.user_id}", "memory")
+        publish_event(f"user-{asked.user_id}", "memory")
 
 
 @transaction.atomic
-def tidy(user: User, how: Consolidation.How, now: datetime) -> Report:
+def run_consolidation(user: User, how: Consolidation.How, now: datetime) -> Report:
     """Do it now, and write down what it did.
 
     Raises:
@@ -94,7 +94,7 @@ def requeue_waiting(now: datetime) -> None:
     """Queue what waits for too long; what was tried too often is given up, and says so."""
     for asked in Consolidation.objects.filter(state=State.WAITING, created_at__lte=now - STALE):
         if asked.attempts < MOST_ATTEMPTS:
-            queue(TASK, asked.pk)
+            enqueue_on_commit(TASK, asked.pk)
         else:
             _give_up(asked, now)
 

@@ -18,7 +18,7 @@ FOLDER: Final = "/artifacts"
 CUT_OFF: Final = "\n\n[The rest was left out: a kept result has at most {:,} characters.]"
 
 
-def keep_artifact(user: User, conversation_ref: str, name: str, text: str) -> str:
+def store_artifact(user: User, conversation_ref: str, name: str, text: str) -> str:
     """Keep `text` as a document and say where; the same text under the same name is kept once.
 
     `conversation_ref` names the folder, `name` what it is the result of, such as `web_search 3`.
@@ -27,7 +27,7 @@ def keep_artifact(user: User, conversation_ref: str, name: str, text: str) -> st
     digest = hashlib.sha256(kept.encode()).hexdigest()
     origin = revisions.Origin(Document.Source.IMPORT, content_hash=digest)
     folder = _folder(conversation_ref)
-    for path in tree.numbered(tree.joined(folder, tree.fitting_name(name))):
+    for path in tree.numbered(tree.join_path(folder, tree.fitting_name(name))):
         standing = Document.objects.for_user(user).filter(path=path).values_list("content_hash", flat=True).first()
         if standing == digest:
             return path
@@ -50,7 +50,7 @@ def remove_old_artifacts(before: datetime, most: int) -> int:
 
 
 def _folder(conversation_ref: str) -> str:
-    return tree.joined(FOLDER, tree.fitting_name(conversation_ref))
+    return tree.join_path(FOLDER, tree.fitting_name(conversation_ref))
 
 
 def _within_limits(text: str) -> str:

@@ -17,12 +17,12 @@ from uuid import uuid4
 from django.db.models import Q
 from django.utils import timezone
 
-from memory.facts.links import give_way, take_place
+from memory.facts.links import link_superseded, mark_superseded
 from memory.models import Document, Fact, ReviewAction
-from memory.text.fact_lines import Edit, edited, facts_in, lines_of, renamed, statement_of, value_of
+from memory.text.fact_lines import Edit, diff_fact_lines, facts_in, lines_of, renamed, statement_of, value_of
 from memory.text.secrets_filter import sensitive
-from recall.celery import queue
-from recall.llm.tokens import count
+from recall.celery import enqueue_on_commit
+from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -62,7 +62,7 @@ def hold(user: User, path: str) -> None:
         _locked(user.pk, facts_in(text))
 
 
-def follow(document: Document, text: str) -> Followed:
+def apply_edits(document: Document, text: str) -> Followed:
     """Supersede the facts whose lines a person reworded in `text`, and say which are to be rejected.
 
     Within the transaction that writes `text`, whose document is locked.
@@ -71,8 +71,8 @@ def follow(document: Document, text: str) -> Followed:
     if not before and not after:
         return Followed(text)
     if not is_profile(document):
-        return Followed(edited("", text, {}).text)
-    edit = edited(document.text, text, heirs(document.user_id, set(after) - set(before)))
+        return Followed(diff_fact_lines("", text, {}).text)
+    edit = diff_fact_lines(document.text, text, active_successors(document.user_id, set(after) - set(before)))
     active = {fact.pk: fact for fact in _locked(document.user_id, before) if fact.status == Fact.Status.ACTIVE}
     new: dict[int, int] = {}
     for fact, words in edit.reworded.items():
@@ -109,7 +109,7 @@ def gone_with(user: User, documents: Iterable[Document]) -> list[Fact]:
     return [fact for fact in _locked(user.pk, ids) if fact.status == Fact.Status.ACTIVE]
 
 
-def heirs(user_id: int, facts: Collection[int]) -> dict[int, int]:
+def active_successors(user_id: int, facts: Collection[int]) -> dict[int, int]:
     """Each superseded fact's newest one that is active; those without are left out."""
     now_at = {fact: fact for fact in facts}
     found: dict[int, int] = {}
@@ -146,12 +146,12 @@ def _supersede(old: Fact, words: str, by: User) -> Fact:
     before: dict[str, Any] = {
         str(old.pk): {"status": old.status, "reason": old.reason, "superseded_at": None, "superseded_by_id": None}
     }
-    give_way([old.pk], at=now)
+    mark_superseded([old.pk], at=now)
     statement = statement_of(words, old.statement)
     new: Fact = Fact.objects.create(
         user_id=old.user_id,
         statement=statement,
-        tokens=count(statement),
+        tokens=count_tokens(statement),
         kind=old.kind,
         key=old.key,
         value=value_of(words, old.statement, old.value),
@@ -165,8 +165,8 @@ def _supersede(old: Fact, words: str, by: User) -> Fact:
         message_id=old.message_id,
         quote=words,
     )
-    take_place(new, [old.pk])
+    link_superseded(new, [old.pk])
     before[str(new.pk)] = {"status": Fact.Status.REJECTED, "reason": TAKEN_BACK}
     ReviewAction.objects.create(user_id=old.user_id, fact=new, verb=ReviewAction.Verb.EDIT, by=by, before=before)
-    queue("memory.tasks.embed")
+    enqueue_on_commit("memory.tasks.embed")
     return new

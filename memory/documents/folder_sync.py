@@ -25,7 +25,7 @@ from memory.documents import revisions, tree
 from memory.documents.readers import NotReadable, read_file
 from memory.models import Document, Revision
 from memory.models.paths import encode
-from recall.db.connections import let_go
+from recall.db.connections import release_connection
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -162,7 +162,7 @@ def _sync_one(user: User, file: Incoming, identity: str, at: str, *, dry_run: bo
     outcome = _decided(user, known, path, digest)
     if outcome.what not in WRITTEN:
         return outcome
-    let_go()
+    release_connection()
     try:
         text = read_file(file.name, file.content, waiting=user.pk)
     except NotReadable as refusal:

@@ -26,7 +26,7 @@ class _Changes:
     """Of each addition: the lines of the base in whose place it stands; empty: between two."""
 
 
-def merged(base: str, person: str, librarian: str) -> str:
+def three_way_merge(base: str, person: str, librarian: str) -> str:
     """The text with both sides' changes to `base`. Every line of the person's that is not of `base` is in it, in order.
 
     A line that either took out is gone. Where both reworded the same line, the person's words stand alone.
@@ -67,7 +67,7 @@ def taken_out(versions: Iterable[Version]) -> frozenset[str]:
     return frozenset(gone)
 
 
-def brought_up_to_date(versions: Sequence[Version], new: str) -> str:
+def rebase_generated(versions: Sequence[Version], new: str) -> str:
     """A text of the librarian's, written anew, with all that a person changed in the versions so far.
 
     Of the latest version, the lines that the librarian wrote give way to those of `new`; the person's stay.
@@ -77,7 +77,7 @@ def brought_up_to_date(versions: Sequence[Version], new: str) -> str:
     latest = versions[-1][1]
     own = _by_librarian(versions)
     base = [line for line in _split(latest) if words_of(without_marks(line)) in own or not line.strip()]
-    return merged("\n".join(base), latest, without(new, taken_out(versions)))
+    return three_way_merge("\n".join(base), latest, without(new, taken_out(versions)))
 
 
 def _by_librarian(versions: Iterable[Version]) -> set[str]:

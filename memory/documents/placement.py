@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from memory.documents.tree import ROOT, fitting_name, joined, name_of, parent_of
+from memory.documents.tree import ROOT, fitting_name, join_path, name_of, parent_of
 from memory.embeddings.port import embedder
 from memory.librarian.engine import Folder, ProposedDocument
 from memory.models import Document
@@ -41,7 +41,7 @@ _FILLERS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExistingDocument:
     """A document or folder that is there."""
 
     path: str
@@ -50,7 +50,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """Where a proposal goes, and why."""
 
     path: str
@@ -63,44 +63,44 @@ type Likeness = Callable[[str, str], float]
 """Cosine of two titles, −1…1."""
 
 
-def placed(user: User, proposals: Sequence[ProposedDocument]) -> list[Place]:
+def placed(user: User, proposals: Sequence[ProposedDocument]) -> list[Placement]:
     """A place for each proposal, in order. Two on one subject get the same."""
     if not proposals:
         return []
-    known = standing(user)
+    known = load_existing(user)
     likeness = _likeness({*(p.title for p in proposals), *(p.topic for p in proposals), *_names(known)})
-    places: list[Place] = []
+    places: list[Placement] = []
     for proposal in proposals:
         place = choose(proposal, known, likeness)
-        known.append(Standing(place.path, proposal.title, place.mark))
+        known.append(ExistingDocument(place.path, proposal.title, place.mark))
         places.append(place)
     return places
 
 
-def standing(user: User) -> list[Standing]:
+def load_existing(user: User) -> list[ExistingDocument]:
     """Documents that may be added to: those of the librarian's subjects, wherever they are, and the person's own."""
     folders = [f"/{folder}" for folder in Folder]
     documents = Document.objects.for_user(user).filter(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
     found = documents.order_by("-changed_at").values_list("path", "title", "external_id")[: MOST_KNOWN * 5]
-    mine = (Standing(*row) for row in found)
+    mine = (ExistingDocument(*row) for row in found)
     return [one for one in mine if one.mark.startswith(MARK) or one.path.startswith(tuple(f"{f}/" for f in folders))][
         :MOST_KNOWN
     ]
 
 
-def choose(proposal: ProposedDocument, known: Sequence[Standing], likeness: Likeness) -> Place:
+def choose(proposal: ProposedDocument, known: Sequence[ExistingDocument], likeness: Likeness) -> Placement:
     """The place of one proposal among what is known."""
     mark = mark_of(proposal)
     if same := next((one for one in known if one.mark == mark), None):
-        return Place(same.path, mark, "known")
+        return Placement(same.path, mark, "known")
     folder = f"/{proposal.folder}"
     near = [one for one in known if one.path.startswith(f"{folder}/") or one.mark.startswith(MARK)]
     if alike := next((one for one in near if same_words(proposal.title, one)), None):
-        return Place(alike.path, alike.mark or mark, "words")
+        return Placement(alike.path, alike.mark or mark, "words")
     closest = max(near, key=lambda one: likeness(proposal.title, one.title), default=None)
     if closest is not None and likeness(proposal.title, closest.title) >= SAME_SUBJECT:
-        return Place(closest.path, closest.mark or mark, "meaning")
-    return Place(joined(_folder(proposal, known, likeness), fitting_name(proposal.title)), mark, "new")
+        return Placement(closest.path, closest.mark or mark, "meaning")
+    return Placement(join_path(_folder(proposal, known, likeness), fitting_name(proposal.title)), mark, "new")
 
 
 def mark_of(proposal: ProposedDocument) -> str:
@@ -109,13 +109,13 @@ def mark_of(proposal: ProposedDocument) -> str:
     return f"{MARK}{hashlib.sha256(subject.encode()).hexdigest()[:32]}"
 
 
-def same_words(title: str, one: Standing) -> bool:
+def same_words(title: str, one: ExistingDocument) -> bool:
     """Whether a title has the words of a document's title, or of its name."""
     words = _content(title)
     return any(_share(words, _content(name)) >= SAME_WORDS for name in (one.title, name_of(one.path)))
 
 
-def _folder(proposal: ProposedDocument, known: Iterable[Standing], likeness: Likeness) -> str:
+def _folder(proposal: ProposedDocument, known: Iterable[ExistingDocument], likeness: Likeness) -> str:
     """The folder of the topic, as it is called already; without a topic, or one that is the title, the engine's own."""
     folder = f"/{proposal.folder}"
     topic = proposal.topic
@@ -129,7 +129,7 @@ def _folder(proposal: ProposedDocument, known: Iterable[Standing], likeness: Lik
     closest = max(inside, key=lambda path: likeness(topic, name_of(path)), default="")
     if closest and likeness(topic, name_of(closest)) >= SAME_SUBJECT:
         return closest
-    return joined(folder, fitting_name(topic))
+    return join_path(folder, fitting_name(topic))
 
 
 def _content(title: str) -> frozenset[str]:
@@ -145,7 +145,7 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-def _names(known: Iterable[Standing]) -> set[str]:
+def _names(known: Iterable[ExistingDocument]) -> set[str]:
     paths = {one.path for one in known} | {parent_of(one.path) for one in known} - {ROOT}
     return {one.title for one in known} | {name_of(path) for path in paths}
 

@@ -19,7 +19,7 @@ from memory.documents.fact_line_edits import is_profile
 from memory.documents.revisions import BEGINNINGS
 from memory.models import Document, Fact
 from memory.text.fact_lines import facts_in, lines_of
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -28,7 +28,7 @@ FOLDER: Final = "/profile"
 PROSE: Final = "prose"
 """`ProfileLine.kind` of a line the person wrote; a fact's line has the fact's kind."""
 
-_DOCUMENTS: Final = Prepared(
+_DOCUMENTS: Final = PreparedQuery(
     lambda user: (
         Document.objects.filter(user=user)
         .under(FOLDER)
@@ -37,7 +37,7 @@ _DOCUMENTS: Final = Prepared(
     ),
     user=int,
 )
-_GUARANTEED: Final = Prepared(
+_GUARANTEED: Final = PreparedQuery(
     lambda user, now: Fact.objects.filter(user=user).defer("vector", "search").guaranteed(now), user=int, now=datetime
 )
 _FIRST: Final = {beginning.path: place for place, beginning in enumerate(BEGINNINGS)}

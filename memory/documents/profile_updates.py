@@ -15,13 +15,13 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from memory.documents import revisions
-from memory.documents.fact_line_edits import MARK_OF_ORIGIN, PROFILE, heirs
-from memory.documents.tree import fitting_name, joined, name_of
+from memory.documents.fact_line_edits import MARK_OF_ORIGIN, PROFILE, active_successors
+from memory.documents.tree import fitting_name, join_path, name_of
 from memory.models import Document, Fact, Revision
 from memory.models.facts import GUARANTEED_IMPORTANCE
 from memory.models.kinds import Kind
 from memory.models.paths import encode
-from memory.text.fact_lines import facts_in, woven
+from memory.text.fact_lines import facts_in, sync_fact_lines
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -57,7 +57,7 @@ class _Desk:
     """Document → fact → statement."""
 
 
-def refresh(user: User) -> bool:
+def refresh_profile(user: User) -> bool:
     """Bring the profile's documents in line with the person's active facts; whether anything was written.
 
     The one place where the librarian writes profile lines. Within the transaction that changed the facts.
@@ -67,7 +67,7 @@ def refresh(user: User) -> bool:
         desk = _Desk(user, _documents(user))
         standing = {fact: document for document in desk.documents for fact in facts_in(document.text)}
         facts = _tellable(user, standing)
-        taken_over = heirs(user.pk, standing.keys() - {fact.pk for fact in facts})
+        taken_over = active_successors(user.pk, standing.keys() - {fact.pk for fact in facts})
         _give_places(desk, facts, standing, taken_over)
         changed = [_rewrite(document, desk.holds.get(document.pk, {}), taken_over) for document in desk.documents]
         return any(changed)
@@ -111,7 +111,7 @@ def _give_places(
 
 
 def _rewrite(document: Document, holds: Mapping[int, str], taken_over: Mapping[int, int]) -> bool:
-    text = woven(document.text, holds, taken_over)
+    text = sync_fact_lines(document.text, holds, taken_over)
     is_changed = revisions.write(document, text, Revision.Author.LIBRARIAN, NOTE)
     if is_changed and not text.strip() and _is_the_librarians_alone(document):
         document.delete()
@@ -150,7 +150,7 @@ def _of_person(name: str, desk: _Desk) -> Document | None:
     alike = [one for one in people if called[one.pk].split()[:1] == [name.casefold()]]
     if same or len(alike) == 1:
         return (same or alike)[0]
-    return _at(joined(PEOPLE, fitting_name(name)), desk, title=name)
+    return _at(join_path(PEOPLE, fitting_name(name)), desk, title=name)
 
 
 def _origin(document: Document) -> str:

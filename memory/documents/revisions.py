@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, Literal
 from django.db import IntegrityError, transaction
 
 from memory.documents import fact_line_edits
-from memory.documents.merge import merged
+from memory.documents.merge import three_way_merge
 from memory.index.indexer import index_document
 from memory.models import Document, Revision
-from recall.db.notify import nudge
-from recall.llm.tokens import count
+from recall.db.notify import publish_event
+from recall.llm.tokens import count_tokens
 from recall.text import storable
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class StarterDocument:
     """A document that everybody has, and what the page says while it is empty."""
 
     path: str
@@ -32,19 +32,19 @@ class Beginning:
 
 
 BEGINNINGS: Final = (
-    Beginning(
+    StarterDocument(
         "/profile/identity",
         "Who you are",
         "Your name, where you live, the people around you, what you do. For example: “I am a nurse in Porto, "
         "and I live with my wife Ana and our dog Rufus.”",
     ),
-    Beginning(
+    StarterDocument(
         "/profile/preferences",
         "What you prefer",
         "How you like to be answered and what you like or avoid. For example: “Short answers, metric units, "
         "no meat in recipes.”",
     ),
-    Beginning(
+    StarterDocument(
         "/profile/goals",
         "What you are after",
         "What you are working towards, so that answers can help with it. For example: “Run a marathon in spring.”",
@@ -135,7 +135,7 @@ def save(
         document = _locked(user, path, title or title_of(path))
         newest = newest_revision(document)
         if newest is not None and newest.number != started_from:
-            text = merged(_all_but_the_librarians(document, newest, started_from), text, document.text)
+            text = three_way_merge(_all_but_the_librarians(document, newest, started_from), text, document.text)
         _put(document, text, author, note)
     return document
 
@@ -154,7 +154,7 @@ def _put(document: Document, text: str, author: str, note: str) -> None:
     if author == Revision.Author.LIBRARIAN or text == document.text:
         write(document, text, author, note)
         return
-    followed = fact_line_edits.follow(document, text)
+    followed = fact_line_edits.apply_edits(document, text)
     write(document, followed.text, author, note)
     fact_line_edits.give_up(followed.removed, document.user)
 
@@ -197,7 +197,7 @@ def add(user: User, path: str, text: str, author: str, origin: Origin, *, title:
     text = storable(text)
     _write(
         document,
-        text if author == Revision.Author.LIBRARIAN else fact_line_edits.follow(document, text).text,
+        text if author == Revision.Author.LIBRARIAN else fact_line_edits.apply_edits(document, text).text,
         author,
         note,
         number=1,
@@ -328,7 +328,7 @@ def _write(document: Document, text: str, author: str, note: str, *, number: int
         user_id=document.user_id, document=document, number=number, text=text, author=author, note=note
     )
     document.text = text
-    document.tokens = count(document.shown)
+    document.tokens = count_tokens(document.display_text)
     document.save(update_fields=["text", "tokens", "changed_at"])
     index_document(document)
-    nudge(f"user-{document.user_id}", "memory")
+    publish_event(f"user-{document.user_id}", "memory")

@@ -20,12 +20,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from memory.documents import fact_line_edits, tree
-from memory.facts.bulk_review import undo_together
-from memory.forget_epoch import hold
+from memory.facts.bulk_review import undo_batch
+from memory.forget_epoch import lock_user
 from memory.index.indexer import index_document
 from memory.models import DeletedDocument, Document, ReviewAction
 from memory.text.fact_lines import facts_in
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -45,7 +45,7 @@ def delete(user: User, path: str) -> tuple[datetime, list[tree.Gone]]:
     Raises:
         ValidationError: `path` is no path.
     """
-    hold(user.pk)
+    lock_user(user.pk)
     moment = timezone.now()
     going = Document.objects.for_user(user).under(path)
     fact_line_edits.gone_with(
@@ -65,15 +65,15 @@ def delete(user: User, path: str) -> tuple[datetime, list[tree.Gone]]:
 @transaction.atomic
 def undo(user: User, moment: datetime) -> list[Document]:
     """Bring back what was deleted at that moment; where something else stands by now, beside it. By path."""
-    hold(user.pk)
+    lock_user(user.pk)
     mine = DeletedDocument.objects.for_user(user).filter(deleted_at=moment)
     rows = list(mine.order_by("pk").select_for_update())
     back = [_brought_back(user, row) for row in rows]
     DeletedDocument.objects.filter(pk__in=[row.pk for row in rows]).delete()
     decisions = ReviewAction.objects.for_user(user).filter(pk__in={pk for row in rows for pk in row.decisions})
-    undo_together(list(decisions.select_related("fact").order_by("-pk")))  # a fact that changed since stays as it is
+    undo_batch(list(decisions.select_related("fact").order_by("-pk")))  # a fact that changed since stays as it is
     if back:
-        nudge(f"user-{user.pk}", "memory")
+        publish_event(f"user-{user.pk}", "memory")
     return sorted(back, key=lambda document: tree.by_name(document.path))
 
 

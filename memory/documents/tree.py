@@ -18,7 +18,7 @@ from accounts.api import idempotency
 from memory.documents import fact_line_edits
 from memory.models import Document
 from memory.models.paths import MAX_DEPTH, decode, encode
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 from recall.text import storable
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ GROUP BY head
 """
 
 
-def level(user: User, folder: str = ROOT) -> list[Entry]:
+def list_folder(user: User, folder: str = ROOT) -> list[Entry]:
     """What stands in a folder, one level deep, by name.
 
     Raises:
@@ -148,7 +148,7 @@ def parent_of(path: str) -> str:
     return path.rpartition("/")[0] or ROOT
 
 
-def joined(folder: str, name: str) -> str:
+def join_path(folder: str, name: str) -> str:
     """The path of `name` in `folder`."""
     return f"{folder.rstrip('/')}/{name}"
 
@@ -183,7 +183,7 @@ def numbered(path: str) -> Iterator[str]:
     yield path
     name = PurePosixPath(name_of(path))
     for number in range(2, 1_000):
-        yield joined(parent_of(path), fitting_name(f"{name.stem[:100]} ({number}){name.suffix}"))
+        yield join_path(parent_of(path), fitting_name(f"{name.stem[:100]} ({number}){name.suffix}"))
 
 
 # Moving and deleting ---------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def rename(user: User, path: str, name: str) -> int:
     """
     if "/" in name:
         raise ValidationError("A name has no “/” in it. To put it into another folder, move it.")
-    return move(user, path, joined(parent_of(path), name))
+    return move(user, path, join_path(parent_of(path), name))
 
 
 def _move(user: User, old: str, new: str, *, alone: bool) -> int:
@@ -247,7 +247,7 @@ def _move(user: User, old: str, new: str, *, alone: bool) -> int:
     _retitle(user, old, new)
     if not alone:
         moved.send(Document, user=user, old=decode(old), new=decode(new))
-    nudge(f"user-{user.pk}", "memory")
+    publish_event(f"user-{user.pk}", "memory")
     return len(moving)
 
 
@@ -301,7 +301,7 @@ def delete(user: User, path: str, *, alone: bool = False) -> list[Gone]:
     fact_line_edits.give_up(told, user)
     if rows:
         idempotency.drop_answers(user)
-        nudge(f"user-{user.pk}", "memory")
+        publish_event(f"user-{user.pk}", "memory")
     return sorted((Gone(*row) for _, *row in rows), key=lambda gone: by_name(gone.path))
 
 
@@ -330,7 +330,7 @@ def set_tags(document: Document, tags: Iterable[str]) -> list[str]:
         raise ValidationError(f"A tag has at most {MAX_TAG} characters.")
     document.tags = kept
     document.save(update_fields=["tags"])
-    nudge(f"user-{document.user_id}", "memory")
+    publish_event(f"user-{document.user_id}", "memory")
     return kept
 
 

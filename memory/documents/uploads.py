@@ -23,12 +23,12 @@ from django.utils import timezone
 
 from memory.documents import revisions, tree
 from memory.documents.readers import NotReadable, read_file, recognise
-from memory.forget_epoch import held
+from memory.forget_epoch import try_lock_user
 from memory.models import Document, Revision, Upload
 from memory.models.paths import encode
-from recall.celery import queue
-from recall.db.connections import let_go
-from recall.db.notify import nudge
+from recall.celery import enqueue_on_commit
+from recall.db.connections import release_connection
+from recall.db.notify import publish_event
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -84,7 +84,7 @@ def _checked(user: User, name: str, content: bytes, folder: str) -> str:
     if len(content) > largest * MEGABYTE:
         raise UploadRefusedError(f"This file has {len(content) / MEGABYTE:.1f} MB; {largest} MB are the limit.")
     try:
-        encode(tree.joined(folder, "x"))
+        encode(tree.join_path(folder, "x"))
         kind = recognise(name, content)
     except ValidationError as error:
         raise UploadRefusedError(error.messages[0]) from error
@@ -111,7 +111,7 @@ def requeue_stale() -> int:
     """Queue the files that wait, or whose worker was lost; how many they were."""
     due = list(_due().order_by("created_at").values_list("pk", flat=True)[:REQUEUE_AT_ONCE])
     for pk in due:
-        queue(READ_TASK, pk)
+        enqueue_on_commit(READ_TASK, pk)
     return len(due)
 
 
@@ -121,24 +121,24 @@ def _due() -> QuerySet[Upload]:
 
 
 def _queue(upload: Upload) -> None:
-    queue(READ_TASK, upload.pk)
+    enqueue_on_commit(READ_TASK, upload.pk)
     _tell(upload)
 
 
 def _tell(upload: Upload) -> None:
-    nudge(f"user-{upload.user_id}", "memory", upload=upload.pk)
+    publish_event(f"user-{upload.user_id}", "memory", upload=upload.pk)
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
 
 
-def read(upload_id: int) -> None:
+def process_upload(upload_id: int) -> None:
     """Make a document of the file, if it waits and nobody else is at it."""
     upload = _claim(upload_id)
     if upload is None:
         return
     content = bytes(upload.content or b"")
-    let_go()
+    release_connection()
     try:
         text = read_file(upload.name, content)
     except NotReadable as refusal:
@@ -165,7 +165,7 @@ def _claim(upload_id: int) -> Upload | None:
 
 @transaction.atomic
 def _finish(upload: Upload, text: str, content_hash: str) -> None:
-    mine = _still_mine(upload) if held(upload.user_id) else None  # nothing is forgotten meanwhile
+    mine = _still_mine(upload) if try_lock_user(upload.user_id) else None  # nothing is forgotten meanwhile
     if mine is None:
         return
     mine.document = _document(mine, text, content_hash)
@@ -200,7 +200,7 @@ def _document(upload: Upload, text: str, content_hash: str) -> Document:
     origin = revisions.Origin(Document.Source.UPLOAD, content_hash=content_hash)
     note = f"Read from {upload.name}"[:200]
     author = Revision.Author.IMPORT
-    for path in tree.numbered(tree.joined(upload.folder, tree.fitting_name(upload.name))):
+    for path in tree.numbered(tree.join_path(upload.folder, tree.fitting_name(upload.name))):
         standing = Document.objects.for_user(upload.user).filter(path=path).first()
         if standing is None:
             title = PurePosixPath(upload.name).stem

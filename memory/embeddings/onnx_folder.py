@@ -30,7 +30,7 @@ PRINT_BYTES: Final = 1 << 20
 """So much of the graph, and its size, tell it from another one of the same name."""
 
 
-class FromFolder:
+class OnnxEmbedder:
     """The model of a folder that the settings found to hold one.
 
     Raises:

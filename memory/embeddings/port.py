@@ -83,9 +83,9 @@ def _load(name: str) -> Embedder:
 
 @cache
 def _load_folder(folder: Path) -> Embedder:
-    from memory.embeddings.onnx_folder import FromFolder
+    from memory.embeddings.onnx_folder import OnnxEmbedder
 
-    return FromFolder(folder)
+    return OnnxEmbedder(folder)
 
 
 def _minilm(cache_dir: Path, name: str) -> Embedder:

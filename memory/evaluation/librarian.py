@@ -20,7 +20,7 @@ from statistics import median
 
 from memory.evaluation.labels import Label, LabelledMessage, found
 from memory.librarian.decision import Outcome, decide
-from memory.librarian.engine import Engine, ProposedFact, Reading, Usage
+from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact, Usage
 from memory.ports.source import Utterance
 
 
@@ -82,7 +82,7 @@ class Evaluation:
         return median(self.milliseconds) if self.milliseconds else 0.0
 
 
-def evaluate_messages(file: str, messages: Iterable[LabelledMessage], engine: Engine) -> Evaluation:
+def evaluate_messages(file: str, messages: Iterable[LabelledMessage], engine: ExtractionEngine) -> Evaluation:
     """Run `engine` over the messages, one reading each.
 
     Raises:
@@ -94,11 +94,11 @@ def evaluate_messages(file: str, messages: Iterable[LabelledMessage], engine: En
     return evaluation
 
 
-def _proposed(evaluation: Evaluation, message: LabelledMessage, engine: Engine) -> list[ProposedFact]:
+def _proposed(evaluation: Evaluation, message: LabelledMessage, engine: ExtractionEngine) -> list[ProposedFact]:
     """What the engine proposes for one message and the decision does not drop."""
     utterances = utterances_of(message)
     began = time.perf_counter()
-    extraction = engine.extract(Reading(utterances, "", message.zone))
+    extraction = engine.extract(ExtractionInput(utterances, "", message.zone))
     evaluation.milliseconds.append((time.perf_counter() - began) * 1000)
     evaluation.usage += extraction.usage
     evaluation.messages += 1

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memory.evaluation.layouts import Conversation, Item
 from memory.librarian.decision import Outcome, decide
-from memory.librarian.engine import Engine, ProposedFact, Reading
+from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact
 from memory.ports.source import Utterance
 
 type Verdict = Literal["right", "junk", "wrong_attribution", "wrong"]
@@ -55,7 +55,7 @@ class _Checked(BaseModel):
     verdict: Verdict
 
 
-def proposals(conversations: Iterable[Conversation], engine: Engine) -> Iterator[Sampled]:
+def proposals(conversations: Iterable[Conversation], engine: ExtractionEngine) -> Iterator[Sampled]:
     """What the engine proposes on the user's messages, and the decision does not drop; one reading a message.
 
     Raises:
@@ -90,9 +90,9 @@ def rates(verdicts: Counter[str]) -> str:
     return f"Checked by hand: {total} proposals; {', '.join(shares)}."
 
 
-def _of_message(conversation: Conversation, number: int, item: Item, engine: Engine) -> Iterator[Sampled]:
+def _of_message(conversation: Conversation, number: int, item: Item, engine: ExtractionEngine) -> Iterator[Sampled]:
     utterance = Utterance(number, number, "user", item.text, item.when)
-    for proposal in engine.extract(Reading([utterance], "", ZONE)).facts:
+    for proposal in engine.extract(ExtractionInput([utterance], "", ZONE)).facts:
         decision = decide(proposal, [utterance], ())
         if decision.outcome != Outcome.DROP:
             yield _sampled(proposal, item, conversation, f"{decision.outcome.value}: {decision.reason}")

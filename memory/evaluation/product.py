@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 from memory.embeddings.port import embedder
 from memory.evaluation.layouts import Conversation, ItemId
 from memory.evaluation.run import Answer, Product
-from memory.index.indexer import embed_waiting
+from memory.index.indexer import embed_pending
 from memory.models import Chunk
-from memory.ports.source import Utterance, source
-from memory.retrieval.ranking import Profile
-from memory.retrieval.recall import MemoryItem, Recollection, recall
+from memory.ports.source import Utterance, get_source
+from memory.retrieval.ranking import RankingProfile
+from memory.retrieval.recall import MemoryItem, RetrievalResult, retrieve
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -23,7 +23,7 @@ SECONDS_AT_A_TIME: Final = 5.0
 """Of embedding, between two looks whether this user's rows are done: others' may wait, too."""
 
 
-def recall_itself(profile: Profile) -> Product:
+def recall_itself(profile: RankingProfile) -> Product:
     """Recall's retrieval with the weights of `profile`."""
     return Product(name=f"Recall, {profile.name}", store=store, index=index, ask=partial(ask, profile))
 
@@ -36,7 +36,7 @@ def store(user: User, conversation: Conversation) -> Mapping[ItemId, int]:
             Utterance(0, number, item.role, item.text, item.when, item.author)
             for number, item in enumerate(session.items, start=1)
         ]
-        messages = source().store(user, f"{conversation.id}, {session.items[0].when:%d %B %Y}", said)
+        messages = get_source().import_conversation(user, f"{conversation.id}, {session.items[0].when:%d %B %Y}", said)
         stored |= zip([item.id for item in session.items], messages, strict=True)
     return stored
 
@@ -45,15 +45,15 @@ def index(user: User) -> None:
     """Do what the worker does after an import, until every passage of this user has its vector."""
     waiting = Chunk.objects.for_user(user).exclude(embedded_by=embedder().name)
     while waiting.exists():
-        embed_waiting(SECONDS_AT_A_TIME)
+        embed_pending(SECONDS_AT_A_TIME)
 
 
-def ask(profile: Profile, user: User, question: str, now: datetime) -> Answer:
+def ask(profile: RankingProfile, user: User, question: str, now: datetime) -> Answer:
     """What the retrieval of a turn brings back at `now`."""
-    return answer(recall(user, question, now=now, profile=profile))
+    return answer(retrieve(user, question, now=now, profile=profile))
 
 
-def answer(recollection: Recollection) -> Answer:
+def answer(recollection: RetrievalResult) -> Answer:
     """The messages that the memories rest on: those kept in their order, then those cut, best score first."""
     cut = sorted((left_out.item for left_out in recollection.cut), key=lambda item: -item.score)
     kept = _messages(recollection.kept)

@@ -14,7 +14,7 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import Q
 
-from memory.facts.contradiction import contradicted
+from memory.facts.contradiction import load_contradictions
 from memory.facts.review import accept, reject
 from memory.facts.undo import RefusedError, locked_facts, undo
 from memory.models import Fact, ReviewAction
@@ -43,7 +43,7 @@ class Outcome:
     """Why the others stayed as they were, one sentence each."""
 
 
-def decide_together(facts: Iterable[Fact], verb: ReviewAction.Verb, *, by: User) -> Outcome:
+def decide_batch(facts: Iterable[Fact], verb: ReviewAction.Verb, *, by: User) -> Outcome:
     """Accept or reject each of `facts`, as one batch; of rivals for a key the one that came last holds.
 
     Raises:
@@ -73,7 +73,7 @@ def batch_of(action: ReviewAction, *, of_everybody: bool = False) -> list[Review
     return list(mine.order_by("-pk")) or [action]
 
 
-def undo_together(actions: Sequence[ReviewAction]) -> tuple[list[Fact], list[str]]:
+def undo_batch(actions: Sequence[ReviewAction]) -> tuple[list[Fact], list[str]]:
     """Take back what one click decided: the facts as they stand now, and a sentence for each that stays decided."""
     facts: list[Fact] = []
     outcome = Outcome()
@@ -93,5 +93,5 @@ def _try(decide: Callable[[], object], outcome: Outcome) -> None:
 
 def _lock(facts: Sequence[Fact]) -> None:
     """All rows in the order of their ids, before each is decided: a second batch waits, and none waits for ever."""
-    older = contradicted([fact for fact in facts if fact.status == Fact.Status.PROPOSED])
+    older = load_contradictions([fact for fact in facts if fact.status == Fact.Status.PROPOSED])
     locked_facts(Q(pk__in={fact.pk for fact in facts} | {fact.pk for fact in older.values()}))

@@ -55,7 +55,7 @@ CHOICES: Final = (
 NOTHING_AGAINST: Final = "Nothing that is known contradicts this any more. Accept it, or reject it."
 
 
-def contradicted(proposals: Iterable[Fact]) -> dict[int, Fact]:
+def load_contradictions(proposals: Iterable[Fact]) -> dict[int, Fact]:
     """By proposal id: the active fact it contradicts, which accepting it would supersede. Two statements at most."""
     waiting = list(proposals)
     found = _holders_of_the_key([fact for fact in waiting if fact.key])

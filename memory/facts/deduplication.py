@@ -15,7 +15,7 @@ from typing import Final
 from memory.text.keywords import dates, names, numbers, stem, words
 from recall.environment import setting
 
-SAME_MEANING: Final = setting("librarian_same_meaning", 0.94)
+SAME_MEANING_COSINE: Final = setting("librarian_same_meaning", 0.94)
 """Cosine from which on a proposal is what is known, if no word denies it. High: losing a fact is worse than keeping it
 twice. See the pairs in `tests/memory/test_same_meaning.py`."""
 REJECTED_TOO: Final = 0.88
@@ -79,12 +79,12 @@ _WISHED: Final = re.compile(r"\b(?:want|hope|plan|aim|wish|intend|goal|would lik
 _ORDERED: Final = re.compile(r"\b(?:prefer\w*|than|rather|instead|over|from)\b", re.I)
 
 
-def same(one: str, other: str, cosine: float, least: float = SAME_MEANING) -> bool:
+def is_same_statement(one: str, other: str, cosine: float, least: float = SAME_MEANING_COSINE) -> bool:
     """Whether two statements of this nearness (cosine, -1 to 1) say the same."""
-    return cosine >= least and not differ(one, other)
+    return cosine >= least and not have_conflicting_words(one, other)
 
 
-def differ(one: str, other: str) -> bool:
+def have_conflicting_words(one: str, other: str) -> bool:
     """Whether the words of two statements say that they are not the same, however near their vectors are."""
     mine, theirs = _read(one), _read(other)
     return (

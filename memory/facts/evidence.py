@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.documents.revisions import Change, changes
-from memory.facts.contradiction import contradicted
+from memory.facts.contradiction import load_contradictions
 from memory.models import Fact
 from memory.ports import source
 
@@ -26,7 +26,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FactView:
     """A fact with all that a person needs to judge it."""
 
     fact: Fact
@@ -42,16 +42,16 @@ class Shown:
     """It stands in every prompt now."""
 
 
-def shown(facts: Sequence[Fact]) -> list[Shown]:
+def build_fact_views(facts: Sequence[Fact]) -> list[FactView]:
     """Each fact with its evidence. Load them with `message` and its `conversation` to save queries for each fact."""
-    older = contradicted(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
+    older = load_contradictions(fact for fact in facts if fact.status == Fact.Status.PROPOSED)
     links = links_of(facts)
     keyed = [fact.pk for fact in facts if fact.key and fact.status == Fact.Status.ACTIVE]
     guaranteed = set(Fact.objects.guaranteed().filter(pk__in=keyed).values_list("pk", flat=True)) if keyed else set()
     return [
-        Shown(
+        FactView(
             fact,
-            quoted(fact),
+            load_passage(fact),
             links.get(fact.message_id or 0, ""),
             older.get(fact.pk),
             changes(older[fact.pk].statement, fact.statement) if fact.pk in older else (),
@@ -61,7 +61,7 @@ def shown(facts: Sequence[Fact]) -> list[Shown]:
     ]
 
 
-def quoted(fact: Fact) -> Passage | None:
+def load_passage(fact: Fact) -> Passage | None:
     """The fact's quote where it was said; alone where the message is gone, or its conversation was deleted."""
     if not fact.quote:
         return None
@@ -70,7 +70,7 @@ def quoted(fact: Fact) -> Passage | None:
 
 def links_of(facts: Iterable[Fact]) -> dict[int, str]:
     """By message id: the address of each message that these facts rest on and that can be looked at."""
-    return source.links(fact.message_id for fact in facts if _is_there(fact))
+    return source.message_urls(fact.message_id for fact in facts if _is_there(fact))
 
 
 def _is_there(fact: Fact) -> bool:

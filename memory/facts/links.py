@@ -101,23 +101,23 @@ def contradictions(user: User) -> list[tuple[Fact, Fact]]:
 # Superseding -----------------------------------------------------------------------------------------------------
 
 
-def give_way(older: Iterable[int], at: datetime) -> None:
+def mark_superseded(older: Iterable[int], at: datetime) -> None:
     """Retire facts, before the one that takes their place is active: of a key only one may be."""
     Fact.objects.filter(pk__in=list(older)).update(
         status=Fact.Status.SUPERSEDED, reason=GAVE_WAY, superseded_at=at, superseded_by=None
     )
 
 
-def in_place_of(older: int | None, make: Callable[[], Fact]) -> Fact:
+def create_superseding(older: int | None, make: Callable[[], Fact]) -> Fact:
     """The fact that `make` stores, with the one that gave way to it first; None: it takes nobody's place."""
     gone = [] if older is None else [older]
-    give_way(gone, at=timezone.now())
+    mark_superseded(gone, at=timezone.now())
     newer = make()
-    take_place(newer, gone)
+    link_superseded(newer, gone)
     return newer
 
 
-def take_place(newer: Fact, older: Sequence[int]) -> None:
+def link_superseded(newer: Fact, older: Sequence[int]) -> None:
     """Say which fact took the place of those that gave way."""
     Fact.objects.filter(pk__in=older).update(superseded_by=newer)
     for pk in older:

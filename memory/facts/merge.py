@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import against
-from memory.facts.links import give_way, take_place
+from memory.facts.links import link_superseded, mark_superseded
 from memory.facts.review import BY_EDITING, BY_SUPERSEDING, check_open, reword, whom
 from memory.facts.undo import RefusedError, locked_facts, one_change, record, snapshot
 from memory.models import Fact, ReviewAction
@@ -69,7 +69,7 @@ def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -
         stays.status, stays.reason = Fact.Status.ACTIVE, f"merged from {len(wanted)} by {whom(stays, by)}"
         stays.accepted_at = stays.accepted_at or timezone.now()
         stays.save(update_fields=BY_MERGING)
-        take_place(stays, [fact.pk for fact in others])
+        link_superseded(stays, [fact.pk for fact in others])
         return record(stays, ReviewAction.Verb.MERGE, by, before)
 
 
@@ -89,7 +89,7 @@ def _check_one_key(facts: Iterable[Fact]) -> None:
 def _retire(rest: Sequence[Fact], others: Sequence[Fact], by: User) -> None:
     """Those that go: a proposal among them was never known, so it is known from the moment it goes."""
     now = timezone.now()
-    give_way([fact.pk for fact in others], at=now)
+    mark_superseded([fact.pk for fact in others], at=now)
     Fact.objects.filter(pk__in=[fact.pk for fact in rest]).update(reason=f"merged into another by {whom(rest[0], by)}")
     never_known = [fact.pk for fact in others if fact.status == Fact.Status.PROPOSED]
     Fact.objects.filter(pk__in=never_known).update(accepted_at=Coalesce(F("accepted_at"), now))

@@ -18,12 +18,12 @@ from django.utils import timezone
 from memory.documents.fact_line_edits import TAKEN_BACK
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import NOTHING_AGAINST, against, no_longer_opposed
-from memory.facts.links import give_way, take_place
+from memory.facts.links import link_superseded, mark_superseded
 from memory.facts.undo import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
 from memory.facts.validity import BACKWARDS, OVER, Validity, validity_of
 from memory.models import Fact, ReviewAction
 from memory.text.secrets_filter import sensitive
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -65,10 +65,10 @@ def accept(fact: Fact, *, by: User) -> ReviewAction:
     with _decision(fact, ReviewAction.Verb.ACCEPT) as (locked, others):
         older = [other.pk for other in others]
         before = snapshot([locked], BY_ACCEPTING) | snapshot(others, BY_SUPERSEDING)
-        give_way(older, at=timezone.now())
+        mark_superseded(older, at=timezone.now())
         _activate(locked, f"accepted by {whom(locked, by)}")
         locked.save(update_fields=BY_ACCEPTING)
-        take_place(locked, older)
+        link_superseded(locked, older)
         return record(locked, ReviewAction.Verb.ACCEPT, by, before)
 
 
@@ -82,12 +82,12 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
     with _decision(fact, ReviewAction.Verb.EDIT) as (locked, others):
         older = [other.pk for other in others]
         before = snapshot([locked], BY_EDITING) | snapshot(others, BY_SUPERSEDING)
-        give_way(older, at=timezone.now())
+        mark_superseded(older, at=timezone.now())
         _activate(locked, f"edited by {whom(locked, by)}")
         reword(locked, statement, vector)
         locked.value = locked.value if value is None else value
         locked.save(update_fields=BY_EDITING)
-        take_place(locked, older)
+        link_superseded(locked, older)
         return record(locked, ReviewAction.Verb.EDIT, by, before)
 
 
@@ -114,9 +114,9 @@ def correct(
         if statement == old.statement and value in (None, old.value):
             return _dated(old, validity, by)
         before = snapshot([old], BY_SUPERSEDING)
-        give_way([old.pk], at=timezone.now())
+        mark_superseded([old.pk], at=timezone.now())
         new = _successor(old, statement, old.value if value is None else value, vector, validity, by)
-        take_place(new, [old.pk])
+        link_superseded(new, [old.pk])
         return record(new, ReviewAction.Verb.EDIT, by, before | _not_remembered(new))
 
 
@@ -247,7 +247,7 @@ def reword(fact: Fact, statement: str, vector: list[float]) -> None:
     """Give a fact the user's own wording, in memory; `vector` is that of `statement`."""
     fact.statement, fact.source, fact.confidence = statement, Fact.Source.EDITED, CERTAIN
     fact.vector, fact.embedded_by = vector, embedder().name
-    fact.tokens = count(statement)
+    fact.tokens = count_tokens(statement)
 
 
 def whom(fact: Fact, by: User) -> str:

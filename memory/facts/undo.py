@@ -18,10 +18,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.facts.links import Relation, give_back, link
 from memory.models import Fact, FactLink, ReviewAction
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -86,8 +86,8 @@ def undo(action: ReviewAction) -> Fact:
         _give_links_back(action)
         action.undone_at = timezone.now()
         action.save(update_fields=["undone_at"])
-        refresh(action.user)
-        nudge(f"user-{action.user_id}", "memory")
+        refresh_profile(action.user)
+        publish_event(f"user-{action.user_id}", "memory")
         return rows[action.fact_id]
 
 
@@ -119,11 +119,11 @@ def locked_facts(which: Q) -> dict[int, Fact]:
 
 def record(fact: Fact, verb: ReviewAction.Verb, by: User, before: Before, links: Iterable[Any] = ()) -> ReviewAction:
     """Write down what was decided, within the caller's transaction, and tell the owner's pages."""
-    nudge(f"user-{fact.user_id}", "memory")
+    publish_event(f"user-{fact.user_id}", "memory")
     action: ReviewAction = ReviewAction.objects.create(
         user_id=fact.user_id, fact=fact, verb=verb, by=by, before=before, links=list(links)
     )
-    refresh(fact.user)
+    refresh_profile(fact.user)
     return action
 
 

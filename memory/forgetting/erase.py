@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q
 
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.documents.revisions import write
 from memory.forgetting.find import kept_lines
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction, Revision, Upload
-from recall.redaction import Erasure, Going
+from recall.redaction import Erasure, ErasureItem
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -27,37 +27,37 @@ TOOK_PLACE: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
 # Looking ---------------------------------------------------------------------------------------------------------
 
 
-def preview(user: User, erasure: Erasure) -> Iterator[Going]:
+def preview(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     """What of memory would go."""
     facts = Fact.objects.for_user(user).filter(pk__in=erasure.facts).defer("search").order_by("pk")
     for fact in facts:
-        yield Going("fact", fact.ref, fact.statement)
+        yield ErasureItem("fact", fact.ref, fact.statement)
     for other in _quoting(user, erasure):
-        yield Going("evidence", f"evidence:{other.pk}", other.statement)
+        yield ErasureItem("evidence", f"evidence:{other.pk}", other.statement)
     for action in ReviewAction.objects.for_user(user).filter(fact__in=erasure.facts):
-        yield Going("decision", f"decision:{action.pk}", action.get_verb_display())
+        yield ErasureItem("decision", f"decision:{action.pk}", action.get_verb_display())
     for link in FactLink.objects.for_user(user).filter(Q(from_fact__in=erasure.facts) | Q(to_fact__in=erasure.facts)):
-        yield Going("link", f"link:{link.pk}", link.get_relation_display())
+        yield ErasureItem("link", f"link:{link.pk}", link.get_relation_display())
     for episode in Episode.objects.for_user(user).filter(pk__in=erasure.episodes).defer("vector", "search"):
-        yield Going("episode", episode.ref, episode.title)
+        yield ErasureItem("episode", episode.ref, episode.title)
     yield from _documents(user, erasure)
     yield from _index(user, erasure)
 
 
-def _documents(user: User, erasure: Erasure) -> Iterator[Going]:
+def _documents(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     documents = Document.objects.for_user(user)
     for document in documents.filter(pk__in=erasure.documents).defer("text"):
-        yield Going("document", f"document:{document.pk}", document.path)
+        yield ErasureItem("document", f"document:{document.pk}", document.path)
     for document in documents.filter(pk__in=erasure.lines).defer("text"):
         for number in range(erasure.lines[document.pk]):
-            yield Going("line", f"line:{document.pk}:{number}", document.path)
+            yield ErasureItem("line", f"line:{document.pk}:{number}", document.path)
     for revision in Revision.objects.for_user(user).filter(document__in=erasure.documents).defer("text"):
-        yield Going("version", f"version:{revision.pk}")
+        yield ErasureItem("version", f"version:{revision.pk}")
     for upload in Upload.objects.for_user(user).filter(document__in=erasure.documents).defer("content"):
-        yield Going("upload", f"upload:{upload.pk}", upload.name)
+        yield ErasureItem("upload", f"upload:{upload.pk}", upload.name)
 
 
-def _index(user: User, erasure: Erasure) -> Iterator[Going]:
+def _index(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     chunks = Chunk.objects.for_user(user).filter(
         Q(document__in=erasure.documents)
         | Q(message__in={*erasure.messages, *erasure.quotes})
@@ -67,11 +67,11 @@ def _index(user: User, erasure: Erasure) -> Iterator[Going]:
     vectors = 0
     for pk, has_vector in chunks.values_list("pk", "embedded_by"):
         vectors += bool(has_vector)
-        yield Going("passage", f"chunk:{pk}")
+        yield ErasureItem("passage", f"chunk:{pk}")
     for model, ids in ((Fact, erasure.facts), (Episode, erasure.episodes)):
         vectors += model._default_manager.filter(user=user.pk, pk__in=ids).exclude(embedded_by="").count()
     for number in range(vectors):
-        yield Going("vector", f"vector:{number}")
+        yield ErasureItem("vector", f"vector:{number}")
 
 
 def coming_back(user: User, erasure: Erasure) -> list[Fact]:
@@ -139,7 +139,7 @@ def erase(user: User, erasure: Erasure) -> int:
     Upload.objects.for_user(user).filter(document__in=erasure.documents).delete()
     Document.objects.for_user(user).filter(pk__in=erasure.documents).delete()
     _erase_lines(user, erasure)
-    refresh(user)  # what came back is told again
+    refresh_profile(user)  # what came back is told again
     return len(back)
 
 
@@ -163,7 +163,7 @@ def _forget_decisions(user: User, erasure: Erasure) -> None:
 def _erase_lines(user: User, erasure: Erasure) -> None:
     for revision in Revision.objects.for_user(user).filter(document__in=erasure.lines):
         text = _rest(erasure, revision.author, revision.text)
-        Revision.objects.filter(pk=revision.pk).update(text=text, note=erasure.cleaned(revision.note))
+        Revision.objects.filter(pk=revision.pk).update(text=text, note=erasure.redact(revision.note))
     for document in Document.objects.for_user(user).filter(pk__in=erasure.lines):
         rest = _rest(erasure, document.source, document.text)
         if document.source == Document.Source.LIBRARIAN and not rest.strip():

@@ -19,19 +19,19 @@ from django.db import transaction
 from accounts.api import idempotency
 from accounts.models import User
 from memory.documents import trash
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.forgetting import erase, everything
 from memory.forgetting.find import find
 from memory.forgetting.residue import sweep
 from memory.forgetting.rewrite import TASK as REWRITE_TASK
 from memory.forgetting.targets import Target, What, all_conversations
-from memory.forgetting.verify import VACUUM_TASK, prove
-from memory.forgetting.vocabulary import standing
+from memory.forgetting.verify import VACUUM_TASK, verify_forgotten
+from memory.forgetting.vocabulary import words_in_use
 from memory.models import Forgetting
 from memory.ports.forgettable import forgettables
-from recall.celery import queue
-from recall.db.notify import nudge
-from recall.redaction import Erasure, Going, words_of
+from recall.celery import enqueue_on_commit
+from recall.db.notify import publish_event
+from recall.redaction import Erasure, ErasureItem, words_of
 
 
 class ChangedError(Exception):
@@ -45,8 +45,8 @@ class ChangedError(Exception):
 class Preview:
     """What would go, and what would come back."""
 
-    going: tuple[Going, ...]
-    coming_back: tuple[Going, ...]
+    going: tuple[ErasureItem, ...]
+    coming_back: tuple[ErasureItem, ...]
     counts: Mapping[str, int]
     """Type → how many, the most first."""
     fingerprint: str
@@ -71,11 +71,11 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
         BusyError: an answer is being written in a conversation that would go.
     """
     with transaction.atomic():
-        hold(user.pk)
+        lock_user(user.pk)
         is_all = target.what == What.EVERYTHING
         erasure = Erasure(user.pk, conversations=all_conversations(user)) if is_all else find(user, target)
         for keeper in forgettables():
-            keeper.check(user, erasure.conversations)
+            keeper.check_erasable(user, erasure.conversations)
         listed = _everything(user) if is_all else _preview(user, erasure)
         if expected is not None and not hmac.compare_digest(expected, listed.fingerprint):
             raise ChangedError
@@ -86,7 +86,7 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
             receipt = _receipt(user, target, listed, by, restored=0, again=[])
         else:
             receipt = _erase(user, erasure, listed, target, by)
-    prove(user, receipt, erasure)
+    verify_forgotten(user, receipt, erasure)
     return receipt
 
 
@@ -96,10 +96,10 @@ def _erase(user: User, erasure: Erasure, listed: Preview, target: Target, by: Us
     restored = erase.erase(user, erasure)
     for keeper in forgettables():
         keeper.erase(user, erasure)
-    erasure.words = said - standing(user, said)
+    erasure.words = said - words_in_use(user, said)
     sweep(user, erasure)
     for keeper in forgettables():
-        keeper.renew(user, erasure)
+        keeper.refresh_derived(user, erasure)
     return _receipt(user, target, listed, by, restored=restored, again=again)
 
 
@@ -110,10 +110,10 @@ def _receipt(
         user=user, what=target.what, gone=dict(listed.counts), restored=restored, to_rewrite=again, by=by
     )
     for kind in ("memory", "conversations", "conversation", "budget"):
-        nudge(f"user-{user.pk}", kind)
-    queue(REWRITE_TASK, receipt.pk)
-    queue("memory.tasks.embed")
-    queue(VACUUM_TASK)
+        publish_event(f"user-{user.pk}", kind)
+    enqueue_on_commit(REWRITE_TASK, receipt.pk)
+    enqueue_on_commit("memory.tasks.embed")
+    enqueue_on_commit(VACUUM_TASK)
     return receipt
 
 
@@ -130,23 +130,23 @@ def _words(user: User, erasure: Erasure) -> set[str]:
 
 def _preview(user: User, erasure: Erasure) -> Preview:
     going = tuple(_going(user, erasure))
-    back = tuple(Going("fact", one.ref, one.statement) for one in erase.coming_back(user, erasure))
+    back = tuple(ErasureItem("fact", one.ref, one.statement) for one in erase.coming_back(user, erasure))
     counts = dict(Counter(one.what for one in going).most_common())
     return Preview(going, back, counts, _fingerprint([*going, *back]))
 
 
 def _everything(user: User) -> Preview:
     """By numbers alone: nobody reads a list of everything. What comes meanwhile goes, too, so they are not compared."""
-    return Preview((), (), everything.counted(user), _fingerprint([Going("everything", str(user.pk))]))
+    return Preview((), (), everything.counted(user), _fingerprint([ErasureItem("everything", str(user.pk))]))
 
 
-def _going(user: User, erasure: Erasure) -> Iterator[Going]:
+def _going(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     yield from erase.preview(user, erasure)
     for keeper in forgettables():
         yield from keeper.preview(user, erasure)
 
 
-def _fingerprint(listed: Iterable[Going]) -> str:
+def _fingerprint(listed: Iterable[ErasureItem]) -> str:
     """Keyed, as it travels through a page: it must not serve to guess what was forgotten."""
     parts = sorted(f"{one.what}\0{one.ref}\0{one.text}" for one in listed)
     return hmac.new(settings.SECRET_KEY.encode(), "\0\0".join(parts).encode(), hashlib.sha256).hexdigest()

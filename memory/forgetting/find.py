@@ -19,7 +19,7 @@ from memory.librarian.document_updates import resting_on
 from memory.models import Chunk, Document, Episode, Fact, Revision
 from memory.ports.forgettable import forgettables
 from memory.text.fact_lines import Line, MarkKind, line_of
-from recall.redaction import Erasure, Saying, words_of
+from recall.redaction import Erasure, WordMatch, words_of
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -43,7 +43,7 @@ def find(user: User, target: Target) -> Erasure:
         _documents(user, erasure)
         erasure.telling = _telling(user, erasure)
         for keeper in forgettables():
-            keeper.reach(user, erasure)
+            keeper.collect(user, erasure)
         _episodes(user, erasure, asked_for)
         if erasure.extent == before:
             break
@@ -74,9 +74,9 @@ def _facts(user: User, erasure: Erasure) -> None:
     erasure.sayings = [saying(fact) for fact in going]
 
 
-def saying(fact: Fact) -> Saying:
+def saying(fact: Fact) -> WordMatch:
     """The words by which a fact is known again."""
-    return Saying(frozenset(words_of(f"{fact.statement} {fact.value}")), frozenset(words_of(fact.value)))
+    return WordMatch(frozenset(words_of(f"{fact.statement} {fact.value}")), frozenset(words_of(fact.value)))
 
 
 def _bare(text: str) -> str:
@@ -132,7 +132,9 @@ def _goes(erasure: Erasure, line: Line, is_librarians: bool) -> bool:
     marked = erasure.facts if line.mark == MarkKind.FACT else erasure.messages
     if line.mark is not None and line.number in marked:
         return True
-    return erasure.says(line.words) or ((is_librarians or line.mark is not None) and erasure.repeats(line.words))
+    return erasure.occurs_in(line.words) or (
+        (is_librarians or line.mark is not None) and erasure.is_paraphrased_in(line.words)
+    )
 
 
 # Episodes --------------------------------------------------------------------------------------------------------
@@ -152,7 +154,9 @@ def _episodes(user: User, erasure: Erasure, asked_for: Iterable[int]) -> None:
     found |= set(told.filter(spanning).values_list("pk", flat=True)) if touched else set()
     found |= set(told.filter(conversation__in=erasure.conversations).values_list("pk", flat=True))
     texts = told.exclude(pk__in=found).values_list("pk", "title", "summary", "context")
-    found |= {pk for pk, *said in texts if erasure.says("\n".join(said)) or erasure.telling & words_of(" ".join(said))}
+    found |= {
+        pk for pk, *said in texts if erasure.occurs_in("\n".join(said)) or erasure.telling & words_of(" ".join(said))
+    }
     staying = told.filter(pk__in=found, conversation__isnull=False).exclude(conversation__in=erasure.conversations)
     erasure.retold |= set(staying.values_list("pk", flat=True)) - set(asked_for)
     erasure.episodes |= found

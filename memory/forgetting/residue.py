@@ -135,12 +135,12 @@ def _sweep_row(row: models.Model, fields: list[models.Field[Any, Any]], erasure:
 def _cleaned(value: Any, field: models.Field[Any, Any], erasure: Erasure) -> Any:
     by_words = _label(field) not in READ_BY_CODE
     if isinstance(value, str):
-        return _fitting(erasure.cleaned(value, words=by_words), field)
+        return _fitting(erasure.redact(value, words=by_words), field)
     if value is None or not by_words:
         return value
     if isinstance(field, ArrayField):
-        return list(dict.fromkeys(erasure.cleaned(one) if isinstance(one, str) else one for one in value))
-    return erasure.cleaned_json(value)
+        return list(dict.fromkeys(erasure.redact(one) if isinstance(one, str) else one for one in value))
+    return erasure.redact_json(value)
 
 
 def _fitting(text: str, field: models.Field[Any, Any]) -> str:
@@ -167,7 +167,7 @@ def _binary(user: User, erasure: Erasure) -> int:
 def _says(content: bytes, erasure: Erasure) -> bool:
     text = content.decode("utf-8", "ignore")
     if "\x00" not in text and len(text.encode()) > len(content) - TORN:
-        return erasure.cleaned(text) != text
+        return erasure.redact(text) != text
     wanted = [one.lower().encode() for one in (*erasure.texts, *erasure.words)]
     small = content.lower()
     return any(one in small for one in wanted if len(one) >= NOT_BY_CHANCE)
@@ -180,7 +180,7 @@ def _paths(user: User, erasure: Erasure) -> int:
         for field in model._meta.concrete_fields:
             if isinstance(field, PathField):
                 rows = model._base_manager.filter(user=user.pk).values_list("pk", field.name)
-                renamed = {pk: path for pk, path in rows if erasure.cleaned(path) != path}
+                renamed = {pk: path for pk, path in rows if erasure.redact(path) != path}
                 for pk, path in renamed.items():
                     model._base_manager.filter(pk=pk).update(**{field.name: _other_path(user, path, erasure)})
                 found += len(renamed)
@@ -193,7 +193,7 @@ def _other_path(user: User, path: str, erasure: Erasure) -> str:
 
 
 def _without(path: str, erasure: Erasure) -> str:
-    names = [erasure.cleaned(name).replace(FORGOTTEN, "forgotten") for name in path[1:].split("/")]
+    names = [erasure.redact(name).replace(FORGOTTEN, "forgotten") for name in path[1:].split("/")]
     return "/" + "/".join(names)
 
 
@@ -232,6 +232,6 @@ def _admin_log(erasure: Erasure) -> int:
         gone |= Q(content_type=kind, object_id__in=[str(pk) for pk in ids])
     changed = LogEntry.objects.filter(gone).update(object_repr=FORGOTTEN, change_message="")
     for entry in LogEntry.objects.exclude(object_repr=FORGOTTEN).iterator():
-        if erasure.says(entry.object_repr) or erasure.says(entry.change_message):
+        if erasure.occurs_in(entry.object_repr) or erasure.occurs_in(entry.change_message):
             changed += LogEntry.objects.filter(pk=entry.pk).update(object_repr=FORGOTTEN, change_message="")
     return changed

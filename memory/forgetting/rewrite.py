@@ -15,14 +15,14 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 
 from accounts.models import User
-from memory.forget_epoch import epoch, locked_epoch
+from memory.forget_epoch import forget_epoch, lock_forget_epoch
 from memory.librarian import episodes
-from memory.librarian.engine import ProposedEpisode, Reading, ReadingFailed
+from memory.librarian.engine import ExtractionError, ExtractionInput, ProposedEpisode
 from memory.models import Forgetting, LibrarianRun
 from memory.ports.forgettable import forgettables
-from memory.ports.source import Utterance, source
-from recall.celery import queue
-from recall.db.connections import let_go
+from memory.ports.source import Utterance, get_source
+from recall.celery import enqueue_on_commit
+from recall.db.connections import release_connection
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def requeue() -> int:
     """Queue what was not written yet; how many receipts."""
     left = list(Forgetting.objects.exclude(to_rewrite=[]).order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
     for pk in left:
-        queue(TASK, pk)
+        enqueue_on_commit(TASK, pk)
     return len(left)
 
 
@@ -61,8 +61,8 @@ def _rewritten(user: User, wanted: Mapping[str, Any]) -> bool:
     try:
         if wanted["what"] == "episode":
             return _tell_anew(user, wanted)
-        return all(keeper.rewrite(user, wanted) for keeper in forgettables())
-    except ReadingFailed as failure:
+        return all(keeper.regenerate(user, wanted) for keeper in forgettables())
+    except ExtractionError as failure:
         log.warning("A summary could not be written anew: %s", type(failure).__name__)
         return failure.final
     except ObjectDoesNotExist:  # its conversation has gone meanwhile
@@ -70,17 +70,17 @@ def _rewritten(user: User, wanted: Mapping[str, Any]) -> bool:
 
 
 def _tell_anew(user: User, wanted: Mapping[str, Any]) -> bool:
-    from memory.librarian.run import engine  # late: it imports a module of this package
+    from memory.librarian.run import choose_engine  # late: it imports a module of this package
 
-    began = epoch(user.pk)
+    began = forget_epoch(user.pk)
     first, last = wanted["first"], wanted["last"]
-    owner, whole = source().whole(UUID(wanted["id"]))
+    owner, whole = get_source().load_all(UUID(wanted["id"]))
     said = [one for one in whole if first <= one.turn <= last]
     run = _run(user, UUID(wanted["id"]), said)
     if owner != user.pk or run is None:
         return True
-    let_go()
-    told = engine().extract(Reading(said, user.preferred_name, user.zone)).episode
+    release_connection()
+    told = choose_engine().extract(ExtractionInput(said, user.preferred_name, user.zone)).episode
     return _record(run, told, said, began)
 
 
@@ -96,9 +96,9 @@ def _run(user: User, conversation_id: UUID, said: list[Utterance]) -> LibrarianR
 
 @transaction.atomic
 def _record(run: LibrarianRun, told: ProposedEpisode | None, said: list[Utterance], began: int) -> bool:
-    if locked_epoch(run.user_id) != began:
+    if lock_forget_epoch(run.user_id) != began:
         return False
     if told is not None and episodes.refusal(told, said) is None:
         episodes.record(run, told, said)
-        queue("memory.tasks.embed")
+        enqueue_on_commit("memory.tasks.embed")
     return True

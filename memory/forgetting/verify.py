@@ -17,7 +17,7 @@ from psycopg import sql
 from memory.documents.profile import profile_lines
 from memory.forgetting.residue import columns, owned_models
 from memory.models import Forgetting
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 from recall.redaction import Erasure, words_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_ASKED: Final = 40
 """Texts the retrieval is asked for, of a forgetting of many."""
 
 
-def prove(user: User, receipt: Forgetting, erasure: Erasure) -> None:
+def verify_forgotten(user: User, receipt: Forgetting, erasure: Erasure) -> None:
     """Ask for what was forgotten, and write down how much of it came. The texts are not kept."""
     receipt.found_again = found_again(user, erasure)
     receipt.checked_at = timezone.now()
@@ -39,10 +39,10 @@ def found_again(user: User, erasure: Erasure) -> int:
     """How many memories and profile lines still say it."""
     shown = {line.ref: line.text for line in profile_lines(user)}
     for text in sorted(erasure.texts, key=len)[:MOST_ASKED]:
-        recollection = recall(user, text, now=timezone.now())
+        recollection = retrieve(user, text, now=timezone.now())
         items = [*recollection.kept, *(one.item for one in recollection.cut)]
         shown |= {item.ref: f"{item.title} {item.text}" for item in items}
-    return sum(erasure.says(text) or bool(words_of(text) & erasure.words) for text in shown.values())
+    return sum(erasure.occurs_in(text) or bool(words_of(text) & erasure.words) for text in shown.values())
 
 
 def look_for(user: User, words: str) -> dict[str, int]:

@@ -65,7 +65,7 @@ def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[
     return found
 
 
-def standing(user: User, words: Collection[str]) -> set[str]:
+def words_in_use(user: User, words: Collection[str]) -> set[str]:
     """Those of the words that stand in any text that is left, or in Recall's own phrases."""
     found = set(words) & recalls_own()
     for column in TEXTS:

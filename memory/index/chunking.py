@@ -12,7 +12,7 @@ from django.conf import settings
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 from memory.embeddings.port import PIECES
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 ROOM: Final = PIECES - 2
 """Word pieces of a passage with its heading: the embedding model adds one at each end, and reads no further."""
@@ -45,7 +45,7 @@ class Measure:
     overlap: int
 
 
-def passages(text: str, *, is_markdown: bool, story: bool = False) -> list[Passage]:
+def chunk_text(text: str, *, is_markdown: bool, story: bool = False) -> list[Passage]:
     """The passages of a text, in order; none of a blank one. A story's repeat nothing: its paragraphs stand alone."""
     chosen = settings.ENVIRONMENT
     if story:
@@ -59,11 +59,11 @@ def cut(text: str, measure: Measure, *, is_markdown: bool) -> list[Passage]:
     scale = _Scale(ROOM - outline.room, measure.tokens)
     whole = text.strip()
     if scale.fits(whole):
-        return [Passage(whole, outline.above(len(text) - len(text.lstrip())), count(whole))] if whole else []
+        return [Passage(whole, outline.above(len(text) - len(text.lstrip())), count_tokens(whole))] if whole else []
     found = []
     for start, end, repeated in _spans(text, measure, scale, outline, is_markdown=is_markdown):
         passage = text[repeated:end].strip()
-        found.append(Passage(passage, outline.above(start), count(passage)))
+        found.append(Passage(passage, outline.above(start), count_tokens(passage)))
     return found
 
 
@@ -153,7 +153,7 @@ class _Scale:
         return sentence.end()
 
     def _count(self, word: str) -> tuple[int, int]:
-        return count(word if len(word) == 1 else f" {word}"), _pieces(word)
+        return count_tokens(word if len(word) == 1 else f" {word}"), _pieces(word)
 
 
 # Headings --------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from accounts.models import User
 from memory.embeddings.port import MODELS, embedder
 from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
-from memory.ports.source import Utterance, source
+from memory.ports.source import Utterance, get_source
 
 if TYPE_CHECKING:
     from memory.embeddings.port import Embedder, Vectors
@@ -75,7 +75,7 @@ def index_conversation(conversation_id: UUID) -> int:
     """Bring the index in line with the conversation's active branch; how many passages came or went."""
     with transaction.atomic():
         _one_at_a_time(conversation_id)
-        owner, said = source().whole(conversation_id)
+        owner, said = get_source().load_all(conversation_id)
         known = Chunk.objects.filter(conversation_id=conversation_id, kind=Chunk.Kind.MESSAGE)
         gone, _ = known.exclude(message_id__in=[one.message_id for one in said]).delete()
         indexed = set(known.values_list("message_id", flat=True))
@@ -109,14 +109,14 @@ def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: st
             text=passage.text,
             tokens=passage.tokens,
         )
-        for number, passage in enumerate(chunking.passages(text, is_markdown=False))
+        for number, passage in enumerate(chunking.chunk_text(text, is_markdown=False))
     )
     _set_plain_words(Q(segment_id=segment_id))
 
 
 def _chunks_of(user_id: int, conversation_id: UUID, said: Utterance) -> Iterator[Chunk]:
     own = said.speaker == "user" or bool(said.author)
-    for number, passage in enumerate(chunking.passages(said.text, is_markdown=not own)):
+    for number, passage in enumerate(chunking.chunk_text(said.text, is_markdown=not own)):
         yield Chunk(
             user_id=user_id,
             kind=Chunk.Kind.MESSAGE,
@@ -144,8 +144,8 @@ def index_document(document: Document) -> None:
     """Cut the document's text into passages within the caller's transaction; an unchanged passage keeps its vector."""
     earlier = {chunk.text: chunk for chunk in Chunk.objects.filter(document=document)}
     is_story = document.path.startswith("/stories/")
-    text = document.findable
-    cut = chunking.passages(text, is_markdown=True, story=is_story) if text.strip() else []
+    text = document.index_text
+    cut = chunking.chunk_text(text, is_markdown=True, story=is_story) if text.strip() else []
     Chunk.objects.filter(document=document).delete()
     Chunk.objects.bulk_create(
         Chunk(
@@ -228,7 +228,7 @@ def _set_plain_words(which: Q) -> None:
 # Vectors ---------------------------------------------------------------------------------------------------------
 
 
-def embed_waiting(seconds: float = EMBED_SECONDS) -> bool:
+def embed_pending(seconds: float = EMBED_SECONDS) -> bool:
     """Give vectors to the rows that wait for one, for at most so long; whether some still wait."""
     until = time.monotonic() + seconds
     for model in EMBEDDED_COLUMNS:

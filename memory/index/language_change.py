@@ -18,11 +18,11 @@ from django.db.models import F, Func
 from django.db.models.fields import CharField
 
 from accounts.models import User
-from memory.forget_epoch import held
+from memory.forget_epoch import try_lock_user
 from memory.index.indexer import RESTORED_AT_ONCE, word_restorers
 from memory.models import Episode, Fact, PersonalIndex
-from recall.celery import queue
-from recall.db.advisory_locks import alone
+from recall.celery import enqueue_on_commit
+from recall.db.advisory_locks import try_advisory_lock
 
 TASK: Final = "memory.tasks.reword"
 REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"
@@ -38,7 +38,7 @@ _STATEMENTS: Final = {
 
 def look(user_id: int) -> None:
     """Have the worker read the person's words anew."""
-    queue(TASK, user_id)
+    enqueue_on_commit(TASK, user_id)
 
 
 def due() -> list[int]:
@@ -47,26 +47,26 @@ def due() -> list[int]:
     return list(User.objects.exclude(words_in=only).values_list("pk", flat=True))
 
 
-def reword(user_id: int) -> bool:
+def rebuild_search_vectors(user_id: int) -> bool:
     """Read all the person's words anew, where they are not in their language; False: another process is at it.
 
     Each part holds the person's row, so that nothing is forgotten, said or chosen meanwhile; between two parts a turn
     has its chance. A worker that is lost costs the part it was at: the next one leaves the others as they are.
     """
-    with alone(TASK, user_id) as mine:
+    with try_advisory_lock(TASK, user_id) as mine:
         if not mine:
             return False
         chosen = User.objects.filter(pk=user_id).values_list("language", flat=True).first()
         for part in _parts(user_id):
             with transaction.atomic():
-                if not held(user_id):
+                if not try_lock_user(user_id):
                     return True
                 part()
         with transaction.atomic():
             # Whoever changed their mind meanwhile is due again.
             done = User.objects.filter(pk=user_id, language=chosen).update(words_in=[chosen])
             if done and PersonalIndex.objects.filter(user_id=user_id).update(built_at=None):
-                queue(REFRESH_TASK)  # its common words are those of the other language
+                enqueue_on_commit(REFRESH_TASK)  # its common words are those of the other language
     return True
 
 

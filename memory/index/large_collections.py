@@ -23,7 +23,7 @@ from psycopg import sql
 
 from memory.embeddings.port import embedder
 from memory.models import Chunk, Episode, Fact, PersonalIndex
-from recall.db.advisory_locks import alone
+from recall.db.advisory_locks import try_advisory_lock
 from recall.db.gin import FEW_WAITING
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def refresh_due(now: datetime) -> int:
 
 def build(user: User) -> bool:
     """Give the user's collection its indexes and common words; False: another process is at it."""
-    with alone(ALONE, user.pk) as mine:
+    with try_advisory_lock(ALONE, user.pk) as mine:
         if not mine:
             return False
         wanted = {plan.name: plan for plan in _wanted(user)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 from django.utils import timezone
 
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.librarian.decision import Reason
 from memory.models import Fact
 
@@ -27,7 +27,7 @@ BACK: Final = "came back: what had taken its place was said on a branch that you
 
 
 @transaction.atomic
-def leave(user: User, messages: Collection[int]) -> None:
+def demote_facts(user: User, messages: Collection[int]) -> None:
     """The person left the branch with these messages."""
     unasked = _resting_on(user, messages).filter(status=Fact.Status.ACTIVE, accepted_at=None)
     leaving = list(unasked.exclude(source=Fact.Source.EDITED).values_list("pk", flat=True))
@@ -39,11 +39,11 @@ def leave(user: User, messages: Collection[int]) -> None:
             Fact.objects.filter(pk=older.pk).update(
                 status=Fact.Status.ACTIVE, reason=BACK, superseded_at=None, superseded_by=None
             )
-    refresh(user)
+    refresh_profile(user)
 
 
 @transaction.atomic
-def come_back(user: User, messages: Collection[int]) -> None:
+def reactivate_facts(user: User, messages: Collection[int]) -> None:
     """The person went over to the branch with these messages. Where something else holds meanwhile, it goes on waiting,
     unless that had only come back in its place."""
     coming = list(_resting_on(user, messages).filter(status=Fact.Status.PROPOSED, reason=LEFT).order_by("pk"))
@@ -55,7 +55,7 @@ def come_back(user: User, messages: Collection[int]) -> None:
         if not _is_taken(fact):
             Fact.objects.filter(pk=fact.pk).update(status=Fact.Status.ACTIVE, reason=Reason.STATED)
     if coming:
-        refresh(user)
+        refresh_profile(user)
 
 
 def _resting_on(user: User, messages: Collection[int]) -> FactQuerySet:

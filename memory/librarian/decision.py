@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING, same
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING_COSINE, is_same_statement
 from memory.librarian.engine import KnownFact, ProposedFact, Relation
 from memory.librarian.quote_support import Doubt, doubt
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
 from memory.text.secrets_filter import sensitive
-from memory.text.user_text import blanked, own_words
+from memory.text.user_text import mask_foreign_text, mask_spans
 from recall.environment import setting
 
 MIN_CONFIDENCE = setting("librarian_min_confidence", 0.4)
 """Below it a proposal is dropped (seed 002)."""
 MIN_IMPORTANCE = setting("librarian_min_importance", 0.2)
 """Below it a proposal is dropped (seed 002)."""
-SURE = setting("librarian_sure_confidence", 0.8)
+SURE_CONFIDENCE = setting("librarian_sure_confidence", 0.8)
 """From this confidence on a fact may be kept unasked (DESIGN §6)."""
 CORRECTED = 1.0
 """An explicit correction by the user counts as this confidence against what was known (DESIGN §6)."""
@@ -132,7 +132,7 @@ def decide(
     return (
         _rejected_before(proposal, known, similarity)
         or _read_before(proposal, known, evidence)
-        or _known_already(proposal, known, None if unfounded else evidence, similarity)
+        or _check_duplicate(proposal, known, None if unfounded else evidence, similarity)
         or unfounded
         or _not_claimed(proposal, evidence)
         or _contradiction(proposal, known, evidence, policy)
@@ -192,7 +192,7 @@ def _read_before(proposal: ProposedFact, known: Iterable[KnownFact], evidence: U
     return None
 
 
-def _known_already(
+def _check_duplicate(
     proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
 ) -> Decision | None:
     same = next((fact for fact in known if _is_known_as(proposal, fact, similarity)), None)
@@ -229,7 +229,7 @@ def _unfounded(
 
 
 def _is_echo(quote: str, said: Utterance) -> bool:
-    return quote in said.text and quote not in blanked(said.text, said.echoes)
+    return quote in said.text and quote not in mask_spans(said.text, said.echoes)
 
 
 def _not_claimed(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
@@ -252,14 +252,14 @@ def _contradiction(
         return None
     holder = next((f for f in known if f.status == "active" and proposal.key and _same_key(proposal, f)), None)
     if holder is not None:
-        return _challenge(proposal, holder, evidence, policy)
+        return _resolve_conflict(proposal, holder, evidence, policy)
     other = next((f for f in known if f.status == "active" and f.number == proposal.related_to is not None), None)
     if other is None or proposal.relation not in {Relation.UPDATES, Relation.CONTRADICTS}:
         return None
     return Decision(Outcome.PROPOSE, _against(Reason.CONTRADICTS, other), other.fact_id, evidence=evidence)
 
 
-def _challenge(proposal: ProposedFact, holder: KnownFact, evidence: Utterance, policy: Policy) -> Decision:
+def _resolve_conflict(proposal: ProposedFact, holder: KnownFact, evidence: Utterance, policy: Policy) -> Decision:
     """A new value for a key that has one."""
     if evidence.said_at < holder.said_at:
         # A late or repeated reading of old words must not undo what was said, or decided, since.
@@ -275,7 +275,7 @@ def _by_policy(proposal: ProposedFact, evidence: Utterance | None, policy: Polic
     rule, reason = _rule(proposal, policy)
     if rule != Rule.AUTOMATIC:
         return Decision(Outcome.PROPOSE, reason, evidence=evidence)
-    if proposal.confidence < SURE:
+    if proposal.confidence < SURE_CONFIDENCE:
         return Decision(Outcome.PROPOSE, Reason.UNSURE, evidence=evidence)
     return Decision(Outcome.KEEP, Reason.STATED, evidence=evidence)
 
@@ -313,13 +313,13 @@ def _is_known_as(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[in
         return False
     named = proposal.relation == Relation.SAME and fact.number == proposal.related_to is not None
     return (
-        named or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, SAME_MEANING)
+        named or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, SAME_MEANING_COSINE)
     ) and not _another_value(proposal, fact)
 
 
 def _means_the_same(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float], least: float) -> bool:
     near = similarity.get(fact.fact_id, 0.0)
-    return not _another_value(proposal, fact) and same(proposal.statement, fact.statement, near, least)
+    return not _another_value(proposal, fact) and is_same_statement(proposal.statement, fact.statement, near, least)
 
 
 def _another_value(proposal: ProposedFact, fact: KnownFact) -> bool:
@@ -340,7 +340,7 @@ def _stands_in(quote: str, said: Utterance) -> bool:
     start = said.text.find(quote)
     if start < 0 or not re.search(r"\w", quote):
         return False
-    own = own_words(said.text, said.echoes)
+    own = mask_foreign_text(said.text, said.echoes)
     while start >= 0:
         kept = sum(char.isalnum() for char in own[start : start + len(quote)])
         if kept >= OWN_SHARE * sum(char.isalnum() for char in quote):

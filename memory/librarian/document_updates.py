@@ -20,19 +20,19 @@ from django.db.models import Q
 
 from accounts.models import User
 from memory.documents import revisions
-from memory.documents.merge import Version, brought_up_to_date, taken_out
-from memory.documents.placement import Place, placed
+from memory.documents.merge import Version, rebase_generated, taken_out
+from memory.documents.placement import Placement, placed
 from memory.documents.revisions import Origin, PathTakenError
-from memory.documents.tree import fitting_name, joined, numbered
+from memory.documents.tree import fitting_name, join_path, numbered
 from memory.embeddings.port import embedder
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.librarian.engine import ProposedDocument, ProposedFact, ProposedLine, ProposedStory
 from memory.models import Document, LibrarianRun, Revision
 from memory.models.kinds import Kind, default_importance
-from memory.ports.source import Told, Utterance, source
-from memory.text.fact_lines import MarkKind, lines_of, marked, with_lines, words_of
+from memory.ports.source import ConversationDigest, Utterance, get_source
+from memory.text.fact_lines import MarkKind, lines_of, with_lines, with_mark, words_of
 from memory.text.secrets_filter import sensitive
-from memory.text.user_text import own_words
+from memory.text.user_text import mask_foreign_text
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -60,7 +60,7 @@ SECRET_STORY: Final = "a story that holds a password, key, card or identity numb
 class PlacedLine:
     """A proposed line, where it would stand, and the same as the decision judges it."""
 
-    place: Place
+    place: Placement
     title: str
     text: str
     proposal: ProposedFact
@@ -68,15 +68,15 @@ class PlacedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Papers:
+class DocumentUpdates:
     """What a run is to file."""
 
     lines: Sequence[PlacedLine] = ()
     stories: Sequence[ProposedStory] = ()
-    told: Told | None = None
+    told: ConversationDigest | None = None
 
 
-def prepared(run: LibrarianRun, extraction: Extraction) -> Papers:
+def prepare_updates(run: LibrarianRun, extraction: Extraction) -> DocumentUpdates:
     """Everything that takes a while: where documents stand, what lines mean, what the conversation comes to."""
     places = placed(run.user, extraction.documents)
     judged = [
@@ -89,7 +89,7 @@ def prepared(run: LibrarianRun, extraction: Extraction) -> Papers:
         PlacedLine(place, document.title, line.text, fact, vector)
         for (place, document, line, fact), vector in zip(judged, vectors, strict=True)
     ]
-    return Papers(lines, extraction.stories, _told(run))
+    return DocumentUpdates(lines, extraction.stories, _told(run))
 
 
 def as_fact(document: ProposedDocument, line: ProposedLine) -> ProposedFact:
@@ -109,10 +109,10 @@ def as_fact(document: ProposedDocument, line: ProposedLine) -> ProposedFact:
     )
 
 
-def _told(run: LibrarianRun) -> Told | None:
+def _told(run: LibrarianRun) -> ConversationDigest | None:
     if run.trigger not in LEAST_TURNS:
         return None
-    told = source().told(run.conversation_id)
+    told = get_source().load_digest(run.conversation_id)
     return told if told is not None and told.text and told.turns >= LEAST_TURNS[run.trigger] else None
 
 
@@ -135,7 +135,7 @@ def _write_into(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -> in
     new: dict[str, str] = {}
     for line, said in lines:
         if (words := words_of(line.text)) not in known:
-            new.setdefault(words, marked(f"- {line.text}", MarkKind.SAID, said.message_id))
+            new.setdefault(words, with_mark(f"- {line.text}", MarkKind.SAID, said.message_id))
     text = with_lines(text, new.values())
     if document is not None:
         revisions.write(document, text, Revision.Author.LIBRARIAN, note)
@@ -144,7 +144,7 @@ def _write_into(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -> in
     return len(new)
 
 
-def _standing_at(user: User, place: Place) -> Document | None:
+def _standing_at(user: User, place: Placement) -> Document | None:
     """The document that was chosen, locked; one that was moved since is found by its mark."""
     ours = Document.objects.for_user(user).filter(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
     locked = ours.select_for_update(no_key=True, of=("self",))
@@ -174,27 +174,27 @@ def versions(document: Document) -> list[Version]:
 # A conversation in short -----------------------------------------------------------------------------------------
 
 
-def file_told(user: User, conversation_id: UUID, told: Told) -> None:
+def write_digest(user: User, conversation_id: UUID, told: ConversationDigest) -> None:
     """Write what the conversation comes to, or bring it up to date; what a person changed in it stays."""
     mark = mark_of(conversation_id)
     ours = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN, external_id=mark)
     document: Document | None = ours.select_for_update(no_key=True, of=("self",)).first()
     if document is None:
         month = told.began_at.astimezone(user.zone).strftime("%Y-%m")
-        path = joined(CONVERSATIONS, fitting_name(f"{month}-{_as_name(told.title)}"))
+        path = join_path(CONVERSATIONS, fitting_name(f"{month}-{_as_name(told.title)}"))
         _new(user, path, told.title, mark, told.text)
         return
-    text = brought_up_to_date(versions(document), told.text)
+    text = rebase_generated(versions(document), told.text)
     revisions.write(document, text, Revision.Author.LIBRARIAN, "The conversation went on")
 
 
 def file_ended(user: User, conversation_id: UUID) -> None:
     """Write it for a conversation that was ended with nothing left to read; doing it again changes nothing."""
     with transaction.atomic():
-        hold(user.pk)  # one at a time, and nothing is forgotten between reading and writing
-        told = source().told(conversation_id)
+        lock_user(user.pk)  # one at a time, and nothing is forgotten between reading and writing
+        told = get_source().load_digest(conversation_id)
         if told is not None and told.text:
-            file_told(user, conversation_id, told)
+            write_digest(user, conversation_id, told)
 
 
 def remove_told(user: User, conversation_id: UUID) -> None:
@@ -259,7 +259,7 @@ def file_stories(user: User, stories: Iterable[ProposedStory], utterances: Seque
         if passage is None or reason is not None:
             captured.refused.append(reason or NO_STORY)
         elif not _is_kept(user, passage):
-            path = joined(STORIES, fitting_name(_as_name(story.title)))
+            path = join_path(STORIES, fitting_name(_as_name(story.title)))
             _new(user, path, story.title, passage.mark, _page(story, passage))
             captured.written += 1
     return captured
@@ -283,7 +283,7 @@ def refusal(passage: Passage) -> str | None:
         return TOO_SHORT
     if sensitive(passage.text):
         return SECRET_STORY
-    own = own_words(passage.said.text, passage.said.echoes)[passage.start : passage.end]
+    own = mask_foreign_text(passage.said.text, passage.said.echoes)[passage.start : passage.end]
     letters = sum(char.isalnum() for char in passage.text)
     return None if sum(char.isalnum() for char in own) >= OWN_SHARE * letters else NO_STORY
 
@@ -298,11 +298,11 @@ def _is_kept(user: User, passage: Passage) -> bool:
 
 def _page(story: ProposedStory, passage: Passage) -> str:
     """The user's words, then when, with whom and where they were told."""
-    link = source().link(passage.said.message_id)
+    link = get_source().message_url(passage.said.message_id)
     told = [f"Told on {_day(passage.said)}, [in this message]({link})."]
     told += [f"It happened: {story.when}."] if story.when else []
     told += [f"With {', '.join(dict.fromkeys(story.people))}."] if story.people else []
-    return f"{passage.text.strip()}\n\n{marked(' '.join(told), MarkKind.SAID, passage.said.message_id)}"
+    return f"{passage.text.strip()}\n\n{with_mark(' '.join(told), MarkKind.SAID, passage.said.message_id)}"
 
 
 def _day(said: Utterance) -> str:

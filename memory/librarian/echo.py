@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memory.ports.source import Heard, Span, Utterance
-from memory.text.user_text import own_words
+from memory.ports.source import ContextText, Span, Utterance
+from memory.text.user_text import mask_foreign_text
 
 RUN: Final = 7
 """Words in a row that are no chance. In 731 messages of talk between two people (LoCoMo, development part) such a run
@@ -34,17 +34,17 @@ class _Word:
     end: int
 
 
-def mark(utterances: Sequence[Utterance], heard: Iterable[Heard]) -> list[Utterance]:
+def mark_echoes(utterances: Sequence[Utterance], heard: Iterable[ContextText]) -> list[Utterance]:
     """The utterances, each of the user's with the spans of its text that are an echo.
 
     `heard` is what else stood in the conversation; what came with a message counts as said before it.
     """
     owners = _Owners()
     marked: list[Utterance] = []
-    everything: list[Heard | Utterance] = [*heard, *utterances]
+    everything: list[ContextText | Utterance] = [*heard, *utterances]
     for one in sorted(everything, key=lambda one: (one.number, isinstance(one, Utterance))):
-        if isinstance(one, Heard):
-            owners.take(own_words(one.text) if one.is_users else one.text, is_users=one.is_users)
+        if isinstance(one, ContextText):
+            owners.take(mask_foreign_text(one.text) if one.is_users else one.text, is_users=one.is_users)
         else:
             marked.append(_marked(one, owners))
     return marked
@@ -56,7 +56,7 @@ def _marked(said: Utterance, owners: _Owners) -> Utterance:
         owners.take(said.text, is_users=False)
         return said
     echoes = tuple(owners.echoes(said.text))
-    owners.take(own_words(said.text, echoes), is_users=True)
+    owners.take(mask_foreign_text(said.text, echoes), is_users=True)
     return replace(said, echoes=echoes)
 
 

@@ -99,7 +99,7 @@ class ProposedFact(BaseModel):
             raise ValueError("must not hold NUL characters")
         return self
 
-    def by_scheme(self) -> ProposedFact:
+    def normalized(self) -> ProposedFact:
         """The same proposal with its key spelt by the scheme and the kind that the key belongs to.
 
         A key outside the scheme, and any key on a fact about somebody else, is taken off: the sister's home must
@@ -270,7 +270,7 @@ class KnownFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractionInput:
     """What an engine is given: a stretch of conversation, and what is known already."""
 
     utterances: Sequence[Utterance]
@@ -317,7 +317,7 @@ class Extraction:
     """What the user told of their life; mostly nothing."""
 
 
-class ReadingFailed(Exception):
+class ExtractionError(Exception):
     """A reading that came to nothing, with a sentence for the user. Never an empty list in its stead."""
 
     def __init__(self, sentence: str, *, final: bool = False, usage: Usage = Usage()) -> None:
@@ -328,7 +328,7 @@ class ReadingFailed(Exception):
         """True: another attempt would fail the same way, so that a person must decide."""
 
 
-class Engine(Protocol):
+class ExtractionEngine(Protocol):
     """Something that reads a stretch of conversation and proposes facts, one episode or none, documents and stories."""
 
     @property
@@ -336,14 +336,14 @@ class Engine(Protocol):
         """Name and version as stored on each fact, such as rules/1; at most 60 characters."""
 
     @property
-    def longest(self) -> timedelta:
+    def max_duration(self) -> timedelta:
         """Longest time an extraction may take: after it, its worker counts as dead."""
 
     @property
-    def spends(self) -> bool:
+    def uses_tokens(self) -> bool:
         """Whether it takes tokens: a person's limits then put it off."""
 
-    def extract(self, reading: Reading) -> Extraction:
+    def extract(self, reading: ExtractionInput) -> Extraction:
         """The facts the user's own words hold.
 
         Raises:

@@ -18,7 +18,7 @@ from memory.models import Episode
 from memory.models.kinds import EpisodeOutcome
 from memory.text.secrets_filter import sensitive
 from recall.environment import setting
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -94,7 +94,7 @@ def record(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Ut
 
 def tokens(title: str, summary: str) -> int:
     """Base count of what a prompt shows of an episode."""
-    return count(f"{title}: {summary}")
+    return count_tokens(f"{title}: {summary}")
 
 
 # Overlap ---------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class NarrativeArc:
 
 def narrative_arc(conversation_id: UUID, user: User) -> NarrativeArc:
     """How the conversation went. Archived episodes belong to the story; merged ones are told by what they became."""
-    told = Episode.objects.for_user(user).standing().told().filter(conversation=conversation_id)
+    told = Episode.objects.for_user(user).not_deleted().unmerged().filter(conversation=conversation_id)
     turns = told.aggregate(turns=Max("conversation__messages__turn"))["turns"]
     return arc(list(told.in_turn_order().defer("vector", "search")), turns or 0)
 

@@ -18,17 +18,17 @@ from pydantic import ValidationError
 
 from memory.documents import revisions, tree
 from memory.embeddings.port import embedder
-from memory.facts.deduplication import same
+from memory.facts.deduplication import is_same_statement
 from memory.facts.links import link
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.librarian.decision import Outcome, Policy, Reason, decide, normal
 from memory.librarian.engine import KnownFact, ProposedFact
-from memory.librarian.known_facts import Near, near
+from memory.librarian.known_facts import Near, load_similar_facts
 from memory.librarian.policies import policy_for
-from memory.librarian.store import store
+from memory.librarian.store import create_fact
 from memory.models import Document, Fact, FactLink, Revision
 from memory.models.kinds import Kind, default_importance
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 from recall.text import storable
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def propose(user: User, origin: str, memories: Iterable[Remembered]) -> Counter[
     vectors = embedder().embed([proposal.statement for proposal in proposals])
     policy = policy_for(user)
     with transaction.atomic():
-        hold(user.pk)  # one at a time: see the librarian
+        lock_user(user.pk)  # one at a time: see the librarian
         for proposal, vector in zip(proposals, vectors, strict=True):
             counted += _propose(user, origin, proposal, vector, policy)
-        nudge(f"user-{user.pk}", "memory")
+        publish_event(f"user-{user.pk}", "memory")
     return counted
 
 
@@ -114,12 +114,12 @@ def _proposal(text: str, kind: Kind, counted: Counter[str]) -> ProposedFact | No
 
 
 def _propose(user: User, origin: str, proposal: ProposedFact, vector: object, policy: Policy) -> Counter[str]:
-    found = near(user, proposal, vector, NO_MESSAGE)
+    found = load_similar_facts(user, proposal, vector, NO_MESSAGE)
     decision = decide(proposal, [], found.facts, policy, found.similarity)
     if decision.outcome == Outcome.DROP and decision.reason != Reason.KNOWN:
         return Counter({REFUSED: 1})
     known = _same(proposal, found)
-    fact = store(
+    fact = create_fact(
         user.pk,
         proposal,
         status=Fact.Status.PROPOSED,
@@ -144,7 +144,7 @@ def _same(proposal: ProposedFact, found: Near) -> KnownFact | None:
         if fact.status != Fact.Status.REJECTED
         and (
             normal(fact.statement) == normal(proposal.statement)
-            or same(proposal.statement, fact.statement, near_by.get(fact.fact_id, 0.0))
+            or is_same_statement(proposal.statement, fact.statement, near_by.get(fact.fact_id, 0.0))
         )
     ]
     return max(alike, key=lambda fact: near_by.get(fact.fact_id, 0.0), default=None)
@@ -191,12 +191,12 @@ def keep_document(user: User, origin: str, brought: Brought) -> bool:
 def _free_path(user: User, origin: str, brought: Brought) -> str:
     """Its own name; where that is taken, with a mark that is its alone: hundreds may be called “pasted text”."""
     parent, folder = (PROJECTS, brought.project) if brought.project else (FOLDER, NAMES.get(origin, origin))
-    within, name = tree.joined(parent, tree.fitting_name(folder)), PurePosixPath(tree.fitting_name(brought.name))
-    wanted = tree.joined(within, str(name))
+    within, name = tree.join_path(parent, tree.fitting_name(folder)), PurePosixPath(tree.fitting_name(brought.name))
+    wanted = tree.join_path(within, str(name))
     if not Document.objects.for_user(user).filter(path=wanted).exists():
         return wanted
     mark = hashlib.sha256(brought.key.encode()).hexdigest()[:MARK]
-    return tree.joined(within, tree.fitting_name(f"{name.stem[:100]} ({mark}){name.suffix}"))
+    return tree.join_path(within, tree.fitting_name(f"{name.stem[:100]} ({mark}){name.suffix}"))
 
 
 def _note(origin: str) -> str:

@@ -12,7 +12,7 @@ from django.db.models import F, Max, OuterRef, Q, Subquery
 from pgvector import Vector
 
 from memory.embeddings.port import embedder
-from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING_COSINE
 from memory.librarian.engine import KnownFact
 from memory.models import Fact, ReviewAction
 from memory.models.kinds import Kind
@@ -36,7 +36,7 @@ class Near:
     """Cosine of the statement and a fact's, by fact id; of those that may say the same."""
 
 
-def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
+def load_known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
     """All of the user's facts that count, and those that gave way: their words are not read into a fact once more.
 
     `lock`: in the order of their ids, as reviewing does.
@@ -46,12 +46,12 @@ def known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
     return _known(facts.select_for_update(of=("self",), no_key=True) if lock else facts)
 
 
-def near(user: User, proposal: ProposedFact, vector: Any, message_id: int) -> Near:
+def load_similar_facts(user: User, proposal: ProposedFact, vector: Any, message_id: int) -> Near:
     """The facts that may say the same as `proposal`, contradict its key, or be a no to the same words.
 
     The caller holds the user's row, so that what is not there yet stays so. Two statements.
     """
-    (similarity,) = similar(user, [vector])
+    (similarity,) = load_similarities(user, [vector])
     rejected = Q(status=Fact.Status.REJECTED) & (Q(message=message_id) | Q(quote=proposal.quote))
     which = Q(pk__in=similarity) | rejected | ~Q(embedded_by=embedder().name)
     if proposal.key:
@@ -60,7 +60,7 @@ def near(user: User, proposal: ProposedFact, vector: Any, message_id: int) -> Ne
     return Near(_known(_with_times(compared.filter(which))), similarity)
 
 
-def similar(user: User, vectors: Vectors | list[Any]) -> list[dict[int, float]]:
+def load_similarities(user: User, vectors: Vectors | list[Any]) -> list[dict[int, float]]:
     """Of each vector: the cosine to the user's facts that may say the same, by fact id. One statement for all."""
     if not len(vectors):
         return []
@@ -73,7 +73,7 @@ def similar(user: User, vectors: Vectors | list[Any]) -> list[dict[int, float]]:
                 "user": user.pk,
                 "model": embedder().name,
                 "statuses": [str(status) for status in COMPARED],
-                "far": 1.0 - min(SAME_MEANING, REJECTED_TOO),
+                "far": 1.0 - min(SAME_MEANING_COSINE, REJECTED_TOO),
             },
         )
         for place, fact_id, cosine in cursor.fetchall():
@@ -93,7 +93,7 @@ _SIMILAR: Final = """
 """
 
 
-def as_known(fact: Fact, said_at: datetime) -> KnownFact:
+def to_known_fact(fact: Fact, said_at: datetime) -> KnownFact:
     """A stored fact as engines and decisions see it."""
     return KnownFact(
         fact_id=fact.pk,
@@ -124,5 +124,6 @@ def _with_times(facts: FactQuerySet) -> FactQuerySet:
 
 def _known(facts: Iterable[Any]) -> list[KnownFact]:
     return [
-        as_known(fact, max(filter(None, (fact.said_at, fact.decided_at)), default=fact.recorded_at)) for fact in facts
+        to_known_fact(fact, max(filter(None, (fact.said_at, fact.decided_at)), default=fact.recorded_at))
+        for fact in facts
     ]

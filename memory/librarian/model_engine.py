@@ -23,17 +23,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from memory.facts.keys import KEYS, PREFIXES
 from memory.librarian.engine import (
     Extraction,
+    ExtractionError,
+    ExtractionInput,
     ProposedDocument,
     ProposedEpisode,
     ProposedFact,
     ProposedStory,
-    Reading,
-    ReadingFailed,
     Usage,
 )
 from memory.models.kinds import DEFAULT_IMPORTANCE, OTHER_IMPORTANCE, Kind
 from memory.ports.source import Utterance
-from recall.llm.client import capabilities, sync_client
+from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
 
 PROMPT_VERSION: Final = "4"
@@ -127,8 +127,8 @@ class ModelEngine:
     """Reads with the language model named."""
 
     model: str
-    longest: timedelta = LEASE
-    spends: bool = True
+    max_duration: timedelta = LEASE
+    uses_tokens: bool = True
 
     @property
     def version(self) -> str:
@@ -136,7 +136,7 @@ class ModelEngine:
         suffix = f"/prompt-{PROMPT_VERSION}"
         return f"{self.model[: MAX_VERSION - len(suffix)]}{suffix}"
 
-    def extract(self, reading: Reading) -> Extraction:
+    def extract(self, reading: ExtractionInput) -> Extraction:
         """The facts, documents and stories the model finds, and the most significant episode.
 
         Raises:
@@ -149,7 +149,7 @@ class ModelEngine:
             call = _Call(self.model, deadline)
             try:
                 found = call.extract(replace(reading, utterances=batch))
-            except ReadingFailed as failure:
+            except ExtractionError as failure:
                 failure.usage = usage + call.usage
                 raise
             every.append(found)
@@ -190,7 +190,7 @@ class _Call:
     deadline: float
     usage: Usage = field(default_factory=Usage)
 
-    def extract(self, reading: Reading) -> Extraction:
+    def extract(self, reading: ExtractionInput) -> Extraction:
         """Ask, check, and ask once more for a correction."""
         asked: list[MessageParam] = [{"role": "user", "content": as_data(reading)}]
         text = self._ask(asked)
@@ -205,10 +205,10 @@ class _Call:
             answer = _checked(text)
             return _extraction(answer, self.usage)
         except ValueError as problem:
-            raise ReadingFailed("The model's answer did not follow the schema, nor did its correction.") from problem
+            raise ExtractionError("The model's answer did not follow the schema, nor did its correction.") from problem
 
     def _ask(self, messages: list[MessageParam]) -> str:
-        able = capabilities(self.model)
+        able = get_capabilities(self.model)
         options: dict[str, Any] = {"system": instructions()}
         if able.structured_output:
             # Not `messages.parse`: it validates before one can see that the model refused, and drops the text.
@@ -216,7 +216,7 @@ class _Call:
         else:
             options["system"] += f"\n{ASK_FOR_JSON}{json.dumps(schema())}"
         try:
-            message = sync_client().messages.create(
+            message = get_sync_client().messages.create(
                 model=self.model,
                 max_tokens=min(MAX_OUTPUT, able.max_output),
                 messages=messages,
@@ -224,7 +224,7 @@ class _Call:
                 **options,
             )
         except (anthropic.AnthropicError, httpx2.HTTPError) as error:
-            raise ReadingFailed(classify(error).sentence) from error
+            raise ExtractionError(classify(error).sentence) from error
         self.usage += _usage(message, self.model)
         _refuse_unfinished(message)
         return "".join(block.text for block in message.content if block.type == "text")
@@ -232,7 +232,7 @@ class _Call:
     def _time_left(self) -> float:
         left = min(CALL_SECONDS, self.deadline - time.monotonic())
         if left <= 1:
-            raise ReadingFailed("The model took too long to read this conversation.")
+            raise ExtractionError("The model took too long to read this conversation.")
         return left
 
 
@@ -255,7 +255,7 @@ def schema() -> dict[str, Any]:
     return transform_schema(_Answer)
 
 
-def as_data(reading: Reading) -> str:
+def as_data(reading: ExtractionInput) -> str:
     """The reading as one JSON object."""
     known = [
         {"number": fact.number, "statement": fact.statement, **({"key": fact.key} if fact.key else {})}
@@ -289,7 +289,7 @@ _UNFINISHED: Final = {
 def _refuse_unfinished(message: Message) -> None:
     if message.stop_reason in _UNFINISHED:
         sentence, final = _UNFINISHED[message.stop_reason]
-        raise ReadingFailed(sentence, final=final)
+        raise ExtractionError(sentence, final=final)
 
 
 def _checked(text: str) -> _Answer:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from memory.librarian.decision import DEFAULT_POLICY, SURE, Policy, Reason, Rule
+from memory.librarian.decision import DEFAULT_POLICY, SURE_CONFIDENCE, Policy, Reason, Rule
 from memory.models import Fact, KindPolicy
 from memory.models.kinds import Kind
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -30,8 +30,8 @@ BY_REASON: Final[Mapping[str, str]] = {Reason.HEALTH: HEALTH, Reason.THIRD_PARTY
 """What a proposal that waits for this reason is about; one that waits for another reason is about its kind."""
 
 MEANS: Final[Mapping[Rule, str]] = {
-    Rule.AUTOMATIC: f"Remembered at once where you said it yourself, with at least {100 * SURE:.0f} % certainty and "
-    "nothing known against it. The rest still waits for you.",
+    Rule.AUTOMATIC: f"Saved right away if you said it yourself, Recall is at least {100 * SURE_CONFIDENCE:.0f}% sure "
+    "and nothing contradicts it. You are asked about the rest.",
     Rule.ASK: "Every one waits for your review, and stands in no prompt until you accept it.",
     Rule.NEVER: "Not stored at all, not even as a proposal. What is known already stays until you reject or forget it.",
 }
@@ -73,7 +73,7 @@ def rules_of(user: User) -> dict[str, Rule]:
     return {subject: Rule(own[subject]) if subject in own else default_rule(subject) for subject in SUBJECTS}
 
 
-_OWN: Final = Prepared(
+_OWN: Final = PreparedQuery(
     lambda user: KindPolicy.objects.filter(user=user, subject__in=SUBJECTS).values_list("subject", "rule"), user=int
 )
 

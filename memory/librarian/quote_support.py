@@ -16,7 +16,7 @@ from typing import Final
 from memory.librarian.engine import KnownFact, ProposedFact
 from memory.ports.source import Utterance
 from memory.text.keywords import content, names, numbers, stem, without_dates, words
-from memory.text.user_text import own_words
+from memory.text.user_text import mask_foreign_text
 
 SHARED: Final = 0.5
 """Share of a statement's content words, names left out, that the quote or its sentence must hold. Of the about 190
@@ -109,7 +109,7 @@ def doubt(
 
 def _place(quote: str, evidence: Utterance) -> Place:
     """The sentence or sentences that hold the quote, in the writer's own words."""
-    own = own_words(evidence.text, evidence.echoes)
+    own = mask_foreign_text(evidence.text, evidence.echoes)
     start = max(own.find(quote), 0) if quote in own else max(evidence.text.find(quote), 0)
     end = start + len(quote)
     begins = max((found.end() for found in _BREAK.finditer(own, 0, start)), default=0)
@@ -130,7 +130,7 @@ def _says_it(
         return False  # “I”, “Yes.”
     dated = _RELATIVE.search(place.sentence) is not None
     statement = _DAY.sub(" ", proposal.statement) if dated else proposal.statement
-    if not numbers(statement) <= numbers(own_words(evidence.text, evidence.echoes)):
+    if not numbers(statement) <= numbers(mask_foreign_text(evidence.text, evidence.echoes)):
         return False
     if not _names_are_the_users(proposal, evidence, utterances, known):
         return False
@@ -151,7 +151,7 @@ def _names_are_the_users(
         word.removesuffix("'s")
         for one in utterances
         if one.speaker == "user" and one.number <= evidence.number
-        for word in words(own_words(one.text, one.echoes))
+        for word in words(mask_foreign_text(one.text, one.echoes))
     }
     missing = {name for name in wanted if not set(words(name)) <= said}
     active = (fact.statement for fact in known if fact.status == "active")

@@ -18,21 +18,21 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from accounts.models import User
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.embeddings.port import Vectors, embedder
-from memory.facts.deduplication import SAME_MEANING, same
-from memory.facts.links import in_place_of
-from memory.forget_epoch import forgotten_since, hold
+from memory.facts.deduplication import SAME_MEANING_COSINE, is_same_statement
+from memory.facts.links import create_superseding
+from memory.forget_epoch import forgotten_since, lock_user
 from memory.librarian.decision import Outcome, Policy, Reason, decide, normal
-from memory.librarian.engine import KnownFact, ProposedFact, Reading
-from memory.librarian.known_facts import near
+from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact
+from memory.librarian.known_facts import load_similar_facts
 from memory.librarian.policies import policy_for
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.store import store
+from memory.librarian.store import create_fact
 from memory.models import Fact
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
-from recall.db.notify import nudge
+from recall.db.notify import publish_event
 
 EXTRACTED_BY = "remember/1"
 REASON = "the assistant was asked to remember it"
@@ -75,16 +75,16 @@ def propose(user: User, statement: str, said: Utterance, began: datetime | None 
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
-        hold(user.pk)  # one at a time: see the librarian
+        lock_user(user.pk)  # one at a time: see the librarian
         if began is not None and forgotten_since(user.pk, began):
             return NOT_STORED.format(reason=FORGOTTEN_MEANWHILE)
-        known, policy = near(user, proposal, vector, said.message_id), policy_for(user)
+        known, policy = load_similar_facts(user, proposal, vector, said.message_id), policy_for(user)
         decision = decide(proposal, [said], known.facts, policy, known.similarity)
         if decision.outcome in (Outcome.DROP, Outcome.REINFORCE):
             return NOT_STORED.format(reason=decision.reason)
         kept = _kept(user, proposal, said, vector, policy)
         if kept is None:
-            store(
+            create_fact(
                 user.pk,
                 proposal,
                 status=Fact.Status.PROPOSED,
@@ -94,7 +94,7 @@ def propose(user: User, statement: str, said: Utterance, began: datetime | None 
                 vector=vector,
                 extracted_by=EXTRACTED_BY,
             )
-        nudge(f"user-{user.pk}", "memory")
+        publish_event(f"user-{user.pk}", "memory")
     return WAITS if kept is None else KEPT.format(statement=kept.statement)
 
 
@@ -104,13 +104,13 @@ def _kept(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, 
     if own is None:
         return None
     fact, own_vector = own
-    known = near(user, fact, own_vector, said.message_id)
+    known = load_similar_facts(user, fact, own_vector, said.message_id)
     decision = decide(fact, [said], known.facts, policy, known.similarity)
     if decision.outcome != Outcome.KEEP:
         return None
-    kept = in_place_of(
+    kept = create_superseding(
         decision.supersedes,
-        lambda: store(
+        lambda: create_fact(
             user.pk,
             fact,
             status=Fact.Status.ACTIVE,
@@ -121,7 +121,7 @@ def _kept(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, 
             extracted_by=EXTRACTED_BY,
         ),
     )
-    refresh(user)
+    refresh_profile(user)
     return kept
 
 
@@ -129,11 +129,11 @@ def _in_own_words(
     user: User, proposal: ProposedFact, said: Utterance, vector: Vectors
 ) -> tuple[ProposedFact, Vectors] | None:
     """What the rules read in the message that says the same as `proposal`, with its vector."""
-    read = RuleEngine().extract(Reading([said], user.preferred_name, user.zone)).facts
+    read = RuleEngine().extract(ExtractionInput([said], user.preferred_name, user.zone)).facts
     if not read:
         return None
     for fact, other in zip(read, embedder().embed([fact.statement for fact in read]), strict=True):
-        alike = same(proposal.statement, fact.statement, float(vector @ other), SAME_MEANING)
+        alike = is_same_statement(proposal.statement, fact.statement, float(vector @ other), SAME_MEANING_COSINE)
         if alike or normal(proposal.statement) == normal(fact.statement):
             return fact, other
     return None
@@ -158,15 +158,15 @@ def propose_told_by(name: str, user: User, statement: str) -> str:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
-        hold(user.pk)  # one at a time: see the librarian
-        known = near(user, proposal, vector, NO_MESSAGE)
+        lock_user(user.pk)  # one at a time: see the librarian
+        known = load_similar_facts(user, proposal, vector, NO_MESSAGE)
         decision = decide(proposal, [], known.facts, policy_for(user), known.similarity)
         if decision.outcome == Outcome.DROP:
             waits = decision.reason == Reason.KNOWN and _waits(proposal, known.facts)
             return NOT_STORED.format(reason=Reason.WAITING if waits else decision.reason)
         if Fact.objects.for_user(user).proposed().filter(extracted_by=TOLD_BY).count() >= MOST_TOLD:
             return NOT_STORED.format(reason=TOO_MANY)
-        store(
+        create_fact(
             user.pk,
             proposal,
             status=Fact.Status.PROPOSED,
@@ -176,7 +176,7 @@ def propose_told_by(name: str, user: User, statement: str) -> str:
             vector=vector,
             extracted_by=TOLD_BY,
         )
-        nudge(f"user-{user.pk}", "memory")
+        publish_event(f"user-{user.pk}", "memory")
     return WAITS
 
 

@@ -23,33 +23,33 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from memory.documents.placement import standing
-from memory.documents.profile_updates import refresh
+from memory.documents.placement import load_existing
+from memory.documents.profile_updates import refresh_profile
 from memory.embeddings.port import embedder
-from memory.facts.links import in_place_of, link
-from memory.forget_epoch import epoch
+from memory.facts.links import create_superseding, link
+from memory.forget_epoch import forget_epoch
 from memory.librarian import document_updates, episodes, spending
 from memory.librarian.decision import Decision, Outcome, Policy, decide
-from memory.librarian.echo import mark
+from memory.librarian.echo import mark_echoes
 from memory.librarian.engine import (
-    Engine,
     Extraction,
+    ExtractionEngine,
+    ExtractionError,
+    ExtractionInput,
     KnownFact,
     ProposedEpisode,
     ProposedFact,
-    Reading,
-    ReadingFailed,
     Relation,
     Usage,
 )
-from memory.librarian.known_facts import as_known, known_facts, similar
+from memory.librarian.known_facts import load_known_facts, load_similarities, to_known_fact
 from memory.librarian.policies import policy_for
-from memory.librarian.store import store
+from memory.librarian.store import create_fact
 from memory.models import Fact, FactLink, LibrarianRun
-from memory.ports.source import Utterance, source
-from recall.celery import queue
-from recall.db.connections import let_go
-from recall.db.notify import nudge
+from memory.ports.source import Utterance, get_source
+from recall.celery import enqueue_on_commit
+from recall.db.connections import release_connection
+from recall.db.notify import publish_event
 
 if TYPE_CHECKING:
     from memory.embeddings.port import Vectors
@@ -82,7 +82,7 @@ GAVE_UP: Final = f"The reading was begun {MAX_ATTEMPTS} times and never came to 
 CAME_BETWEEN: Final = "Another change to the same memories came in between."
 
 
-def engine() -> Engine:
+def choose_engine() -> ExtractionEngine:
     """What extracts: the model, or the rules where the operator says so or there is no model."""
     choice = settings.ENVIRONMENT.librarian_engine
     # Late imports: the SDK takes a second to load and the rules' patterns a third, and each process needs one at most.
@@ -130,47 +130,47 @@ def requeue_due() -> int:
     due = LibrarianRun.objects.due(timezone.now()).order_by("not_before", "pk").values_list("pk", flat=True)
     runs = list(due[:REQUEUE_AT_ONCE])
     for pk in runs:
-        queue("memory.tasks.read", pk)
+        enqueue_on_commit("memory.tasks.read", pk)
     return len(runs)
 
 
 def _queue(run: LibrarianRun) -> None:
-    queue("memory.tasks.read", run.pk)
+    enqueue_on_commit("memory.tasks.read", run.pk)
     _tell(run)
 
 
 def _tell(run: LibrarianRun) -> None:
-    nudge(f"user-{run.user_id}", "librarian", conversation=str(run.conversation_id), run=run.pk)
+    publish_event(f"user-{run.user_id}", "librarian", conversation=str(run.conversation_id), run=run.pk)
 
 
 # Reading ---------------------------------------------------------------------------------------------------------
 
 
-def read(run_id: int) -> None:
+def run_extraction(run_id: int) -> None:
     """Carry out a run, if it is due and nobody else is at it."""
-    reader = engine()
+    reader = choose_engine()
     run = _claim(run_id, reader)
     if run is None:
         return
-    began = epoch(run.user_id)
+    began = forget_epoch(run.user_id)
     reading = _reading(run)
-    let_go()
+    release_connection()
     try:
         extraction = reader.extract(reading)
-    except ReadingFailed as failure:
-        _put_off(run, str(failure), failure.usage, final=failure.final)
+    except ExtractionError as failure:
+        _reschedule(run, str(failure), failure.usage, final=failure.final)
         return
-    proposals = [proposal.by_scheme() for proposal in extraction.facts]
+    proposals = [proposal.normalized() for proposal in extraction.facts]
     vectors = _vectors(proposals)
-    filed = document_updates.prepared(run, extraction)
+    filed = document_updates.prepare_updates(run, extraction)
     try:
-        _settle(run, reading, replace(extraction, facts=proposals), vectors, filed, began)
+        _commit_extraction(run, reading, replace(extraction, facts=proposals), vectors, filed, began)
     except IntegrityError:  # a person, or another worker, took the same key, or the message is gone
-        _put_off(run, CAME_BETWEEN, extraction.usage, final=False)
+        _reschedule(run, CAME_BETWEEN, extraction.usage, final=False)
 
 
 @transaction.atomic
-def _claim(run_id: int, reader: Engine) -> LibrarianRun | None:
+def _claim(run_id: int, reader: ExtractionEngine) -> LibrarianRun | None:
     """Make the run this worker's own until its lease ends; None: it is not due, or another worker has it."""
     now = timezone.now()
     run: LibrarianRun | None = (
@@ -181,13 +181,13 @@ def _claim(run_id: int, reader: Engine) -> LibrarianRun | None:
     if run.attempts >= MAX_ATTEMPTS:
         _finish(run, LibrarianRun.State.FAILED, error=run.error or GAVE_UP)
         return None
-    stop = spending.stop(run.user_id) if reader.spends else None
+    stop = spending.get_spending_stop(run.user_id) if reader.uses_tokens else None
     if stop is not None:  # no attempt: nothing failed
         run.not_before, run.error = min(stop.until, now + LOOK_AGAIN_AFTER), stop.sentence
         run.save(update_fields=["not_before", "error"])
         _tell(run)
         return None
-    run.state, run.claim, run.lease_until = LibrarianRun.State.RUNNING, uuid4(), now + reader.longest
+    run.state, run.claim, run.lease_until = LibrarianRun.State.RUNNING, uuid4(), now + reader.max_duration
     run.attempts += 1
     run.engine = reader.version
     run.save(update_fields=["state", "claim", "lease_until", "attempts", "engine"])
@@ -195,13 +195,13 @@ def _claim(run_id: int, reader: Engine) -> LibrarianRun | None:
     return run
 
 
-def _reading(run: LibrarianRun) -> Reading:
-    utterances = mark(*source().stretch(run.conversation_id, run.first_seq, run.last_seq))
+def _reading(run: LibrarianRun) -> ExtractionInput:
+    utterances = mark_echoes(*get_source().load_range(run.conversation_id, run.first_seq, run.last_seq))
     user: User = User.objects.get(pk=run.user_id)
-    active = [fact for fact in known_facts(user) if fact.status == Fact.Status.ACTIVE]
+    active = [fact for fact in load_known_facts(user) if fact.status == Fact.Status.ACTIVE]
     shown = sorted(active, key=lambda fact: (not fact.key, -fact.fact_id))[:CANDIDATES]
     known = [replace(fact, number=number) for number, fact in enumerate(shown, start=1)]
-    return Reading(utterances, user.preferred_name, user.zone, known, [one.path for one in standing(user)])
+    return ExtractionInput(utterances, user.preferred_name, user.zone, known, [one.path for one in load_existing(user)])
 
 
 def _vectors(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:
@@ -209,11 +209,11 @@ def _vectors(proposals: Sequence[ProposedFact]) -> Vectors | list[None]:
 
 
 @transaction.atomic
-def _put_off(run: LibrarianRun, error: str, usage: Usage, *, final: bool) -> None:
+def _reschedule(run: LibrarianRun, error: str, usage: Usage, *, final: bool) -> None:
     """Try again later, or never: the run fails, with its reason for everyone to see."""
-    locked = _still_mine(run)
+    locked = _lock_claimed_run(run)
     if locked is None:
-        spending.book(run.user_id, usage)
+        spending.record_usage(run.user_id, usage)
         return
     _book(locked, usage)
     if final or locked.attempts >= MAX_ATTEMPTS:
@@ -228,12 +228,12 @@ def _put_off(run: LibrarianRun, error: str, usage: Usage, *, final: bool) -> Non
 
 def _book(run: LibrarianRun, usage: Usage) -> None:
     """Add what an attempt cost to the run, and to the person's day: with what it brought, or failed to bring."""
-    run.cost += spending.book(run.user_id, usage)
+    run.cost += spending.record_usage(run.user_id, usage)
     run.input_tokens += usage.input_tokens
     run.output_tokens += usage.output_tokens
 
 
-def _still_mine(run: LibrarianRun) -> LibrarianRun | None:
+def _lock_claimed_run(run: LibrarianRun) -> LibrarianRun | None:
     """The run, locked; None: the lease ran out and another worker took over, or the conversation was deleted."""
     mine = LibrarianRun.objects.filter(pk=run.pk, state=LibrarianRun.State.RUNNING, claim=run.claim)
     found: LibrarianRun | None = (
@@ -255,11 +255,11 @@ def _finish(run: LibrarianRun, state: LibrarianRun.State, *, error: str = "") ->
 
 
 @dataclass(slots=True)
-class _Ledger:
+class _RunState:
     """What a run has settled so far."""
 
     run: LibrarianRun
-    reading: Reading
+    reading: ExtractionInput
     known: list[KnownFact]
     vectors: dict[int, Any] = field(default_factory=dict)
     """Of the facts that this run added, by fact id; all of length 1."""
@@ -273,12 +273,12 @@ class _Ledger:
 
 
 @transaction.atomic
-def _settle(
+def _commit_extraction(
     run: LibrarianRun,
-    reading: Reading,
+    reading: ExtractionInput,
     extraction: Extraction,
     vectors: Vectors | list[None],
-    filed: document_updates.Papers,
+    filed: document_updates.DocumentUpdates,
     began: int,
 ) -> None:
     """Decide on every proposal, write the facts, and close the run: all of it or nothing.
@@ -287,26 +287,26 @@ def _settle(
     """
     # One at a time per person: two runs that learn the same thing at once would each find it new.
     user: User | None = User.objects.select_for_update(no_key=True).filter(pk=run.user_id).first()
-    locked = _still_mine(run)
+    locked = _lock_claimed_run(run)
     if user is None:
         return  # the account is gone, and its counters with it
     if locked is None:
-        spending.book(user.pk, extraction.usage)
+        spending.record_usage(user.pk, extraction.usage)
         return
     _book(locked, extraction.usage)
-    if epoch(user.pk) != began:
+    if forget_epoch(user.pk) != began:
         _begin_anew(locked)
         return
     numbers = {fact.fact_id: fact.number for fact in reading.known}
-    known = [replace(fact, number=numbers.get(fact.fact_id)) for fact in known_facts(user, lock=True)]
-    ledger, policy = _Ledger(locked, reading, known), policy_for(user)
-    alike = similar(user, vectors)
+    known = [replace(fact, number=numbers.get(fact.fact_id)) for fact in load_known_facts(user, lock=True)]
+    ledger, policy = _RunState(locked, reading, known), policy_for(user)
+    alike = load_similarities(user, vectors)
     for proposal, vector, known_alike in zip(extraction.facts, vectors, alike, strict=True):
         near = known_alike | ledger.cosines(vector)
-        _carry_out(decide(proposal, reading.utterances, ledger.known, policy, near), proposal, vector, ledger)
+        _apply_decision(decide(proposal, reading.utterances, ledger.known, policy, near), proposal, vector, ledger)
     _record_episode(extraction.episode, ledger)
     _file(filed, ledger, policy, user)
-    refresh(user)
+    refresh_profile(user)
     locked.learned, locked.waiting, locked.dropped = ledger.learned, ledger.waiting, dict(ledger.dropped)
     _finish(locked, LibrarianRun.State.DONE)
 
@@ -319,7 +319,7 @@ def _begin_anew(run: LibrarianRun) -> None:
     _queue(run)
 
 
-def _carry_out(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
+def _apply_decision(decision: Decision, proposal: ProposedFact, vector: object, ledger: _RunState) -> None:
     match decision.outcome:
         case Outcome.KEEP:
             _supersede_then_add(decision, proposal, vector, ledger)
@@ -334,22 +334,22 @@ def _carry_out(decision: Decision, proposal: ProposedFact, vector: object, ledge
             ledger.dropped[decision.reason] += 1
 
 
-def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
+def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _RunState) -> None:
     """The old fact leaves its key before the new one takes it: only one may be active."""
     ledger.known = [fact for fact in ledger.known if fact.fact_id != decision.supersedes]
-    in_place_of(decision.supersedes, lambda: _add(decision, proposal, vector, ledger, Fact.Status.ACTIVE))
+    create_superseding(decision.supersedes, lambda: _add(decision, proposal, vector, ledger, Fact.Status.ACTIVE))
 
 
-def _add_beside(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger) -> None:
+def _add_beside(decision: Decision, proposal: ProposedFact, vector: object, ledger: _RunState) -> None:
     """A proposal, linked to the fact that it contradicts."""
     fact = _add(decision, proposal, vector, ledger, Fact.Status.PROPOSED)
     if decision.supersedes is not None:
         link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, decision.supersedes, proposal.confidence)
 
 
-def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Ledger, status: Fact.Status) -> Fact:
+def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _RunState, status: Fact.Status) -> Fact:
     said = decision.evidence or _named_message(proposal, ledger.reading)
-    fact = store(
+    fact = create_fact(
         ledger.run.user_id,
         proposal,
         status=status,
@@ -363,12 +363,12 @@ def _add(decision: Decision, proposal: ProposedFact, vector: object, ledger: _Le
     if decision.evidence:
         _link_to_known(proposal, fact, decision.supersedes, ledger)
     said_at = said.said_at if said else fact.recorded_at
-    ledger.known.append(as_known(fact, said_at))
+    ledger.known.append(to_known_fact(fact, said_at))
     ledger.vectors[fact.pk] = vector
     return fact
 
 
-def _link_to_known(proposal: ProposedFact, fact: Fact, opposed: int | None, ledger: _Ledger) -> None:
+def _link_to_known(proposal: ProposedFact, fact: Fact, opposed: int | None, ledger: _RunState) -> None:
     """What the engine says it is part of, rests on, came from: both facts stand, so it decides nothing."""
     relation = TOGETHER.get(proposal.relation)
     other = next((one for one in ledger.known if one.number == proposal.related_to is not None), None)
@@ -377,7 +377,7 @@ def _link_to_known(proposal: ProposedFact, fact: Fact, opposed: int | None, ledg
         link(fact.user_id, fact.pk, relation, other.fact_id, min(proposal.confidence, SUPPOSED))
 
 
-def _reinforce(decision: Decision, proposal: ProposedFact, ledger: _Ledger) -> None:
+def _reinforce(decision: Decision, proposal: ProposedFact, ledger: _RunState) -> None:
     """Said again: surer, and no longer archived."""
     known = next(fact for fact in ledger.known if fact.fact_id == decision.reinforces)
     confidence = reinforced(known.confidence, proposal.confidence)
@@ -395,20 +395,22 @@ def _rest_on(said: Utterance | None, quote: str, fact: FactQuerySet) -> None:
         taken_over.update(source=Fact.Source.STATED, message_id=said.message_id, quote=quote)
 
 
-def _file(filed: document_updates.Papers, ledger: _Ledger, policy: Policy, user: User) -> None:
+def _file(filed: document_updates.DocumentUpdates, ledger: _RunState, policy: Policy, user: User) -> None:
     """Write documents. Their lines are decided on as facts are: what may not be kept unasked waits as a proposal."""
     kept: list[tuple[document_updates.PlacedLine, Utterance]] = []
-    for line, known_alike in zip(filed.lines, similar(user, [line.vector for line in filed.lines]), strict=True):
+    for line, known_alike in zip(
+        filed.lines, load_similarities(user, [line.vector for line in filed.lines]), strict=True
+    ):
         near = known_alike | ledger.cosines(line.vector)
         decision = decide(line.proposal, ledger.reading.utterances, ledger.known, policy, near)
         if decision.evidence is not None and decision.outcome in (Outcome.KEEP, Outcome.REINFORCE):
             kept.append((line, decision.evidence))
         else:
-            _carry_out(decision, line.proposal, line.vector, ledger)
+            _apply_decision(decision, line.proposal, line.vector, ledger)
     document_updates.write_lines(user, kept)
     ledger.dropped.update(document_updates.file_stories(user, filed.stories, ledger.reading.utterances).refused)
     if filed.told is not None:
-        document_updates.file_told(user, ledger.run.conversation_id, filed.told)
+        document_updates.write_digest(user, ledger.run.conversation_id, filed.told)
 
 
 def reinforced(confidence: float, again: float) -> float:
@@ -416,12 +418,12 @@ def reinforced(confidence: float, again: float) -> float:
     return min(1.0, max(confidence, again) + REINFORCEMENT)
 
 
-def _named_message(proposal: ProposedFact, reading: Reading) -> Utterance | None:
+def _named_message(proposal: ProposedFact, reading: ExtractionInput) -> Utterance | None:
     """The message a quarantined proposal claims to rest on, so that a person can look."""
     return next((utterance for utterance in reading.utterances if utterance.number == proposal.number), None)
 
 
-def _record_episode(proposal: ProposedEpisode | None, ledger: _Ledger) -> None:
+def _record_episode(proposal: ProposedEpisode | None, ledger: _RunState) -> None:
     """Record the episode, with the facts that this run learned in its turns; or count why not."""
     if proposal is None:
         return
@@ -432,4 +434,4 @@ def _record_episode(proposal: ProposedEpisode | None, ledger: _Ledger) -> None:
     episode = episodes.record(ledger.run, proposal, ledger.reading.utterances)
     spanned = {said.message_id for said in episodes.spanned(proposal, ledger.reading.utterances)}
     episode.facts.add(*Fact.objects.filter(run=ledger.run, message__in=spanned))
-    queue("memory.tasks.embed")
+    enqueue_on_commit("memory.tasks.embed")

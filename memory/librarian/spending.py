@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class SpendingStop:
     """Nothing more may be spent for a person just now."""
 
     until: datetime
@@ -20,7 +20,7 @@ class Stop:
     """Which limit it is, for the person."""
 
 
-class Book(Protocol):
+class UsageLedger(Protocol):
     """Where tokens spent for a person, beside their turns, are written down."""
 
     def add(self, user_id: int, used: Usage) -> Decimal:
@@ -28,20 +28,20 @@ class Book(Protocol):
         is not known."""
         ...
 
-    def stop(self, user_id: int) -> Stop | None:
+    def spending_stop(self, user_id: int) -> SpendingStop | None:
         """What stops all spending for this person; None: nothing does."""
         ...
 
 
-_registered: list[Book] = []
+_registered: list[UsageLedger] = []
 
 
-def register(book: Book) -> None:
+def register(book: UsageLedger) -> None:
     """Make `book` the place costs are booked in (called once, at start)."""
     _registered[:] = [book]
 
 
-def book(user_id: int, usage: Usage) -> Decimal:
+def record_usage(user_id: int, usage: Usage) -> Decimal:
     """Book the tokens, within the caller's transaction; their price in US dollars.
 
     Raises:
@@ -50,12 +50,12 @@ def book(user_id: int, usage: Usage) -> Decimal:
     return _book().add(user_id, usage)
 
 
-def stop(user_id: int) -> Stop | None:
+def get_spending_stop(user_id: int) -> SpendingStop | None:
     """What stops all spending for this person; None: nothing does. Raises as `book` does."""
-    return _book().stop(user_id)
+    return _book().spending_stop(user_id)
 
 
-def _book() -> Book:
+def _book() -> UsageLedger:
     if not _registered:
         raise LookupError("No book for costs is registered with memory.")
     return _registered[0]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memory.embeddings.port import embedder
 from memory.models import Fact
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from memory.librarian.engine import ProposedFact
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memory.ports.source import Utterance
 
 
-def store(
+def create_fact(
     user_id: int,
     proposal: ProposedFact,
     *,
@@ -30,7 +30,7 @@ def store(
     fact: Fact = Fact.objects.create(
         user_id=user_id,
         statement=proposal.statement,
-        tokens=count(proposal.statement),
+        tokens=count_tokens(proposal.statement),
         kind=proposal.kind,
         key=proposal.key,
         value=proposal.value,

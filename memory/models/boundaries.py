@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Self
 from django.db import models
 from django.db.models import F, Q
 
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -50,7 +50,7 @@ class Boundary(models.Model):
         return _FOR_PROMPT(user=user.pk)
 
 
-_FOR_PROMPT: Final = Prepared(
+_FOR_PROMPT: Final = PreparedQuery(
     lambda user: Boundary.objects.filter(Q(user__isnull=True) | Q(user=user), active=True).order_by(
         F("user").asc(nulls_first=True), "id"
     ),

@@ -65,12 +65,12 @@ class Document(Owned):
         return f"document:{self.path}"
 
     @property
-    def shown(self) -> str:
+    def display_text(self) -> str:
         """The text as pages and prompts have it: without the librarian's marks."""
         return without_marks(self.text)
 
     @property
-    def findable(self) -> str:
+    def index_text(self) -> str:
         """The text as the index has it: a fact's line is found as that fact."""
         return without_facts(self.text)
 

@@ -20,7 +20,7 @@ from recall.db.ownership import OwnedQuerySet
 class EpisodeQuerySet(OwnedQuerySet):
     """Episodes in the words of the design."""
 
-    def standing(self) -> Self:
+    def not_deleted(self) -> Self:
         """Without those of a conversation that was deleted; one without a conversation stands."""
         return self.filter(conversation__deleted_at=None)
 
@@ -28,7 +28,7 @@ class EpisodeQuerySet(OwnedQuerySet):
         """Those that stand for themselves: neither merged into another nor beyond the limit."""
         return self.filter(status=Episode.Status.LIVE)
 
-    def told(self) -> Self:
+    def unmerged(self) -> Self:
         """Those that tell a part of the story: live ones, and those beyond the limit. Others tell the merged ones."""
         return self.exclude(status=Episode.Status.MERGED)
 

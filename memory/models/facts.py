@@ -70,7 +70,7 @@ class FactQuerySet(OwnedQuerySet):
         """Facts of which one value holds at a time: at most one active a (user, kind, key)."""
         return self.exclude(key="")
 
-    def nobodys(self) -> Self:
+    def unconfirmed(self) -> Self:
         """Facts that no person stated, worded or accepted: without a key, these alone may fade (DESIGN §6)."""
         return self.exclude(source__in=[Fact.Source.STATED, Fact.Source.EDITED]).filter(accepted_at__isnull=True)
 

@@ -15,7 +15,7 @@ SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReportView:
     """One report."""
 
     how: str
@@ -35,8 +35,8 @@ def tidied(user: User) -> dict[str, Any]:
     }
 
 
-def _told(row: Consolidation) -> Told:
-    return Told(
+def _told(row: Consolidation) -> ReportView:
+    return ReportView(
         how=row.get_how_display(),
         at=row.finished_at or row.created_at,
         is_done=row.state == Consolidation.State.DONE,

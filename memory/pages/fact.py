@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils import timezone
 
-from memory.facts.evidence import Passage, Shown, links_of, quoted
+from memory.facts.evidence import FactView, Passage, links_of, load_passage
 from memory.facts.review import CORRECTABLE
 from memory.facts.undo import UNDO_FOR
 from memory.models import Document, Episode, Fact, ReviewAction
@@ -82,7 +82,7 @@ def fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sent
         "decided": decisions_on(user, fact),
         "places": _places(user, fact),
         "episodes": list(
-            Episode.objects.for_user(user).standing().filter(facts=fact).only("title", "happened_at", "conversation")
+            Episode.objects.for_user(user).not_deleted().filter(facts=fact).only("title", "happened_at", "conversation")
         ),
         "graph": graph(user, fact),
         "in_list": f"{reverse('memory:profile')}?show={tab}&page={number}#fact-{fact.pk}",
@@ -90,12 +90,12 @@ def fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sent
     }
 
 
-def evidence(shown: Shown, older: Sequence[Fact]) -> list[Evidence]:
+def evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
     """The words it rests on, then those of the facts whose place it took. Load those with their message and
     its conversation."""
     addresses = links_of(older)
     found = [(shown.fact, shown.passage, shown.link, True)]
-    found += [(fact, quoted(fact), addresses.get(fact.message_id or 0, ""), False) for fact in older]
+    found += [(fact, load_passage(fact), addresses.get(fact.message_id or 0, ""), False) for fact in older]
     return [Evidence(fact, words, link, own) for fact, words, link, own in found if words is not None]
 
 

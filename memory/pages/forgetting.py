@@ -15,8 +15,8 @@ from memory.forgetting.targets import of_chat
 from memory.forgetting.verify import holding
 from memory.models import Document, Episode, Fact, Forgetting
 from memory.pages.knowledge import address
-from memory.retrieval.recall import recall
-from recall.redaction import Going
+from memory.retrieval.recall import retrieve
+from recall.redaction import ErasureItem
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -57,7 +57,7 @@ class Group:
 
     name: str
     number: int
-    items: tuple[Going, ...]
+    items: tuple[ErasureItem, ...]
 
     @property
     def more(self) -> int:
@@ -67,7 +67,7 @@ class Group:
 
 def shown(would: Preview) -> dict[str, Any]:
     """A dry run as the page tells it."""
-    by_type: dict[str, list[Going]] = {}
+    by_type: dict[str, list[ErasureItem]] = {}
     for one in would.going:
         by_type.setdefault(one.what, []).append(one)
     order = list(NAMED)
@@ -76,7 +76,7 @@ def shown(would: Preview) -> dict[str, Any]:
     return {"groups": groups, "coming_back": would.coming_back, "fingerprint": would.fingerprint}
 
 
-def _group(what: str, number: int, going: Iterable[Going]) -> Group:
+def _group(what: str, number: int, going: Iterable[ErasureItem]) -> Group:
     return Group(named(what, number), number, tuple(one for one in going if one.text)[:SHOWN_OF_EACH])
 
 
@@ -117,7 +117,7 @@ MOST_LINKS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TableHits:
     """Rows of one table in which words stand."""
 
     name: str
@@ -126,10 +126,10 @@ class Standing:
     """Label and address of some of them."""
 
 
-def standing_in(user: User, words: str, found: Mapping[str, int]) -> list[Standing]:
+def standing_in(user: User, words: str, found: Mapping[str, int]) -> list[TableHits]:
     """Where words were found (`proving.look_for`), in words, and where to look at it. A statement for each of four."""
     return [
-        Standing(TABLES.get(table, table), rows, tuple(_places(user, words, table)) if table in LINKED else ())
+        TableHits(TABLES.get(table, table), rows, tuple(_places(user, words, table)) if table in LINKED else ())
         for table, rows in found.items()
     ]
 
@@ -204,7 +204,7 @@ def _saying(user: User, words: str) -> Iterator[Match]:
 
 
 def _near(user: User, words: str) -> Iterator[Match]:
-    for item in recall(user, words, now=timezone.now(), top_k=20).kept:
+    for item in retrieve(user, words, now=timezone.now(), top_k=20).kept:
         if item.source in ("fact", "episode"):
             yield Match(item.ref, item.source, item.text, is_sure=False)
         elif item.source == "message":
@@ -216,7 +216,7 @@ def _near(user: User, words: str) -> Iterator[Match]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReceiptView:
     """A receipt as the page tells it."""
 
     row: Forgetting
@@ -224,7 +224,7 @@ class Shown:
     """Number and type."""
 
 
-def receipts(user: User) -> list[Shown]:
+def receipts(user: User) -> list[ReceiptView]:
     """The latest ones, newest first."""
     rows = Forgetting.objects.for_user(user).select_related("by").order_by("-pk")[:MOST_RECEIPTS]
-    return [Shown(row, [(number, named(what, number)) for what, number in row.gone.items()]) for row in rows]
+    return [ReceiptView(row, [(number, named(what, number)) for what, number in row.gone.items()]) for row in rows]

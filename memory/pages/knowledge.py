@@ -140,7 +140,7 @@ def crumbs(path: str) -> list[Crumb]:
 
 def document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
     """One document to read and edit, of a long one part `number`; `shown` stands in the text box instead of it."""
-    shown_part = part(document.shown, number)
+    shown_part = part(document.display_text, number)
     return {
         **_place(user, document.path),
         "document": document,
@@ -150,7 +150,7 @@ def document_page(user: User, document: Document, number: int = 1, shown: Editor
         "is_too_long": len(document.text) > MAX_TEXT,
         "tags": ", ".join(document.tags),
         "passages": _passages(user, document),
-        "is_of_facts": bool(document.text.strip()) and not document.findable.strip(),
+        "is_of_facts": bool(document.text.strip()) and not document.index_text.strip(),
         "is_profile": document.path.startswith(f"{FOLDER}/"),
         "upload": document.uploads.defer("content").first(),
         "below": Document.objects.for_user(user).under(document.path).exclude(pk=document.pk).count(),

@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Prefetch, Q
 from accounts.models import User
 from memory.documents.profile import FOLDER
 from memory.documents.revisions import BEGINNINGS, Change, beginnings
-from memory.facts.evidence import shown
+from memory.facts.evidence import build_fact_views
 from memory.forms import BoundaryForm
 from memory.models import Boundary, Document, Fact, Revision
 from memory.models.kinds import Kind
@@ -110,6 +110,6 @@ def _facts(user: User, tab: str, number: str | None) -> tuple[Page[Fact], list[t
     gave_way = Prefetch("supersedes", Fact.objects.for_user(user).defer("vector", "search").order_by("pk"))
     facts = with_evidence(Fact.objects.for_user(user).filter(TABS[tab][1])).prefetch_related(gave_way)
     page = Paginator(facts.order_by(*FACTS_IN_ORDER), FACTS_A_PAGE).get_page(number)
-    rows = [Row(item) for item in shown(list(page))]
+    rows = [Row(item) for item in build_fact_views(list(page))]
     by_kind = groupby(rows, lambda row: row.shown.fact.kind)
     return page, [(Kind(kind).label, list(group)) for kind, group in by_kind]

@@ -14,7 +14,7 @@ from pgvector.django import CosineDistance
 
 from accounts.models import User
 from memory.facts.contradiction import CHOICES, Choice
-from memory.facts.evidence import Shown, shown
+from memory.facts.evidence import FactView, build_fact_views
 from memory.facts.undo import can_be_undone
 from memory.forms import StatementForm
 from memory.librarian.policies import NAMES, subject_of
@@ -44,7 +44,7 @@ DONE: Final = {
 class Row:
     """One fact as a page shows it, with what was just done to it."""
 
-    shown: Shown
+    shown: FactView
     action: ReviewAction | None = None
     """The decision just taken, which may be undone."""
     sentence: str = ""
@@ -99,7 +99,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BatchNotice:
     """What the page says above the queue after something was done to several."""
 
     sentence: str
@@ -111,7 +111,7 @@ class Told:
     """`accept` or `reject`: how."""
 
 
-def queue(user: User, changed: Row | None = None, told: Told | None = None) -> dict[str, Any]:
+def queue(user: User, changed: Row | None = None, told: BatchNotice | None = None) -> dict[str, Any]:
     """What the review page shows; `changed` stands in its place instead of the plain row, `told` above them all."""
     proposals = with_evidence(Fact.objects.for_user(user).proposed())
     in_order = proposals.order_by(
@@ -120,7 +120,7 @@ def queue(user: User, changed: Row | None = None, told: Told | None = None) -> d
         "message__seq",
         "id",
     )
-    rows = [Row(item) for item in shown(list(in_order[:QUEUE_LENGTH]))]
+    rows = [Row(item) for item in build_fact_views(list(in_order[:QUEUE_LENGTH]))]
     if changed is not None:
         rows = [changed if row.shown.fact.pk == changed.shown.fact.pk else row for row in rows]
     so_far = progress(user)
@@ -201,13 +201,13 @@ def left_out(refusals: Sequence[str]) -> list[str]:
     return [f"Left as {'it is' if n == 1 else 'they are'}: {n}. {why}" for why, n in Counter(refusals).items()]
 
 
-def as_it_stands(fact: Fact) -> Shown:
+def as_it_stands(fact: Fact) -> FactView:
     """The fact as it is stored now, with its evidence.
 
     Raises:
         Fact.DoesNotExist: it is gone.
     """
-    return shown([with_evidence(Fact.objects.filter(pk=fact.pk)).get()])[0]
+    return build_fact_views([with_evidence(Fact.objects.filter(pk=fact.pk)).get()])[0]
 
 
 def with_evidence(facts: QuerySet[Fact]) -> QuerySet[Fact]:

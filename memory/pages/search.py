@@ -25,7 +25,7 @@ from memory.ports import source
 from memory.refs import ids_by_kind
 from memory.retrieval.query import is_small_talk, words_of
 from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Rule, Source
-from memory.retrieval.recall import CutItem, Filters, MemoryItem, recall
+from memory.retrieval.recall import CutItem, Filters, MemoryItem, retrieve
 from recall.text import with_links_by_their_words
 
 RESULTS: Final = 20
@@ -155,7 +155,7 @@ def search_page(user: User, form: SearchForm) -> dict[str, Any]:
     context: dict[str, Any] = {"form": form, "asked": asked, "tags": _tags(user), "choices": _choices()}
     if not asked:
         return {**context, "contents": contents(user) if form.is_valid() else None}
-    found = recall(
+    found = retrieve(
         user, asked, now=timezone.now(), as_of=_moment(form, user), top_k=RESULTS, filters=_filters(form, user)
     )
     cut = found.cut[:LEFT_OUT_SHOWN]
@@ -177,7 +177,7 @@ def contents(user: User) -> list[tuple[str, int]]:
     return [
         ("documents", Document.objects.for_user(user).exclude(text="").count()),
         ("facts", Fact.objects.for_user(user).active().count()),
-        ("episodes", Episode.objects.for_user(user).standing().live().count()),
+        ("episodes", Episode.objects.for_user(user).not_deleted().live().count()),
         ("passages of what was said", passages.get(Chunk.Kind.MESSAGE, 0)),
     ]
 
@@ -255,7 +255,7 @@ def _result(
     elif item.source == "episode":
         link = f"{_story(item.conversation_id)}#episode-{pk}"
     elif item.source == "message":
-        where, link = SPEAKERS.get(item.said_by, item.said_by), source.source().link(pk)
+        where, link = SPEAKERS.get(item.said_by, item.said_by), source.get_source().message_url(pk)
     elif item.conversation_id:
         link = reverse("conversation", args=[item.conversation_id])
     counted, uncounted = reasons(item.parts)

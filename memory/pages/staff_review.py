@@ -21,8 +21,8 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import User
 from accounts.staff.access_log import note_all
 from memory.facts import review
-from memory.facts.bulk_review import batch_of, decide_together, undo_together
-from memory.facts.evidence import shown
+from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
+from memory.facts.evidence import build_fact_views
 from memory.facts.merge import merge
 from memory.facts.undo import UNDO_FOR
 from memory.forms import StatementForm
@@ -60,7 +60,7 @@ def staff_queue(request: HttpRequest, **site: Any) -> HttpResponse:
     context = {
         **site,
         "title": "Review of all people",
-        "groups": by_conversation(Row(item) for item in shown(page)),
+        "groups": by_conversation(Row(item) for item in build_fact_views(page)),
         "recent": recent,
         "may_decide": reader.has_perm(MAY_DECIDE),
         "kinds": Kind.choices,
@@ -103,7 +103,7 @@ def _done(request: HttpRequest, by: User) -> str:
         return _merge(request, facts, by)
     if verb not in {ReviewAction.Verb.ACCEPT, ReviewAction.Verb.REJECT}:
         raise review.RefusedError("That is no decision.")
-    outcome = decide_together(facts, ReviewAction.Verb(verb), by=by)
+    outcome = decide_batch(facts, ReviewAction.Verb(verb), by=by)
     return told_of(verb, len(outcome.actions), outcome.refusals)
 
 
@@ -131,7 +131,7 @@ def _undo(number: int) -> str:
     action = ReviewAction.objects.select_related("fact").filter(pk=number).first()
     if action is None:
         raise review.RefusedError("That decision is no longer there.")
-    facts, refusals = undo_together(batch_of(action, of_everybody=True))
+    facts, refusals = undo_batch(batch_of(action, of_everybody=True))
     if not facts:
         raise review.RefusedError(" ".join(refusals))
     return " ".join([f"Undone: {len(facts)}.", *left_out(refusals)])

@@ -83,7 +83,7 @@ class DocumentThen:
 
 
 @dataclass(frozen=True, slots=True)
-class Then:
+class PastProfile:
     """The profile of a past day."""
 
     known: Slider
@@ -108,7 +108,7 @@ def sliders(user: User, now: datetime) -> tuple[Slider, Slider]:
     return _sliders(user, {}, now)
 
 
-def then(user: User, given: dict[str, str], now: datetime) -> Then:
+def build_past_profile(user: User, given: dict[str, str], now: datetime) -> PastProfile:
     """What Recall knew at the end of one day to be true on another. `given`: the fields of `DaysForm`.
 
     Eight statements at most.
@@ -122,9 +122,9 @@ def then(user: User, given: dict[str, str], now: datetime) -> Then:
     known_now = set(own.known_at(now).values_list("pk", flat=True))
     later = own.known_at(now).exclude(pk__in=own.known_at(moment, true_at=world).values("pk"))
     came = list(_loaded(later).order_by("-recorded_at", "-pk")[:MOST_FACTS])
-    shown, links = facts[:MOST_FACTS], source.links(fact.message_id for fact in [*facts, *came])
+    shown, links = facts[:MOST_FACTS], source.message_urls(fact.message_id for fact in [*facts, *came])
     told = [_told(fact, "" if fact.pk in known_now else _why_gone(fact, user), links) for fact in shown]
-    return Then(
+    return PastProfile(
         known=known,
         true=true,
         errors=[str(error) for errors in form.errors.values() for error in errors],

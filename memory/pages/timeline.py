@@ -56,7 +56,7 @@ def timeline(
 
     `stages`: of the acquaintance, each with when it was reached.
     """
-    told = Episode.objects.for_user(user).standing().told()
+    told = Episode.objects.for_user(user).not_deleted().unmerged()
     found = _loaded(user, told.filter(_filter(form)).latest_first())
     page: Page[Episode] = Paginator(found, EPISODES_A_PAGE).get_page(number)
     shown = moments(user, list(page))
@@ -136,7 +136,7 @@ def _links(user: User, episodes: Sequence[int]) -> dict[int, str]:
     of_first_turn = Q(conversation__messages__turn=F("first_turn"))
     own = Episode.objects.for_user(user).filter(pk__in=episodes)
     first = own.values_list("pk").annotate(message=Min("conversation__messages__pk", filter=of_first_turn))
-    return {pk: source.source().link(message) for pk, message in first if message is not None}
+    return {pk: source.get_source().message_url(message) for pk, message in first if message is not None}
 
 
 def _filter(form: TimelineForm) -> Q:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import User
-    from recall.redaction import Erasure, Going
+    from recall.redaction import Erasure, ErasureItem
 
 
 class BusyError(Exception):
@@ -23,7 +23,7 @@ class BusyError(Exception):
 class Forgettable(Protocol):
     """A keeper of rows in which a memory may have left its traces."""
 
-    def check(self, user: User, conversations: Collection[UUID]) -> None:
+    def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
         """Whether these may be deleted at this moment.
 
         Raises:
@@ -31,11 +31,11 @@ class Forgettable(Protocol):
         """
         ...
 
-    def reach(self, user: User, erasure: Erasure) -> None:
+    def collect(self, user: User, erasure: Erasure) -> None:
         """Add to `erasure` what of yours rests on it, or carried it. Said again until nobody adds anything."""
         ...
 
-    def preview(self, user: User, erasure: Erasure) -> Iterable[Going]:
+    def preview(self, user: User, erasure: Erasure) -> Iterable[ErasureItem]:
         """What of yours would go."""
         ...
 
@@ -43,11 +43,11 @@ class Forgettable(Protocol):
         """Do it, within the caller's transaction, which holds the person's row."""
         ...
 
-    def renew(self, user: User, erasure: Erasure) -> None:
+    def refresh_derived(self, user: User, erasure: Erasure) -> None:
         """What must stand anew at once, when everybody has erased theirs."""
         ...
 
-    def rewrite(self, user: User, wanted: Mapping[str, Any]) -> bool:
+    def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
         """Write anew what `Forgetting.to_rewrite` names, if it is yours; False: it has to be tried again."""
         ...
 

@@ -35,7 +35,7 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ContextText:
     """Something that stood in a conversation before a message, or beside it, and is not read for facts."""
 
     number: int
@@ -46,7 +46,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ConversationDigest:
     """What a conversation comes to, for a document about it."""
 
     title: str
@@ -56,41 +56,41 @@ class Told:
     """Markdown; empty: nothing in it is worth telling."""
 
 
-class Source(Protocol):
+class ConversationSource(Protocol):
     """Where the librarian's utterances, and the passages of the index, come from."""
 
-    def stretch(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[Heard]]:
+    def load_range(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[ContextText]]:
         """The active branch's messages numbered `first` to `last`, oldest first; and what else stood in the
         conversation up to message `last`: all that was said before message `first`, and of the whole stretch what
         tools brought up and what Recall recalled."""
         ...
 
-    def whole(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
+    def load_all(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:
         """The id of the conversation's owner, and all that was said on its active branch, oldest first."""
         ...
 
-    def told(self, conversation_id: UUID) -> Told | None:
+    def load_digest(self, conversation_id: UUID) -> ConversationDigest | None:
         """What the active branch comes to, by the rules that summarise; None: the conversation is gone."""
         ...
 
-    def store(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
+    def import_conversation(self, user: User, title: str, said: Sequence[Utterance]) -> list[int]:
         """Keep a conversation that was held elsewhere, ended; the ids of its messages, in the order given."""
         ...
 
-    def link(self, message_id: int) -> str:
+    def message_url(self, message_id: int) -> str:
         """Address of the page that shows this message in its conversation."""
         ...
 
 
-_registered: list[Source] = []
+_registered: list[ConversationSource] = []
 
 
-def register(source: Source) -> None:
+def register(source: ConversationSource) -> None:
     """Make `source` the place conversations are read from (called once, at start)."""
     _registered[:] = [source]
 
 
-def source() -> Source:
+def get_source() -> ConversationSource:
     """The registered source.
 
     Raises:
@@ -101,6 +101,6 @@ def source() -> Source:
     return _registered[0]
 
 
-def links(message_ids: Iterable[int | None]) -> dict[int, str]:
+def message_urls(message_ids: Iterable[int | None]) -> dict[int, str]:
     """Address of each message that is still there to point to."""
-    return {message_id: source().link(message_id) for message_id in message_ids if message_id is not None}
+    return {message_id: get_source().message_url(message_id) for message_id in message_ids if message_id is not None}

@@ -25,7 +25,15 @@ from memory.models import PersonalIndex
 from memory.models.paths import decode, encode
 from memory.refs import ids_by_kind
 from memory.retrieval.query import CONTEXT_WEIGHT, Question
-from memory.retrieval.ranking import CALIBRATIONS, UNKNOWN_MODEL, Calibration, Candidate, Profile, Source, on_scale_of
+from memory.retrieval.ranking import (
+    CALIBRATIONS,
+    UNKNOWN_MODEL,
+    Calibration,
+    Candidate,
+    RankingProfile,
+    Source,
+    on_scale_of,
+)
 from recall.db import prepared
 from recall.environment import setting
 from recall.observability.stopwatch import Stopwatch
@@ -110,7 +118,9 @@ FROM (SELECT) AS nothing LEFT JOIN memory_personalindex ON user_id = %(user)s::b
 
 def collected(user: User) -> Collected:
     """One statement."""
-    [(authors, rows, models_indexed)] = prepared.fetch(_COLLECTION_SQL, {"user": user.pk, "most": MOST_AUTHORS})
+    [(authors, rows, models_indexed)] = prepared.fetch_prepared(
+        _COLLECTION_SQL, {"user": user.pk, "most": MOST_AUTHORS}
+    )
     is_large = rows is not None and rows > PersonalIndex.LARGE
     return Collected(
         authors=tuple(authors),
@@ -340,7 +350,7 @@ _WEIGHING: Final = ", ".join(
 
 
 @dataclass(slots=True)
-class Found:
+class CandidateRow:
     """One row of the search: what is ranked, and what is told of it beside."""
 
     candidate: Candidate
@@ -352,7 +362,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class CandidateSearch:
     """One search: its statements are put together from constants, all values are parameters."""
 
     user_id: int
@@ -363,20 +373,20 @@ class Search:
     filters: Filters
     exclude_refs: Collection[str]
     collection: Collected
-    profile: Profile
+    profile: RankingProfile
     project: str = ""
     """Path of the project that the conversation belongs to, and whose rows are marked; empty: none."""
 
-    def run(self, watch: Stopwatch) -> list[Found]:
+    def run(self, watch: Stopwatch) -> list[CandidateRow]:
         """The candidates of both legs, in no order. Laps: embed, fetch."""
         tables = list(self._tables())
         if not tables:
             return []
         models = serving()
-        meanings = [_embedded(model, self.question.by_meaning) for model in models]
+        meanings = [_embedded(model, self.question.semantic_query) for model in models]
         watch.lap("embed")
         sql = self._put_together(tables)
-        rows = prepared.fetch(
+        rows = prepared.fetch_prepared(
             self._own(sql, models[0].name), self._parameters() | self._meant(models) | {"vectors": meanings}
         )
         watch.lap("fetch")
@@ -529,13 +539,13 @@ class Search:
 
     def _told_on(self) -> Iterator[tuple[date, date]]:
         for period in self.question.periods:
-            yield from period.told(self.moment.year)
+            yield from period.reporting_days(self.moment.year)
 
     def _parameters(self) -> dict[str, Any]:
         only, named, weights = self.filters, ids_by_kind(self.exclude_refs), self.profile.weights
         return {
             "user": self.user_id,
-            "words": self.question.by_words,
+            "words": self.question.keyword_query,
             "context": self.question.context,
             "context_weight": CONTEXT_WEIGHT,
             "rows": self.collection.rows,
@@ -602,7 +612,7 @@ def _found(
     tokens: int,
     is_archived: bool,
     in_project: bool,
-) -> Found:
+) -> CandidateRow:
     if distance is not None and embedded_by != current:  # while rows are embedded anew
         distance = on_scale_of(distance, calibration(embedded_by), calibration(current))
     candidate = Candidate(
@@ -625,7 +635,7 @@ def _found(
         in_project=in_project,
     )
     said_by = (author or ("user" if own_words else "assistant")) if source == "message" else ""
-    return Found(candidate, message_id, _title(source, title), said_by, conversation)
+    return CandidateRow(candidate, message_id, _title(source, title), said_by, conversation)
 
 
 def _title(source: Source, title: str) -> str:

@@ -17,7 +17,7 @@ from memory.models import GUARANTEED_IMPORTANCE, Episode, Fact
 from memory.models.kinds import Kind
 from memory.retrieval.decay import decay
 from memory.retrieval.recall import MemoryItem
-from recall.db.prepared import Prepared
+from recall.db.prepared import PreparedQuery
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -28,7 +28,7 @@ STILL_GOING_ON: Final = timedelta(days=30)
 
 def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
     """Significant ones of that time."""
-    recent = Episode.objects.filter(user=user, happened_at__gte=since, happened_at__lte=now).standing().live()
+    recent = Episode.objects.filter(user=user, happened_at__gte=since, happened_at__lte=now).not_deleted().live()
     return recent.filter(significance__gte=KEY_MOMENT).defer("vector", "search").latest_first()
 
 
@@ -40,16 +40,16 @@ def _goals(user: Any, now: Any) -> QuerySet[Fact]:
     )
 
 
-_EPISODE: Final = Prepared(lambda **at: _episodes(**at)[:1], user=int, since=datetime, now=datetime)
-_EPISODE_OF_PROJECT: Final = Prepared(
+_EPISODE: Final = PreparedQuery(lambda **at: _episodes(**at)[:1], user=int, since=datetime, now=datetime)
+_EPISODE_OF_PROJECT: Final = PreparedQuery(
     lambda project, **at: _episodes(**at).filter(conversation__scope=project)[:1],
     project=str,
     user=int,
     since=datetime,
     now=datetime,
 )
-_GOAL: Final = Prepared(lambda **at: _goals(**at)[:1], user=int, now=datetime)
-_GOAL_OF_PROJECT: Final = Prepared(
+_GOAL: Final = PreparedQuery(lambda **at: _goals(**at)[:1], user=int, now=datetime)
+_GOAL_OF_PROJECT: Final = PreparedQuery(
     lambda project, **at: _goals(**at).filter(message__conversation__scope=project)[:1],
     project=str,
     user=int,
@@ -57,7 +57,7 @@ _GOAL_OF_PROJECT: Final = Prepared(
 )
 
 
-def where_we_left(
+def find_opening_memory(
     user: User, now: datetime, known: Collection[str] = (), *, project: str = "", only_project: bool = False
 ) -> MemoryItem | None:
     """The memory to begin with, if there is one that is not among the refs `known` (recalled anyway).

@@ -91,7 +91,7 @@ class Period:
             return math.exp(-(self.first - when).days / DAYS_TOLD_LATER)
         return math.exp(-max(0, (when - self.last).days) / self._told_for)
 
-    def told(self, year: int) -> Iterator[tuple[date, date]]:
+    def reporting_days(self, year: int) -> Iterator[tuple[date, date]]:
         """The first and the last day on which it is likely told; of a yearly one those of `year` and YEARS_BACK."""
         years = range(max(1, year - YEARS_BACK), year + 1)
         for one in (self._in_year(each) for each in years) if self.yearly else (self,):
@@ -128,16 +128,16 @@ class Question:
     periods: tuple[Period, ...]
     wants_latest: bool
     wants_time: bool
-    by_meaning: str
+    semantic_query: str
     """What is embedded: in the third person, as facts are, and without the speakers' names."""
-    by_words: str
+    keyword_query: str
     """What is searched by words: without the speakers' names."""
     context: str
     """Words of the turns before, which weigh less (`CONTEXT_WEIGHT`); empty where the question stands on its own."""
     is_small_talk: bool
 
 
-def read(text: str, authors: Collection[str], now: datetime, context: Sequence[str] = ()) -> Question:
+def parse_question(text: str, authors: Collection[str], now: datetime, context: Sequence[str] = ()) -> Question:
     """The question in `text`. `authors`: who speaks in the user's conversations; `context`: the last turns' texts."""
     clean = ends(text)
     speakers = frozenset(author for author in authors if _names(author, clean))
@@ -151,8 +151,8 @@ def read(text: str, authors: Collection[str], now: datetime, context: Sequence[s
         periods=tuple(periods(clean, now.date())),
         wants_latest=bool(ASKS_FOR_LATEST.search(clean)),
         wants_time=bool(ASKS_WHEN.search(clean)),
-        by_meaning=f"{third} ({before})" if before else third,
-        by_words=stripped,
+        semantic_query=f"{third} ({before})" if before else third,
+        keyword_query=stripped,
         context=before,
         is_small_talk=is_small_talk(clean),
     )

@@ -45,7 +45,7 @@ Source = Literal["fact", "episode", "document", "message", "segment"]
 
 
 @dataclass(frozen=True)
-class Profile:
+class RankingProfile:
     """One way to weigh the parts. The total is Σ weight × part over the sum of the weights above 0, boosted, 0–1."""
 
     name: str
@@ -64,7 +64,7 @@ class Profile:
         return sum(weight for weight in self.weights.values() if weight > 0)
 
 
-MEASURED: Final = Profile(
+MEASURED: Final = RankingProfile(
     name="measured",
     weights={
         # Points that the first five / ten hold less of the evidence without the part, in 383 questions to long
@@ -92,7 +92,7 @@ one they find 78.5 / 85.8 in that one, and on all chats but one 54 / 60. Tried a
 vectors (0.7 points for 1 KB a passage), phrases, beginnings of words, the number of words found, evidence from many
 sittings, “how many” against passages with a number, the length of a passage, z-scores."""
 
-SEED: Final = Profile(
+SEED: Final = RankingProfile(
     name="seed",
     weights={  # seed 004, “Multi-Strategy Scoring”
         "semantic": setting("rag_weight_semantic", 0.4),
@@ -107,7 +107,7 @@ SEED: Final = Profile(
 )
 """The seeds' own formula, for comparison and for those who prefer it."""
 
-PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in (MEASURED, SEED)}
+PROFILES: Final[Mapping[str, RankingProfile]] = {profile.name: profile for profile in (MEASURED, SEED)}
 DEFAULT_PROFILE: Final = PROFILES[setting("rag_ranking", "measured")]
 """What prompts and searches are ranked by."""
 
@@ -225,7 +225,7 @@ class Candidate:
     """It belongs to the project of the conversation that asks."""
 
     @cached_property
-    def said(self) -> frozenset[str]:
+    def word_set(self) -> frozenset[str]:
         """Its words in lower case."""
         return frozenset(words_of(self.text))
 
@@ -252,7 +252,7 @@ class Candidate:
 
 
 @dataclass(slots=True)
-class Ranked:
+class RankedCandidate:
     """One candidate with its score, and the rule that left it out (None: it is kept)."""
 
     candidate: Candidate
@@ -268,10 +268,10 @@ class Ranked:
         return -round(self.total, 3), -self.parts["recency"], candidate.ref, candidate.number
 
 
-def rank(
+def rerank(
     question: Question,
     candidates: Iterable[Candidate],
-    profile: Profile,
+    profile: RankingProfile,
     now: datetime,
     *,
     calibration: Calibration,
@@ -279,7 +279,7 @@ def rank(
     token_budget: int | None = None,
     strong: float = STRONG,
     told: Collection[str] = (),
-) -> list[Ranked]:
+) -> list[RankedCandidate]:
     """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs.
 
     `told`: refs of what the prompt says anyway; they take no place, nor does what says the same.
@@ -292,14 +292,16 @@ def rank(
         parts = _parts(candidate, question, around, now)
         boosted = profile.boosts_recent == "always" or question.wants_latest
         is_recent = boosted and now - candidate.when < _RECENT
-        scored.append(Ranked(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts)))
-    scored.sort(key=Ranked.order)
-    best = _best_of_each(scored)
-    _cut(best, _Limits(question, calibration, top_k, token_budget, strong, told))
+        scored.append(
+            RankedCandidate(candidate, parts, _total(parts, weights, profile, is_recent=is_recent), relevance(parts))
+        )
+    scored.sort(key=RankedCandidate.order)
+    best = _deduplicate_refs(scored)
+    _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told))
     return sorted(best, key=lambda row: row.rule is not None)
 
 
-def explain(ranked: Ranked, profile: Profile) -> dict[Part, float]:
+def explain(ranked: RankedCandidate, profile: RankingProfile) -> dict[Part, float]:
     """What each part adds to the score (or takes from it), before boosts: for pages, the API and receipts."""
     return {part: weight * ranked.parts[part] / profile.whole for part, weight in profile.weights.items()}
 
@@ -399,7 +401,7 @@ def _asked_names(question: Question, candidates: Iterable[Candidate]) -> frozens
 
 
 def _total(
-    parts: Mapping[Part, float], weights: Iterable[tuple[Part, float]], profile: Profile, *, is_recent: bool
+    parts: Mapping[Part, float], weights: Iterable[tuple[Part, float]], profile: RankingProfile, *, is_recent: bool
 ) -> float:
     """The weighted mean of the parts with the profile's boosts, 0–1."""
     score = 0.0
@@ -413,7 +415,7 @@ def _total(
     return _clamp(score * (1.0 + profile.importance_boost * parts["importance"]))
 
 
-def _fit(parts: Mapping[Part, float], profile: Profile) -> float:
+def _fit(parts: Mapping[Part, float], profile: RankingProfile) -> float:
     """What its words and its meaning bring it, before all is divided by the sum of the weights."""
     return sum(profile.weights.get(part, 0.0) * parts[part] for part in FITTING)
 
@@ -441,15 +443,15 @@ class _Limits:
     told: Collection[str]
 
 
-def _best_of_each(scored: Iterable[Ranked]) -> list[Ranked]:
+def _deduplicate_refs(scored: Iterable[RankedCandidate]) -> list[RankedCandidate]:
     """The best passage of each ref, in order."""
-    best: dict[str, Ranked] = {}
+    best: dict[str, RankedCandidate] = {}
     for row in scored:
         best.setdefault(row.candidate.ref, row)
     return list(best.values())
 
 
-def _cut(ranked: Sequence[Ranked], limits: _Limits) -> None:
+def _assign_cut_rules(ranked: Sequence[RankedCandidate], limits: _Limits) -> None:
     """Name the rule of each that is left out."""
     kept: list[Candidate] = []
     told: list[Candidate] = []
@@ -463,11 +465,11 @@ def _cut(ranked: Sequence[Ranked], limits: _Limits) -> None:
 
 
 def _rule(
-    row: Ranked, kept: Sequence[Candidate], told: Sequence[Candidate], limits: _Limits, *, any_strong: bool
+    row: RankedCandidate, kept: Sequence[Candidate], told: Sequence[Candidate], limits: _Limits, *, any_strong: bool
 ) -> Rule | None:
     if not _reaches_floor(row, limits.calibration, any_strong=any_strong):
         return "below the floor"
-    if row.candidate.asks and row.candidate.said == limits.question.named:  # asked before: it tells nothing
+    if row.candidate.asks and row.candidate.word_set == limits.question.named:  # asked before: it tells nothing
         return "the same question"
     if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
         return "archived"
@@ -475,7 +477,7 @@ def _rule(
         return "already in the window"
     if len(kept) >= limits.top_k:
         return "beyond top-K"
-    if any(says_the_same(row.candidate, other) for other in (*kept, *told)):
+    if any(is_near_duplicate(row.candidate, other) for other in (*kept, *told)):
         return "near-duplicate"
     if limits.token_budget is not None:
         used = sum(other.tokens for other in kept)
@@ -484,19 +486,19 @@ def _rule(
     return None
 
 
-def _reaches_floor(row: Ranked, calibration: Calibration, *, any_strong: bool) -> bool:
+def _reaches_floor(row: RankedCandidate, calibration: Calibration, *, any_strong: bool) -> bool:
     if row.candidate.is_passage:
         return any_strong and row.relevance >= WEAK
     by_meaning = row.candidate.distance is not None and 1.0 - row.candidate.distance >= calibration.floor
     return by_meaning or row.candidate.words >= WORDS_FLOOR
 
 
-def says_the_same(one: Candidate, other: Candidate) -> bool:
+def is_near_duplicate(one: Candidate, other: Candidate) -> bool:
     """True for two texts with nearly the same words, unless a name, a number or a “not” makes the difference."""
     if max(len(one.text), len(other.text)) > 2 * min(len(one.text), len(other.text)) + 20:
         return False  # not even looked at: their words cannot be the same
-    different = one.said ^ other.said
-    either = (len(one.said) + len(other.said) + len(different)) / 2
+    different = one.word_set ^ other.word_set
+    either = (len(one.word_set) + len(other.word_set) + len(different)) / 2
     if not either:
         return one.text == other.text
     if len(different) > (1 - SAME_WORDS) * either:

@@ -11,16 +11,35 @@ from memory.consolidation.consolidate import revive
 from memory.embeddings.port import embedder
 from memory.models import Episode, Fact
 from memory.refs import ids_by_kind
-from memory.retrieval.candidates import EVERYTHING, Filters, Found, Search, calibration, collected
-from memory.retrieval.query import read
-from memory.retrieval.ranking import DEFAULT_PROFILE, STRONG, TOP_K, Part, Profile, Ranked, Rule, Source, rank
-from recall.db.prepared import array, fetch
+from memory.retrieval.candidates import EVERYTHING, CandidateRow, CandidateSearch, Filters, calibration, collected
+from memory.retrieval.query import parse_question
+from memory.retrieval.ranking import (
+    DEFAULT_PROFILE,
+    STRONG,
+    TOP_K,
+    Part,
+    RankedCandidate,
+    RankingProfile,
+    Rule,
+    Source,
+    rerank,
+)
+from recall.db.prepared import array, fetch_prepared
 from recall.observability.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-__all__ = ["EVERYTHING", "CutItem", "Filters", "MemoryItem", "Recollection", "Told", "mark_used", "recall"]
+__all__ = [
+    "EVERYTHING",
+    "AlreadyInPrompt",
+    "CutItem",
+    "Filters",
+    "MemoryItem",
+    "RetrievalResult",
+    "mark_used",
+    "retrieve",
+]
 
 
 class MemoryItem(NamedTuple):
@@ -57,7 +76,7 @@ class CutItem(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recollection:
+class RetrievalResult:
     """What one question brought back, best first, and what it did not."""
 
     kept: tuple[MemoryItem, ...] = ()
@@ -65,14 +84,14 @@ class Recollection:
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds of each step: read, embed, fetch, rank."""
 
-    def without(self, told: Collection[str]) -> Recollection:
+    def drop_repeated(self, told: Collection[str]) -> RetrievalResult:
         """The same, where it turned out that the prompt says these anyway."""
         cut = [CutItem(item, "already in the window") for item in self.kept if item.ref in told]
         return replace(self, kept=tuple(one for one in self.kept if one.ref not in told), cut=(*cut, *self.cut))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AlreadyInPrompt:
     """What a prompt says anyway: it is found, and takes no place among what is recalled (DESIGN §4)."""
 
     facts: frozenset[str] = frozenset()
@@ -84,7 +103,7 @@ class Told:
     folder: str = ""
     """Whose documents stand there line by line."""
 
-    def tells(self, row: Found) -> bool:
+    def covers(self, row: CandidateRow) -> bool:
         """Whether the row is one of these."""
         match row.candidate.source:
             case "fact":
@@ -96,14 +115,14 @@ class Told:
             case "message" | "segment":
                 return row.candidate.ref in self.said
 
-    def _is_about(self, row: Found) -> bool:
+    def _is_about(self, row: CandidateRow) -> bool:
         return bool(self.conversation) and row.conversation_id == self.conversation
 
 
-NOTHING: Final = Told()
+NOTHING_IN_PROMPT: Final = AlreadyInPrompt()
 
 
-def recall(
+def retrieve(
     user: User,
     query: str,
     *,
@@ -114,11 +133,11 @@ def recall(
     filters: Filters = EVERYTHING,
     as_of: datetime | None = None,
     context: Sequence[str] = (),
-    profile: Profile = DEFAULT_PROFILE,
+    profile: RankingProfile = DEFAULT_PROFILE,
     project: str = "",
     strong: float = STRONG,
-    told: Told = NOTHING,
-) -> Recollection:
+    told: AlreadyInPrompt = NOTHING_IN_PROMPT,
+) -> RetrievalResult:
     """The user's memories that bear on `query`, without those named in `exclude_refs`, which are not even looked at.
 
     `as_of`: what was known at that moment, ranked as then. `context`: the texts of the last turns, oldest first, which
@@ -130,13 +149,15 @@ def recall(
     moment = as_of or now
     watch = Stopwatch()
     collection = collected(user)
-    question = read(query, collection.authors, moment, context)
+    question = parse_question(query, collection.authors, moment, context)
     watch.lap("read")
     if question.is_small_talk:
-        return Recollection(timings=watch.laps)
+        return RetrievalResult(timings=watch.laps)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
-    found = Search(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project).run(watch)
-    ranked = rank(
+    found = CandidateSearch(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project).run(
+        watch
+    )
+    ranked = rerank(
         question,
         [row.candidate for row in found],
         profile,
@@ -145,7 +166,7 @@ def recall(
         top_k=top_k,
         token_budget=token_budget,
         strong=strong,
-        told={row.candidate.ref for row in found if told.tells(row)} if told != NOTHING else (),
+        told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
     )
     recollection = _recollection(ranked, found, watch.laps)
     watch.lap("rank")
@@ -161,7 +182,7 @@ def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
     named = ids_by_kind(refs)
     if any(named.values()):
         ids = {kind: array(pks) for kind, pks in named.items()}
-        ((is_any_archived,),) = fetch(_MARK_USED, {"user": user.pk, "at": at, **ids})
+        ((is_any_archived,),) = fetch_prepared(_MARK_USED, {"user": user.pk, "at": at, **ids})
         if is_any_archived:
             revive(user, refs)
 
@@ -180,7 +201,9 @@ SELECT EXISTS (SELECT FROM fact WHERE status = '{Fact.Status.ARCHIVED}')
 """A chunk is of one kind: of a message, a segment or a document."""
 
 
-def _recollection(ranked: Iterable[Ranked], found: Iterable[Found], timings: Mapping[str, float]) -> Recollection:
+def _recollection(
+    ranked: Iterable[RankedCandidate], found: Iterable[CandidateRow], timings: Mapping[str, float]
+) -> RetrievalResult:
     rows = {id(row.candidate): row for row in found}
     kept, cut = [], []
     for one in ranked:
@@ -189,10 +212,10 @@ def _recollection(ranked: Iterable[Ranked], found: Iterable[Found], timings: Map
             kept.append(item)
         else:
             cut.append(CutItem(item, one.rule))
-    return Recollection(tuple(kept), tuple(cut), timings)
+    return RetrievalResult(tuple(kept), tuple(cut), timings)
 
 
-def _item(one: Ranked, row: Found) -> MemoryItem:
+def _item(one: RankedCandidate, row: CandidateRow) -> MemoryItem:
     candidate = one.candidate
     return MemoryItem(
         ref=candidate.ref,

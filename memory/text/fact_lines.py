@@ -85,7 +85,7 @@ def facts_in(text: str) -> list[int]:
     return list(dict.fromkeys(int(found[2]) for found in _MARK.finditer(text) if found[1] == MarkKind.FACT))
 
 
-def marked(raw: str, kind: MarkKind, number: int) -> str:
+def with_mark(raw: str, kind: MarkKind, number: int) -> str:
     """The line with this mark in place of any it had."""
     return f"{without_marks(raw).rstrip()} ^{kind}-{number}"
 
@@ -93,7 +93,7 @@ def marked(raw: str, kind: MarkKind, number: int) -> str:
 def renamed(text: str, facts: Mapping[int, int]) -> str:
     """The text with each of these facts' marks naming another one."""
     return "\n".join(
-        marked(line.raw, MarkKind.FACT, facts[line.number]) if line.fact in facts else line.raw
+        with_mark(line.raw, MarkKind.FACT, facts[line.number]) if line.fact in facts else line.raw
         for line in lines_of(text)
     )
 
@@ -103,10 +103,10 @@ def renamed(text: str, facts: Mapping[int, int]) -> str:
 
 def fact_line(fact_id: int, statement: str) -> str:
     """The line that tells a fact."""
-    return marked(f"- {told(statement)}", MarkKind.FACT, fact_id)
+    return with_mark(f"- {statement_as_line(statement)}", MarkKind.FACT, fact_id)
 
 
-def told(statement: str) -> str:
+def statement_as_line(statement: str) -> str:
     """A statement as a line of one's own page: “The user lives in Lisbon.” → “Lives in Lisbon.”"""
     words = words_of(without_marks(" ".join(statement.split())))
     for subject in _SUBJECTS:
@@ -121,7 +121,7 @@ def statement_of(words: str, before: str) -> str:
 
     A line that still begins with the same word has the same subject; any other is taken as it was written.
     """
-    was = told(before)
+    was = statement_as_line(before)
     subject = next((one for one in _SUBJECTS if before.startswith(one)), "")
     same_beginning = words.split(None, 1)[:1] == was.split(None, 1)[:1]
     if not subject or not same_beginning:
@@ -132,10 +132,10 @@ def statement_of(words: str, before: str) -> str:
 
 def value_of(words: str, before: str, value: str) -> str:
     """The value that a reworded line gives a key, where the line differs in the value alone; else empty."""
-    start = told(before).find(value) if value else -1
+    start = statement_as_line(before).find(value) if value else -1
     if start < 0:
         return ""
-    head, tail = told(before)[:start], told(before)[start + len(value) :]
+    head, tail = statement_as_line(before)[:start], statement_as_line(before)[start + len(value) :]
     fits = words.startswith(head) and words.endswith(tail) and len(words) > len(head) + len(tail)
     return words[len(head) : len(words) - len(tail)].strip() if fits else ""
 
@@ -143,7 +143,7 @@ def value_of(words: str, before: str, value: str) -> str:
 # What the librarian writes ---------------------------------------------------------------------------------------
 
 
-def woven(text: str, holds: Mapping[int, str], heirs: Mapping[int, int]) -> str:
+def sync_fact_lines(text: str, holds: Mapping[int, str], heirs: Mapping[int, int]) -> str:
     """The text with exactly one line for each fact of `holds` (id → statement), and none for any other.
 
     A fact of `heirs` (id → the one that took its place) leaves its place to that one. Lines without a fact's mark stay
@@ -166,7 +166,7 @@ def woven(text: str, holds: Mapping[int, str], heirs: Mapping[int, int]) -> str:
 
 def _as_it_holds(line: Line, fact: int, statement: str) -> str:
     """The line as it stands where it tells the fact; else the fact's own."""
-    return line.raw if (line.fact, line.words) == (fact, told(statement)) else fact_line(fact, statement)
+    return line.raw if (line.fact, line.words) == (fact, statement_as_line(statement)) else fact_line(fact, statement)
 
 
 def _with_more(lines: list[str], more: list[str]) -> list[str]:
@@ -202,7 +202,7 @@ class Edit:
     """Facts whose lines are gone."""
 
 
-def edited(before: str, after: str, heirs: Mapping[int, int]) -> Edit:
+def diff_fact_lines(before: str, after: str, heirs: Mapping[int, int]) -> Edit:
     """Compare two versions. `heirs`: by which facts of the first those were replaced that the second may still name."""
     was = {line.number: line.words for line in reversed(lines_of(before)) if line.fact is not None}
     lines = _with_lost_marks(before, list(_named_as_today(lines_of(after), was, heirs)), was)
@@ -221,7 +221,7 @@ def _named_as_today(lines: Iterable[Line], was: Mapping[int, str], heirs: Mappin
     """A line from an older copy names the fact that was told in its stead."""
     for line in lines:
         heir = heirs.get(line.number) if line.fact is not None and line.fact not in was else None
-        yield line_of(marked(line.raw, MarkKind.FACT, heir)) if heir in was and heir is not None else line
+        yield line_of(with_mark(line.raw, MarkKind.FACT, heir)) if heir in was and heir is not None else line
 
 
 def _with_lost_marks(before: str, lines: list[Line], was: Mapping[int, str]) -> list[Line]:
@@ -230,7 +230,7 @@ def _with_lost_marks(before: str, lines: list[Line], was: Mapping[int, str]) -> 
     there = {line.fact for line in lines}
     lost = {words: fact for fact, words in was.items() if fact not in there and words not in own}
     return [
-        line_of(marked(line.raw, MarkKind.FACT, lost.pop(line.words)))
+        line_of(with_mark(line.raw, MarkKind.FACT, lost.pop(line.words)))
         if line.mark is None and line.words in lost
         else line
         for line in lines

@@ -95,14 +95,14 @@ SIGNED = 3
 """Lines below a closing that are still the letter's: name, place, telephone."""
 
 
-def own_words(text: str, echoes: Iterable[Span] = ()) -> str:
+def mask_foreign_text(text: str, echoes: Iterable[Span] = ()) -> str:
     """`text` with all that is not its writer's own words blanked out, `echoes` among it; as long as `text`."""
-    text = blanked(text, echoes)
+    text = mask_spans(text, echoes)
     for _, begins in _PASTE_BEGINS:
         if found := begins.search(text):
             text = text[: found.end()] + " " * (len(text) - found.end())
     for span in (_asked_about(text), _letter(text)):
-        text = blanked(text, [span]) if span else text
+        text = mask_spans(text, [span]) if span else text
     for _, borrowed in _BORROWED:
         text = borrowed.sub(_blank, text)
     return text
@@ -135,7 +135,7 @@ def _letter(text: str) -> Span | None:
     return salutation.start(), end
 
 
-def blanked(text: str, spans: Iterable[Span]) -> str:
+def mask_spans(text: str, spans: Iterable[Span]) -> str:
     """`text` with the spans, in order and apart, blanked out. Line breaks stay."""
     parts, at = [], 0
     for start, end in spans:

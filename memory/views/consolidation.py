@@ -13,18 +13,18 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from memory.consolidation import jobs
 from memory.pages.consolidation import tidied
-from recall.form_pages import posted_from
+from recall.form_pages import post_only
 
 PAGE = "settings_memory"
 PART = "tidying"
 
 
-@posted_from(PAGE, at=PART)
+@post_only(PAGE, at=PART)
 @login_required
 @never_cache
 def tidy(request: HttpRequest) -> HttpResponse:
     """Queue it; asked twice, it is queued once."""
-    asked = jobs.ask(_user(request))
+    asked = jobs.request_consolidation(_user(request))
     if _is_htmx(request):
         return render(request, "memory/tidied.html", tidied(_user(request)))
     messages.success(request, " ".join(jobs.sentences(asked)))

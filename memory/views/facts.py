@@ -25,7 +25,7 @@ from memory.forms import FactForm
 from memory.models import Fact
 from memory.pages.fact import fact_page
 from memory.pages.why import why
-from recall.form_pages import posted_from
+from recall.form_pages import post_only
 
 
 @require_safe
@@ -36,7 +36,7 @@ def fact(request: HttpRequest, pk: int) -> HttpResponse:
     return _page(request, _own(request, pk))
 
 
-@posted_from("memory:fact", "pk")
+@post_only("memory:fact", "pk")
 @login_required
 def correct(request: HttpRequest, pk: int) -> HttpResponse:
     """Put a fact that is in use right: its words, or when it is true."""
@@ -71,7 +71,7 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
     """Why one memory stood in the prompt of an answer, or did not."""
     user = _user(request)
     try:
-        found = memory_use.standing(user, message_id, ref)
+        found = memory_use.load_placement(user, message_id, ref)
     except Receipt.DoesNotExist:
         raise Http404 from None
     explained = why(found.item, found.place, found.among, found.last_kept)

@@ -36,7 +36,9 @@ def forgetting(request: HttpRequest) -> HttpResponse:
     asked = request.POST if request.method == "POST" else request.GET
     target = _target(asked)
     if target.what == What.EVERYTHING and not reauthentication.is_confirmed(request):
-        return reauthentication.ask(back_to=f"{reverse('memory:forget')}?what={What.EVERYTHING}")
+        return reauthentication.redirect_to_reauthentication(
+            back_to=f"{reverse('memory:forget')}?what={What.EVERYTHING}"
+        )
     if request.method != "POST":
         return _dry_run(request, target)
     if target.what == What.EVERYTHING and asked.get("confirmed", "").strip().casefold() != CONFIRMED_BY:

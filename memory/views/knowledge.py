@@ -38,10 +38,10 @@ from memory.models import Boundary, Document, Episode, Revision, Upload
 from memory.pages import knowledge, profile, timeline
 from memory.pages.profile import Editor, editor
 from memory.pages.search import search_page
-from memory.pages.time_travel import sliders, then
+from memory.pages.time_travel import build_past_profile, sliders
 from memory.text.fact_lines import without_marks
-from recall.db.notify import nudge
-from recall.form_pages import posted_from
+from recall.db.notify import publish_event
+from recall.form_pages import post_only
 
 MOVED: Final = "memory-moved"
 """In the session: where something stood and where it was moved to, until the next page has offered to undo it."""
@@ -58,7 +58,7 @@ def profile_page(request: HttpRequest) -> HttpResponse:
     days = {name: request.GET[name] for name in ("at", "true") if name in request.GET}
     if not days:
         return render(request, "memory/profile.html", {**_profile(request), "sliders": sliders(user, now)})
-    found = then(user, days, now)
+    found = build_past_profile(user, days, now)
     asked = {"then": found, "sliders": (found.known, found.true)}
     status = 422 if found.errors else 200
     if _is_htmx(request):
@@ -66,7 +66,7 @@ def profile_page(request: HttpRequest) -> HttpResponse:
     return render(request, "memory/profile.html", {**_profile(request), **asked}, status=status)
 
 
-@posted_from("memory:profile", at="boundaries")
+@post_only("memory:profile", at="boundaries")
 @login_required
 def add_boundary(request: HttpRequest) -> HttpResponse:
     """A new rule of the user's own."""
@@ -100,7 +100,7 @@ def remove_boundary(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _boundaries_changed(request: HttpRequest, sentence: str) -> HttpResponse:
-    nudge(f"user-{_user(request).pk}", "memory")
+    publish_event(f"user-{_user(request).pk}", "memory")
     messages.success(request, sentence)
     return redirect(f"{reverse('memory:profile')}#boundaries")
 
@@ -156,7 +156,7 @@ def _folder(request: HttpRequest, place: str, status: int = 200, **more: Any) ->
     )
 
 
-@posted_from("memory:home")
+@post_only("memory:home")
 @login_required
 def new_document(request: HttpRequest) -> HttpResponse:
     """Begin a document at a path that is free."""
@@ -177,7 +177,7 @@ def _not_begun(request: HttpRequest, form: NewDocumentForm, sentence: str, statu
     return _home(request, {**found, "new": form, "not_begun": sentence}, status=status)
 
 
-@posted_from("memory:home")
+@post_only("memory:home")
 @login_required
 def move(request: HttpRequest) -> HttpResponse:
     """Give a document or a folder another path."""
@@ -229,7 +229,7 @@ def _came_from(request: HttpRequest, place: str) -> str:
     return str(old) + place.removeprefix(new)
 
 
-@posted_from("memory:home")
+@post_only("memory:home")
 @login_required
 def tag(request: HttpRequest) -> HttpResponse:
     """Give a document these tags and no others."""
@@ -339,7 +339,7 @@ def _found[T](found: T | None) -> T:
     return found
 
 
-@posted_from("memory:home")
+@post_only("memory:home")
 @login_required
 def save_document(request: HttpRequest, pk: int) -> HttpResponse:
     """Write a document, unless somebody else has written it meanwhile."""

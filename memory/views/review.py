@@ -23,8 +23,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from accounts.staff import access_log
 from memory.facts import review
-from memory.facts.bulk_review import batch_of, decide_together, undo_together
-from memory.facts.evidence import Shown
+from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
+from memory.facts.evidence import FactView
 from memory.facts.merge import merge
 from memory.forms import FactsForm, MergeForm, PoliciesForm, RuleForm, StatementForm
 from memory.librarian.decision import Rule
@@ -32,8 +32,8 @@ from memory.librarian.policies import NAMES, set_rules, subject_of, waiting_abou
 from memory.models import Fact, ReviewAction
 from memory.pages.decisions import decisions
 from memory.pages.policies import LABELS, policies
-from memory.pages.review import DONE, Row, Told, as_it_stands, left_out, merge_form, progress, queue, told_of
-from recall.form_pages import posted_from
+from memory.pages.review import DONE, BatchNotice, Row, as_it_stands, left_out, merge_form, progress, queue, told_of
+from recall.form_pages import post_only
 
 ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
 """How each page that shows a fact renders it again after a decision."""
@@ -61,7 +61,7 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 # One -------------------------------------------------------------------------------------------------------------
 
 
-@posted_from("memory:review")
+@post_only("memory:review")
 @login_required
 def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpResponse:
     """Accept, edit and accept, keep beside the other, or reject."""
@@ -76,14 +76,14 @@ def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpRespon
     return _row(request, Row(_shown(fact), action, f"{DONE[verb]}: {truncatechars(action.fact.statement, 120)}"))
 
 
-@posted_from("memory:review")
+@post_only("memory:review")
 @login_required
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
     """Put back what a decision changed, or all that the same click changed."""
     action = get_object_or_404(ReviewAction.objects.for_user(_user(request)).select_related("fact"), pk=pk)
     if action.batch is not None or "whole" in request.POST:
-        facts, refusals = undo_together(batch_of(action))
-        return _whole(request, Told(_undone(facts, refusals)), status=200 if facts else 409)
+        facts, refusals = undo_batch(batch_of(action))
+        return _whole(request, BatchNotice(_undone(facts, refusals)), status=200 if facts else 409)
     try:
         fact = review.undo(action)
     except review.RefusedError as refusal:
@@ -118,25 +118,25 @@ def _undone(facts: list[Fact], refusals: list[str]) -> str:
 # Several ---------------------------------------------------------------------------------------------------------
 
 
-@posted_from("memory:review")
+@post_only("memory:review")
 @login_required
 def together(request: HttpRequest) -> HttpResponse:
     """Accept or reject what was selected, or go on to merging it."""
     form = FactsForm(request.POST)
     if not form.is_valid():
-        return _whole(request, Told(_first_error(form)), status=422)
+        return _whole(request, BatchNotice(_first_error(form)), status=422)
     chosen, verb = form.cleaned_data["fact"], form.cleaned_data["verb"]
     facts = _facts(request, chosen)
     if verb == ReviewAction.Verb.MERGE:
         return _merge_form(request, facts)
     try:
-        outcome = decide_together(facts, verb, by=_user(request))
+        outcome = decide_batch(facts, verb, by=_user(request))
     except review.RefusedError as refusal:
-        return _whole(request, Told(str(refusal)), status=409)
+        return _whole(request, BatchNotice(str(refusal)), status=409)
     first = outcome.actions[0] if outcome.actions else None
     gone = [review.GONE] * (len(chosen) - len(facts))
     sentence = told_of(verb, len(outcome.actions), [*outcome.refusals, *gone])
-    return _whole(request, Told(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
+    return _whole(request, BatchNotice(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -160,7 +160,7 @@ def merging(request: HttpRequest) -> HttpResponse:
     except review.RefusedError as refusal:
         return _not_merged(request, facts, str(refusal), status=409)
     sentence = f"{DONE[ReviewAction.Verb.MERGE]}: {truncatechars(action.fact.statement, 120)}"
-    return _whole(request, Told(sentence, action))
+    return _whole(request, BatchNotice(sentence, action))
 
 
 def _merge_form(request: HttpRequest, facts: list[Fact], status: int = 200, **typed: Any) -> HttpResponse:
@@ -196,22 +196,22 @@ def _facts(request: HttpRequest, chosen: Collection[int]) -> list[Fact]:
 # Rules -----------------------------------------------------------------------------------------------------------
 
 
-@posted_from("memory:review")
+@post_only("memory:review")
 @login_required
 def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
     """Always or never for proposals like this one; those that wait are offered to be decided alike."""
     fact = get_object_or_404(Fact.objects.for_user(_user(request)), pk=pk)
     form = RuleForm(request.POST)
     if not form.is_valid():
-        return _whole(request, Told(_first_error(form)), status=422)
+        return _whole(request, BatchNotice(_first_error(form)), status=422)
     subject, rule = subject_of(fact), Rule(form.cleaned_data["rule"])
     if fact.status != Fact.Status.PROPOSED:
-        return _whole(request, Told("This proposal was decided on meanwhile. No rule was changed."), status=409)
+        return _whole(request, BatchNotice("This proposal was decided on meanwhile. No rule was changed."), status=409)
     set_rules(_user(request), {subject: rule})
     waiting = list(waiting_about(_user(request), subject).order_by("pk").values_list("pk", flat=True)[:200])
     sentence = f"From now on, about {NAMES[subject].lower()}: {LABELS[rule].lower()}."
     offered = {Rule.NEVER: ReviewAction.Verb.REJECT, Rule.AUTOMATIC: ReviewAction.Verb.ACCEPT}.get(rule)
-    return _whole(request, Told(sentence, offer=waiting if offered else [], offered=offered or ""))
+    return _whole(request, BatchNotice(sentence, offer=waiting if offered else [], offered=offered or ""))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -265,7 +265,7 @@ def _row(request: HttpRequest, row: Row, status: int = 200) -> HttpResponse:
     return _back(request, row.sentence, status, row.shown.fact.pk)
 
 
-def _whole(request: HttpRequest, told: Told, status: int = 200) -> HttpResponse:
+def _whole(request: HttpRequest, told: BatchNotice, status: int = 200) -> HttpResponse:
     """The queue again, with what happened above it."""
     if _is_htmx(request):
         context = {**queue(_user(request), told=told), "is_answer": True}
@@ -288,7 +288,7 @@ def _page(request: HttpRequest) -> str:
     return asked if asked in PAGES else "review"
 
 
-def _shown(fact: Fact) -> Shown:
+def _shown(fact: Fact) -> FactView:
     try:
         return as_it_stands(fact)
     except Fact.DoesNotExist:

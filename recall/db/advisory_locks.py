@@ -9,7 +9,7 @@ from django.db import connection
 
 
 @contextmanager
-def alone(at: str, number: int) -> Iterator[bool]:
+def try_advisory_lock(at: str, number: int) -> Iterator[bool]:
     """Whether nobody else is at this, for this number; waits for nobody. Not within a transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s), %s)", [at, number])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import connection
 
 
-def let_go() -> None:
+def release_connection() -> None:
     """Give it back while a model thinks, or a file is read. A caller's transaction (a test's) keeps its own."""
     if not connection.in_atomic_block:
         connection.close()

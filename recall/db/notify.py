@@ -42,7 +42,7 @@ SERVER_KEEPALIVE = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 
 server would keep the vanished listener's lock. Both ignore it on a Unix socket."""
 
 
-def nudge(group: str, kind: str, **ids: int | str) -> None:
+def publish_event(group: str, kind: str, **ids: int | str) -> None:
     """Tell every socket of `group`, in every process, that `kind` happened to the rows `ids`, once it is committed.
 
     `group`: letters, digits, `-`, `_` and `.`, at most 99 (Channels' rule). The whole payload must stay below 8,000

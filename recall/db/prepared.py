@@ -52,7 +52,7 @@ class _Words:
     locks: bool
 
 
-class Prepared[Row]:
+class PreparedQuery[Row]:
     """A queryset with parameters that is put in words when it is first asked.
 
     `build` is called with a stand-in for each parameter of `kinds` (a key of STAND_INS): it must not look at them. The
@@ -175,7 +175,7 @@ class _PreparedCursor(psycopg.RawCursor[Any]):
         return super().execute(sql, [params[name] for name in names], prepare=True, binary=True)
 
 
-def fetch(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+def fetch_prepared(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """All rows. Every parameter has its type beside it (`%(user)s::bigint`): the server reads the statement without
     the values."""
     with connection.cursor() as cursor:

@@ -18,7 +18,7 @@ THREADS = 8
 _executor = ThreadPoolExecutor(THREADS, thread_name_prefix="recall")
 
 
-async def in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def run_in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run blocking `work` beside the event loop; its database connection goes back to the pool at the end."""
     context = contextvars.copy_context()
 

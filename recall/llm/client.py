@@ -52,7 +52,7 @@ _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, anthropic.AsyncAnthropic]
 _known: dict[str, tuple[float, Capabilities]] = {}
 
 
-def client() -> anthropic.AsyncAnthropic:
+def get_client() -> anthropic.AsyncAnthropic:
     """The asynchronous client of the running event loop; its connections are kept open between turns."""
     import anthropic  # late, see above
 
@@ -69,7 +69,7 @@ def client() -> anthropic.AsyncAnthropic:
 
 
 @cache
-def sync_client() -> anthropic.Anthropic:
+def get_sync_client() -> anthropic.Anthropic:
     """The blocking client, for the librarian and for look-ups."""
     import anthropic  # late, see above
 
@@ -81,7 +81,7 @@ def sync_client() -> anthropic.Anthropic:
     )
 
 
-def capabilities(model: str) -> Capabilities:
+def get_capabilities(model: str) -> Capabilities:
     """What `model` can do: from the server's Models API where it has one, else from settings, else off."""
     import anthropic  # late, see above
 
@@ -89,25 +89,28 @@ def capabilities(model: str) -> Capabilities:
     if known is not None and time.monotonic() < until:
         return known
     try:
-        found, keep = _from_models_api(sync_client().models.retrieve(model, timeout=LOOKUP_TIMEOUT)), KEEP_CAPABILITIES
+        found, keep = (
+            _from_models_api(get_sync_client().models.retrieve(model, timeout=LOOKUP_TIMEOUT)),
+            KEEP_CAPABILITIES,
+        )
     except anthropic.APIStatusError as error:
         log.info(
             "The model server has no entry for %s (%s): capabilities come from settings.", model, error.status_code
         )
-        found, keep = from_settings(), KEEP_CAPABILITIES
+        found, keep = configured_capabilities(), KEEP_CAPABILITIES
     except (anthropic.AnthropicError, httpx2.HTTPError):
         log.warning("The model server could not be asked what %s can do.", model)
-        found, keep = known or from_settings(), RETRY_LOOKUP
+        found, keep = known or configured_capabilities(), RETRY_LOOKUP
     _known[model] = (time.monotonic() + keep, found)
     return found
 
 
-def remembered(model: str) -> Capabilities | None:
+def cached_capabilities(model: str) -> Capabilities | None:
     """What `capabilities` found out about it last, without asking again; None: nobody has asked since the start."""
     return _known.get(model, (0.0, None))[1]
 
 
-def from_settings() -> Capabilities:
+def configured_capabilities() -> Capabilities:
     """What an operator says of a server without a Models API (MODEL_CAPABILITIES, MODEL_CONTEXT_WINDOW, …)."""
     environment = settings.ENVIRONMENT
     named = {word.strip() for word in environment.model_capabilities.split(",")}
@@ -134,11 +137,11 @@ async def close() -> None:
 def forget_capabilities() -> None:
     """Look everything up again (another server was configured; tests)."""
     _known.clear()
-    sync_client.cache_clear()
+    get_sync_client.cache_clear()
 
 
 def _from_models_api(info: ModelInfo) -> Capabilities:
-    fallback, able = from_settings(), info.capabilities
+    fallback, able = configured_capabilities(), info.capabilities
     if able is None:
         return fallback
     return Capabilities(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 
 SILENT_RETRIES = 2
 """Attempts after the first, made without a word, and only while nothing was shown."""
-PATIENCE = 8.0
+MAX_BACKOFF_SECONDS = 8.0
 """Longest pause in seconds before a silent retry; a provider that asks for more gets a sentence and a button."""
 FIRST_PAUSE = 0.5
 """Seconds before the first silent retry, doubled for the second, when the provider names no time."""
@@ -25,15 +25,17 @@ class Failure:
 
     code: str
     sentence: str
-    silently: bool = False
-    after: float | None = None
+    is_retryable: bool = False
+    retry_after: float | None = None
     """Seconds the provider asks to wait."""
 
 
 SPENT = Failure("spend_limit", "The model account has reached its spending limit. Raise it there, then retry.")
 UNAUTHORIZED = Failure("unauthorized", "The model server did not accept the key. Whoever runs Recall must check it.")
-UNREACHABLE = Failure("unreachable", "The model server could not be reached. Retry in a moment.", silently=True)
-BROKEN = Failure("broken_connection", "The connection to the model broke off. What had arrived is kept.", silently=True)
+UNREACHABLE = Failure("unreachable", "The model server could not be reached. Retry in a moment.", is_retryable=True)
+BROKEN = Failure(
+    "broken_connection", "The connection to the model broke off. What had arrived is kept.", is_retryable=True
+)
 UNKNOWN = Failure("provider_error", "The model server reported an error. Retry, and if it stays, tell whoever runs it.")
 
 BY_TYPE: dict[str, Failure] = {
@@ -41,10 +43,12 @@ BY_TYPE: dict[str, Failure] = {
     "permission_error": Failure("forbidden", "The model account may not use this model. Choose another one."),
     "billing_error": SPENT,
     "not_found_error": Failure("no_such_model", "The model server does not know this model. Choose another one."),
-    "rate_limit_error": Failure("rate_limit", "The model is getting too many requests.", silently=True),
-    "overloaded_error": Failure("overloaded", "The model is overloaded just now. Retry in a moment.", silently=True),
-    "api_error": Failure("server_error", "The model server had an inner error. Retry in a moment.", silently=True),
-    "timeout_error": Failure("timeout", "The model took too long to answer. Retry in a moment.", silently=True),
+    "rate_limit_error": Failure("rate_limit", "The model is getting too many requests.", is_retryable=True),
+    "overloaded_error": Failure(
+        "overloaded", "The model is overloaded just now. Retry in a moment.", is_retryable=True
+    ),
+    "api_error": Failure("server_error", "The model server had an inner error. Retry in a moment.", is_retryable=True),
+    "timeout_error": Failure("timeout", "The model took too long to answer. Retry in a moment.", is_retryable=True),
     "request_too_large": Failure("too_large", "The message is too large for the model. Shorten it or its attachments."),
     "invalid_request_error": Failure(
         "refused_request", "The model server refused the request. This is Recall's fault."
@@ -71,12 +75,12 @@ def classify(error: Exception) -> Failure:
     return UNKNOWN
 
 
-def pause_before(failure: Failure, attempt: int, *, shown: bool) -> float | None:
+def backoff_seconds(failure: Failure, attempt: int, *, shown: bool) -> float | None:
     """Seconds to wait before silent attempt number `attempt` (1 is the first retry); None: tell the user instead."""
-    if shown or not failure.silently or attempt > SILENT_RETRIES:
+    if shown or not failure.is_retryable or attempt > SILENT_RETRIES:
         return None
-    pause = failure.after if failure.after is not None else FIRST_PAUSE * 2 ** (attempt - 1)
-    return pause if pause <= PATIENCE else None
+    pause = failure.retry_after if failure.retry_after is not None else FIRST_PAUSE * 2 ** (attempt - 1)
+    return pause if pause <= MAX_BACKOFF_SECONDS else None
 
 
 def _by_status(error: anthropic.APIStatusError) -> Failure:
@@ -86,7 +90,7 @@ def _by_status(error: anthropic.APIStatusError) -> Failure:
     after = _retry_after(error)
     if after is None:
         return failure
-    return replace(failure, after=after, sentence=f"{failure.sentence} It asks to wait {after:.0f} seconds.")
+    return replace(failure, retry_after=after, sentence=f"{failure.sentence} It asks to wait {after:.0f} seconds.")
 
 
 def _retry_after(error: anthropic.APIStatusError) -> float | None:

@@ -55,7 +55,7 @@ REMEMBERED_TEXTS: Final = 4_096
 REMEMBERED_FROM: Final = 400  # characters
 
 
-def count(text: str) -> int:
+def count_tokens(text: str) -> int:
     """Base tokens of a text, whatever is in it: control tokens and broken Unicode are text like any other.
 
     8,000 tokens take 3 ms, and 0.04 ms when counted before; a megabyte of anything takes at most half a second.

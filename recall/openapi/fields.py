@@ -12,7 +12,7 @@ from django.utils.datastructures import MultiValueDict
 from ninja.parser import Parser
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from recall.openapi.problems import Refusal
+from recall.openapi.problems import ProblemError
 from recall.text import storable
 
 MOST_NUMBER: Final = 2**63 - 1
@@ -53,7 +53,7 @@ class PlainText(Parser):
 
 def _check(value: Any) -> None:
     if any(text != storable(text) for text in _texts(value)):
-        raise Refusal(422, NOT_TEXT)
+        raise ProblemError(422, NOT_TEXT)
 
 
 def _texts(value: Any) -> Iterator[str]:

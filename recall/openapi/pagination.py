@@ -20,8 +20,8 @@ from django.http import HttpRequest
 from ninja import Schema
 from pydantic import Field
 
-USUAL: Final = 50
-MOST: Final = 200
+DEFAULT_LIMIT: Final = 50
+MAX_LIMIT: Final = 200
 """Rows of one page."""
 NEXT: Final = "recall.next_page"
 """Where a request keeps the address of the next page, for its Link header (RFC 8288)."""
@@ -32,7 +32,7 @@ NOT_OURS: Final = "This cursor is none that was given here. Begin again without 
 class Paging(Schema):
     """Which page of a list."""
 
-    limit: int = Field(USUAL, ge=1, le=MOST, description="Most items of a page")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="Most items of a page")
     cursor: str = Field("", max_length=LONGEST_CURSOR, description="`next_cursor` of the page before; empty: the first")
 
 
@@ -43,7 +43,7 @@ class Page[Item](Schema):
     next_cursor: str | None = Field(description="For the next page; null: this was the last")
 
 
-def page(request: HttpRequest, rows: QuerySet[Any], order: Sequence[str], given: Paging) -> dict[str, Any]:
+def paginate(request: HttpRequest, rows: QuerySet[Any], order: Sequence[str], given: Paging) -> dict[str, Any]:
     """The page that is asked for, and the cursor of the next one.
 
     `order`: columns, with “-” before those that fall; none may be null, and the last must tell any two rows apart.
@@ -52,7 +52,7 @@ def page(request: HttpRequest, rows: QuerySet[Any], order: Sequence[str], given:
         ValidationError: the cursor is none of this list.
     """
     if given.cursor:
-        rows = rows.filter(_after(rows, order, _read(rows, order, given.cursor)))
+        rows = rows.filter(_keyset_filter(rows, order, _read(rows, order, given.cursor)))
     found = list(rows.order_by(*order)[: given.limit + 1])
     shown, more = found[: given.limit], len(found) > given.limit
     cursor = _cursor([getattr(shown[-1], name.lstrip("-")) for name in order]) if more else None
@@ -107,7 +107,7 @@ def _cleaned(field: Any, value: Any) -> Any:
     return cleaned
 
 
-def _after(rows: QuerySet[Any], order: Sequence[str], values: Sequence[Any]) -> Q:
+def _keyset_filter(rows: QuerySet[Any], order: Sequence[str], values: Sequence[Any]) -> Q:
     """Rows that come after these values: a > 1, or a = 1 and b > 2, and so on."""
     after, equal = Q(), Q()
     for name, value in zip(order, values, strict=True):

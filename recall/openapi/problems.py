@@ -73,7 +73,7 @@ class Problem(Schema):
     scope: str = Field("", description="Of a 403: the scope that the key lacks")
 
 
-class Refusal(HttpError):
+class ProblemError(HttpError):
     """A refusal with more than a status and a sentence: its kind (of KINDS), headers, and further members."""
 
     def __init__(
@@ -91,7 +91,7 @@ def members(status: int, detail: str, kind: str = "", **more: Any) -> dict[str, 
     return {"type": named, "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
 
 
-def problem(
+def problem_response(
     status: int, detail: str, kind: str = "", headers: Mapping[str, str] | None = None, **more: Any
 ) -> HttpResponse:
     """A refusal as a response."""

@@ -41,7 +41,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OperationDoc:
     """One operation."""
 
     id: str
@@ -75,16 +75,16 @@ def reference(request: HttpRequest) -> HttpResponse:
     return render(request, "api/reference.html", context)
 
 
-def _operations(schema: Mapping[str, Any]) -> Iterator[tuple[list[str], Told]]:
+def _operations(schema: Mapping[str, Any]) -> Iterator[tuple[list[str], OperationDoc]]:
     for path, methods in schema["paths"].items():
         for method, one in methods.items():
             yield one["tags"], _told(path, method, one, schema)
 
 
-def _told(path: str, method: str, one: Mapping[str, Any], schema: Mapping[str, Any]) -> Told:
+def _told(path: str, method: str, one: Mapping[str, Any], schema: Mapping[str, Any]) -> OperationDoc:
     own = {status: body for status, body in one["responses"].items() if not _is_shared(body)}
     sent = one.get("requestBody")
-    return Told(
+    return OperationDoc(
         id=one["operationId"],
         method=method.upper(),
         path=path,

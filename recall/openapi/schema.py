@@ -72,7 +72,7 @@ def tags() -> list[Described]:
     return [{"name": name, "description": text} for name, text in TAGS.items()]
 
 
-def completed(schema: Any, api: NinjaAPI) -> Any:
+def complete_schema(schema: Any, api: NinjaAPI) -> Any:
     """The description of django-ninja with everything that is the same for all operations."""
     schemas = schema["components"]["schemas"]
     schemas |= _problem_schemas()

@@ -32,7 +32,7 @@ from recall.db.requirements import check_database
 from recall.observability.health import unapplied_migrations
 from recall.process import embedded_postgres, token_vocabulary
 from recall.process.static_files import collect_if_changed
-from recall.process.supervisor import CannotRun, Child, Stopped, Supervisor, end_leftovers, say
+from recall.process.supervisor import Child, StartupError, Stopped, Supervisor, end_leftovers, say
 
 FEW_ARENAS = "2"
 """glibc's heaps: one for each thread would keep what each of them once needed."""
@@ -139,14 +139,16 @@ def only_one_in(run_dir: Path) -> Iterator[None]:
         run_dir.mkdir(parents=True, exist_ok=True)
         lock = (run_dir / "supervisor.pid").open("a+")
     except OSError as error:
-        raise CannotRun(f"VAR_DIR: {error.filename} cannot be written ({error.strerror}).") from error
+        raise StartupError(f"VAR_DIR: {error.filename} cannot be written ({error.strerror}).") from error
     with lock:
         lock.seek(0)
         former = lock.read().strip()
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise CannotRun(f"Recall runs already on {run_dir.parent}, as process {former}: stop it first.") from None
+            raise StartupError(
+                f"Recall runs already on {run_dir.parent}, as process {former}: stop it first."
+            ) from None
         if former:
             say(f"The last run (process {former}) was not stopped in order; going on from what it left.")
             for name in end_leftovers(run_dir / "children.json"):
@@ -166,7 +168,7 @@ def listening(host: str, port: int, setting: str) -> Iterator[socket.socket]:
         bound = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         reason = str(error.strerror).partition(" (while")[0]
-        raise CannotRun(f"Port {port} of {host} cannot be used ({reason}): choose another {setting}.") from error
+        raise StartupError(f"Port {port} of {host} cannot be used ({reason}): choose another {setting}.") from error
     with bound:
         yield bound
 
@@ -179,7 +181,7 @@ async def start_postgres(supervisor: Supervisor) -> None:
         ready = asyncio.to_thread(embedded_postgres.wait_until_ready, cluster, lambda: not supervisor.is_ending)
         await supervisor.unless_stopped(ready)
     except embedded_postgres.EmbeddedServerError as error:
-        raise CannotRun(str(error)) from error
+        raise StartupError(str(error)) from error
 
 
 def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
@@ -200,10 +202,10 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
             install_broker()
         return how_to_sign_in()
     except ImproperlyConfigured as error:
-        raise CannotRun(str(error)) from error
+        raise StartupError(str(error)) from error
     except (DatabaseError, psycopg.Error) as error:
         which = "The embedded database" if _is_embedded() else "DATABASE_URL: the database"
-        raise CannotRun(f"{which} cannot be used ({str(error).splitlines()[0]}).") from error
+        raise StartupError(f"{which} cannot be used ({str(error).splitlines()[0]}).") from error
     finally:
         connection.close()
         cast(DatabaseWrapper, connection).close_pool()  # the supervisor itself needs no database from here on

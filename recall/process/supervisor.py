@@ -36,7 +36,7 @@ class Stopped(Exception):
     """Recall was told to stop while something was still under way."""
 
 
-class CannotRun(Exception):
+class StartupError(Exception):
     """One sentence that says why Recall cannot start, or cannot go on."""
 
 
@@ -182,7 +182,7 @@ class Supervisor:
 
     def _fail(self, sentence: str) -> None:
         if not self._failed.done():
-            self._failed.set_exception(CannotRun(sentence))
+            self._failed.set_exception(StartupError(sentence))
 
     def _write_register(self) -> None:
         running = {name: _identify(process.pid) for name, process in self._running.items()}

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AccessLog, User
-from accounts.staff.access_log import note, note_all
+from accounts.staff.access_log import log_access, note_all
 from accounts.staff.logged_admin import LoggedAdmin
 from budget.models import BudgetPlan
 from memory.facts.review import accept
@@ -151,7 +151,7 @@ def test_looking_at_ones_own_is_no_line(charlie: User, staff: Client) -> None:
 
 
 def test_what_belongs_to_nobody_is_no_line(charlie: User) -> None:
-    note(charlie, None, "boundary 1")
+    log_access(charlie, None, "boundary 1")
     assert lines() == []
 
 
@@ -190,14 +190,14 @@ def test_a_person_reads_who_looked_at_what(alice: User, bob: User, charlie: User
 
 
 def test_a_reader_whose_account_is_gone_is_still_a_line(alice: User, charlie: User, sign_in: SignIn) -> None:
-    note(charlie, alice.pk, "fact 12")
+    log_access(charlie, alice.pk, "fact 12")
     charlie.delete()
 
     assert "an account that is gone" in sign_in(alice).get(reverse("memory:looks")).content.decode()
 
 
 def test_the_log_is_read_in_the_admin_and_written_by_nobody(alice: User, charlie: User, staff: Client) -> None:
-    note(charlie, alice.pk, "fact 12")
+    log_access(charlie, alice.pk, "fact 12")
     line = AccessLog.objects.get()
 
     assert "fact 12" in staff.get(address(AccessLog, "changelist")).content.decode()

@@ -139,12 +139,12 @@ def test_a_forgotten_password_is_reset_by_mail(alice: User, client: Client, mail
 def test_a_reset_password_revokes_every_key_of_that_person_and_says_so(
     names: list[str], told: str, alice: User, bob: User, client: Client, mailoutbox: list[EmailMessage]
 ) -> None:
-    secrets = [keys.make(alice, name, ["chat:read"])[1] for name in names]
-    _, his = keys.make(bob, "Bob's", ["chat:read"])
+    secrets = [keys.create_key(alice, name, ["chat:read"])[1] for name in names]
+    _, his = keys.create_key(bob, "Bob's", ["chat:read"])
     page = reset_by_mail(alice, client, mailoutbox)
     assert told in page
-    assert [keys.holder(secret) for secret in secrets] == [None] * len(names)
-    assert keys.holder(his) is not None
+    assert [keys.find_active_key(secret) for secret in secrets] == [None] * len(names)
+    assert keys.find_active_key(his) is not None
 
 
 @pytest.mark.parametrize(
@@ -155,15 +155,15 @@ def test_the_page_of_a_new_password_says_how_many_keys_go_on_working(
 ) -> None:
     client.force_login(alice, backend="allauth.account.auth_backends.AuthenticationBackend")
     page = "/accounts/password/change/"
-    ended, _ = keys.make(alice, "Revoked", ["chat:read"])
+    ended, _ = keys.create_key(alice, "Revoked", ["chat:read"])
     keys.revoke(alice, ended.pk)
     assert "API key</a>" not in client.get(page).content.decode()
 
-    secrets = [keys.make(alice, str(number), ["chat:read"])[1] for number in range(count)]
+    secrets = [keys.create_key(alice, str(number), ["chat:read"])[1] for number in range(count)]
     shown = client.get(page).content.decode()
     assert f'<a href="{reverse("settings_keys")}">{told} working' in shown
     client.post(page, {"oldpassword": PASSWORD, "password1": ANOTHER_PASSWORD, "password2": ANOTHER_PASSWORD})
-    assert None not in [keys.holder(secret) for secret in secrets]
+    assert None not in [keys.find_active_key(secret) for secret in secrets]
 
 
 def test_pages_tell_times_in_the_persons_own_zone(alice: User, bob: User, client: Client) -> None:

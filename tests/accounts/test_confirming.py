@@ -149,6 +149,6 @@ def test_a_session_that_calls_the_api_is_asked_as_well_and_a_key_is_not(
     assert "Show first that it is you" in answered.json()["detail"]
     assert Fact.objects.filter(user=alice).exists()
 
-    _, secret = keys.make(alice, "one", ["export", "forget"])
+    _, secret = keys.create_key(alice, "one", ["export", "forget"])
     program = Client(headers={"Authorization": f"Bearer {secret}"})
     assert getattr(program, method)(address, body, content_type="application/json").status_code in (200, 409)

@@ -60,7 +60,7 @@ def address(page: str, what: str = "changelist", *arguments: Any) -> str:
 @pytest.fixture
 def rows(hers: Hers, alice: User) -> dict[str, Any]:
     """One row of Alice's, or of nobody's, of each kind that a group may open."""
-    key, _ = keys.make(alice, "Notes", ["memory:read"])
+    key, _ = keys.create_key(alice, "Notes", ["memory:read"])
     failed = Compaction.objects.create(user=alice, conversation=hers.conversation, reason="asked", state="failed")
     return {
         "accounts.user": alice,
@@ -299,11 +299,11 @@ def test_an_import_that_waits_goes_on_at_once_and_one_that_ended_does_not(staff:
 
 
 def test_an_operator_revokes_a_key_and_makes_none(staff: Staff, alice: User) -> None:
-    key, secret = keys.make(alice, "Notes", ["memory:read"])
+    key, secret = keys.create_key(alice, "Notes", ["memory:read"])
     client = staff("operator")
 
     assert "1 revoked" in act(client, "accounts.apikey", "revoke", key)
-    assert keys.holder(secret) is None
+    assert keys.find_active_key(secret) is None
     assert client.get(address("accounts.apikey", "add")).status_code == 403
 
 

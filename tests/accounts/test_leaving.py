@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from psycopg import sql
 
-from accounts.deletion import leave, owned, what_goes
+from accounts.deletion import count_owned_rows, delete_account, owned
 from accounts.models import User
 from chat.models import Conversation, ImportJob, Message
 from memory.models import Fact
@@ -112,7 +112,7 @@ def test_nothing_of_the_person_is_left_in_any_column_of_any_table(everything: Us
     assert len(found(EACH)) > 15, "the test looks where the words are"
     assert len(found(email)) >= 3
     assert len(rows_of(pk)) > 20
-    leave(everything)
+    delete_account(everything)
     assert found(EACH) == []
     assert found(email) == []
     assert rows_of(pk) == {}
@@ -123,7 +123,7 @@ def test_nothing_of_the_person_is_left_in_any_column_of_any_table(everything: Us
 def test_others_keep_all_that_is_theirs(everything: User, bob: User, charlie: User, client: Client) -> None:
     fill(bob, charlie)
     before = {model: model._default_manager.filter(user=bob).count() for model in owned()}
-    leave(everything)
+    delete_account(everything)
     assert {model: model._default_manager.filter(user=bob).count() for model in owned()} == before
     assert User.objects.filter(pk__in=[bob.pk, charlie.pk]).count() == 2
 
@@ -133,7 +133,7 @@ def test_what_staff_decided_for_others_stays_without_their_name(alice: Any, char
 
     fact = Fact.objects.create(user=alice, statement="Alice's own")
     action = review.accept(fact, by=charlie)
-    leave(charlie)
+    delete_account(charlie)
     action.refresh_from_db()
     assert (action.by, action.fact.status) == (None, "active")
 
@@ -141,7 +141,7 @@ def test_what_staff_decided_for_others_stays_without_their_name(alice: Any, char
 def test_the_page_says_what_goes_and_offers_the_export_first(everything: User, client: Client) -> None:
     page = client.get(reverse("delete_account")).content.decode()
     assert reverse("export") in page
-    for name, count in what_goes(everything):
+    for name, count in count_owned_rows(everything):
         assert f'<strong class="number">{count}</strong> {name}' in page
 
 
@@ -211,19 +211,19 @@ def test_a_job_that_is_running_finds_nothing_to_write_to(everything: User) -> No
     job = jobs.accept(everything, "c.json", len(content), [content])
     claimed = jobs._claim(job.pk)
     run = Conversation.objects.for_user(everything).get().librarian_runs.get()
-    leave(everything)
+    delete_account(everything)
     assert claimed is not None
     assert not jobs._take(claimed, content)
-    librarian.read(run.pk)
+    librarian.run_extraction(run.pk)
     assert not ImportJob.objects.exists()
 
 
 def test_an_answer_that_is_being_written_is_told_to_stop(everything: User, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr("chat.account_deletion.stop_elsewhere", told.append)
+    monkeypatch.setattr("chat.account_deletion.publish_stop", told.append)
     conversation = Conversation.objects.for_user(everything).get()
     assert Message.objects.streaming().filter(conversation=conversation).exists()
-    leave(everything)
+    delete_account(everything)
     assert told == [conversation.pk]
 
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from accounts.models import AccessLog, User
 from accounts.staff import large_tables
-from accounts.staff.large_tables import CappedPaginator, LongList, estimate
+from accounts.staff.large_tables import CappedPaginator, LargeTableAdmin, estimate
 from chat.models import Conversation, Message
 from memory.models import Fact, Upload
 from tests.test_isolation import Hers, hers
@@ -24,7 +24,7 @@ __all__ = ["hers"]  # the fixture: one row of everything of Alice's
 
 pytestmark = pytest.mark.django_db
 
-LONG = [model for model, shown in site._registry.items() if isinstance(shown, LongList)]
+LONG = [model for model, shown in site._registry.items() if isinstance(shown, LargeTableAdmin)]
 SMALL = {"Price", "Calibration", "Group", "EmailAddress"}
 """Tables of an installation's own, or one row a person, whose admins are not ours."""
 
@@ -98,15 +98,15 @@ def test_words_of_facts_are_found_by_their_index(staff: Client, hers: Hers) -> N
 def test_few_rows_are_counted_and_of_many_the_estimate_is_told(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     AccessLog.objects.bulk_create(AccessLog(user=alice, what=f"fact {n}") for n in range(30))
     rows = AccessLog.objects.order_by("-pk")
-    assert CappedPaginator(rows, 10).told == "30"
+    assert CappedPaginator(rows, 10).count_text == "30"
 
     monkeypatch.setattr(large_tables, "COUNTED_TO", 20)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_accesslog")
     few = CappedPaginator(rows, 10)
 
-    assert (few.told, few.count, few.num_pages) == (f"about {estimate(AccessLog)}", 20, 2)
-    assert CappedPaginator(rows.filter(user=alice), 10).told == "more than 20"
+    assert (few.count_text, few.count, few.num_pages) == (f"about {estimate(AccessLog)}", 20, 2)
+    assert CappedPaginator(rows.filter(user=alice), 10).count_text == "more than 20"
 
 
 def test_a_filter_looks_at_the_newest_rows_or_at_all_of_one_person(

@@ -33,7 +33,7 @@ def no_attempts_yet() -> None:
 def nudges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """What open sockets were told."""
     told: list[tuple[str, str]] = []
-    monkeypatch.setattr("accounts.adapter.nudge", lambda group, kind: told.append((group, kind)))
+    monkeypatch.setattr("accounts.adapter.publish_event", lambda group, kind: told.append((group, kind)))
     return told
 
 

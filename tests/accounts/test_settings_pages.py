@@ -192,7 +192,7 @@ def test_a_key_is_shown_once_and_works(sign_in: SignIn, alice: User) -> None:
     html = text(client.post(reverse("make_key"), NEW))
     shown = re.search(r'id="secret"[^>]* value="(rcl_[^"]+)"', html)
     assert shown
-    holder = keys.holder(shown[1])
+    holder = keys.find_active_key(shown[1])
     assert holder is not None
     assert (holder.user, holder.name, holder.scopes) == (alice, "Notes", ["chat:read", "memory:read"])
     assert holder.expires_at is not None
@@ -223,17 +223,17 @@ def test_an_end_that_is_not_offered_becomes_the_proposed_one(sign_in: SignIn, al
 def test_a_revoked_key_opens_nothing_and_stays_in_the_list(
     headers: dict[str, str], sign_in: SignIn, alice: User
 ) -> None:
-    row, secret = keys.make(alice, "Notes", ["chat:read"])
+    row, secret = keys.create_key(alice, "Notes", ["chat:read"])
     client = sign_in(alice)
     html = text(client.post(reverse("revoke_key", args=[row.pk]), headers=headers, follow=True))
-    assert keys.holder(secret) is None
+    assert keys.find_active_key(secret) is None
     assert "revoked" in html
     assert reverse("revoke_key", args=[row.pk]) not in html
     assert client.post(reverse("revoke_key", args=[row.pk])).status_code == 404, "it is revoked once"
 
 
 def test_keys_that_work_stand_before_those_that_do_not(alice: User) -> None:
-    made = {name: keys.make(alice, name, ["chat:read"])[0] for name in ("old", "revoked", "new")}
+    made = {name: keys.create_key(alice, name, ["chat:read"])[0] for name in ("old", "revoked", "new")}
     keys.revoke(alice, made["revoked"].pk)
     ApiKey.objects.filter(pk=made["old"].pk).update(expires_at=timezone.now() - timedelta(days=1))
     rows = settings_pages.key_rows(alice, timezone.now())

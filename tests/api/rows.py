@@ -22,7 +22,7 @@ DOCUMENT: Final = "/projects/garden/plan"
 
 def with_key(user: Any, *scopes: str) -> Client:
     """A program with a key of this person's; without `scopes` it may do everything."""
-    _, secret = keys.make(user, "a program", scopes or SCOPES)
+    _, secret = keys.create_key(user, "a program", scopes or SCOPES)
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from ninja.openapi.schema import OpenAPISchema
 
-from accounts.api.auth import Access, needs
+from accounts.api.auth import ScopeAuth, require_scope
 from accounts.api.scopes import SCOPES
 from recall.api import api
 from recall.openapi.problems import EXAMPLES, KINDS
@@ -38,14 +38,14 @@ def test_every_operation_asks_for_a_scope_and_every_scope_opens_something() -> N
         for view in router.path_operations.values():
             for operation in view.operations:
                 (access,) = operation.auth_callbacks
-                assert isinstance(access, Access), operation.view_func
+                assert isinstance(access, ScopeAuth), operation.view_func
                 used.add(access.scope)
     assert used == set(SCOPES)
 
 
 def test_a_scope_that_is_not_there_cannot_be_asked_for() -> None:
     with pytest.raises(ValueError, match="no scope"):
-        needs("everything")
+        require_scope("everything")
 
 
 def test_reading_never_takes_a_scope_of_writing() -> None:
@@ -156,7 +156,7 @@ def test_a_further_scope_is_told_where_an_operation_takes_one_at_some_places() -
     assert set(further) == {"put_document", "move_documents", "revert_document", "upload_file", "sync_folder"}
     assert set(further.values()) == {"review"}
     with pytest.raises(ValueError, match="no scope"):
-        needs("memory:write", also="everything")
+        require_scope("memory:write", also="everything")
 
 
 def test_the_documentation_tells_the_scopes_as_they_are() -> None:

@@ -36,7 +36,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def test_the_client_and_every_example_do_what_they_say(
     address: str, example: Any, alice: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, secret = keys.make(alice, "examples", SCOPES)
+    _, secret = keys.create_key(alice, "examples", SCOPES)
     client = example("recall_client")
     with client.Recall(address, secret) as recall:
         _talking(recall, example, capsys)
@@ -45,7 +45,7 @@ def test_the_client_and_every_example_do_what_they_say(
         with pytest.raises(client.Refused, match="There is no such thing of yours") as refused:
             recall.get("/memory/facts/1000000")
         assert refused.value.status == 404
-    with client.Recall(address, keys.make(alice, "narrow", ["export"])[1]) as narrow:
+    with client.Recall(address, keys.create_key(alice, "narrow", ["export"])[1]) as narrow:
         with pytest.raises(client.Refused) as refused:
             narrow.say("Good morning").whole()
         assert refused.value.kind == "missing-scope"

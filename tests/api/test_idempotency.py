@@ -162,7 +162,7 @@ def test_what_was_answered_goes_with_a_deleted_conversation_when_it_is_gone_for_
         put(with_key(person), "one")
     moment, _ = trash.delete(alice, [Conversation.objects.create(user=alice).pk])
     assert IdempotentRequest.objects.filter(user=alice).exists(), "it may still be brought back"
-    assert trash.empty(moment + trash.UNDO_FOR) == 1
+    assert trash.purge(moment + trash.UNDO_FOR) == 1
     assert list(IdempotentRequest.objects.values_list("user", flat=True)) == [bob.pk]
 
 
@@ -191,7 +191,7 @@ def test_what_is_answered_while_something_is_forgotten_is_not_stored(alice: Any)
     claimed = idempotency.claim(alice, "one", "f" * 64)
     assert isinstance(claimed, idempotency.Claim)
     idempotency.forget(alice)
-    idempotency.keep(claimed, 200, JSON, b'{"text": "garlic"}')
+    idempotency.store_response(claimed, 200, JSON, b'{"text": "garlic"}')
     assert not IdempotentRequest.objects.exists()
 
 
@@ -204,7 +204,7 @@ def test_it_goes_with_the_account(alice: Any) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_of_ten_at_once_one_is_done(alice: Any) -> None:
     answers: list[int] = []
-    headers = {"Authorization": f"Bearer {keys.make(alice, 'one', SCOPES)[1]}"}
+    headers = {"Authorization": f"Bearer {keys.create_key(alice, 'one', SCOPES)[1]}"}
     begin = threading.Barrier(10)
 
     def sent() -> None:

@@ -20,7 +20,7 @@ FACTS = f"{AT}/memory/facts"
 
 
 def test_a_key_is_kept_as_its_digest_only(alice: Any) -> None:
-    row, secret = keys.make(alice, " Notes  on my phone ", ["memory:read", "chat:read"])
+    row, secret = keys.create_key(alice, " Notes  on my phone ", ["memory:read", "chat:read"])
 
     assert secret.startswith("rcl_")
     assert len(secret) >= 47, "256 bits in base64"
@@ -33,7 +33,7 @@ def test_a_key_is_kept_as_its_digest_only(alice: Any) -> None:
 
 
 def test_no_two_keys_are_alike(alice: Any) -> None:
-    assert len({keys.make(alice, "one", ["export"])[1] for _ in range(20)}) == 20
+    assert len({keys.create_key(alice, "one", ["export"])[1] for _ in range(20)}) == 20
 
 
 @pytest.mark.parametrize(
@@ -45,55 +45,55 @@ def test_a_key_needs_a_name_a_scope_and_an_end_to_come(
     name: str, scopes: list[str], expires: timedelta | None, alice: Any
 ) -> None:
     with pytest.raises(ValidationError, match=r"Give|Choose"):
-        keys.make(alice, name, scopes, timezone.now() + expires if expires else None)
+        keys.create_key(alice, name, scopes, timezone.now() + expires if expires else None)
     assert not ApiKey.objects.exists()
 
 
 def test_its_holder_is_found_until_it_is_revoked_or_expires(alice: Any, bob: Any) -> None:
-    row, secret = keys.make(alice, "one", ["export"], timezone.now() + timedelta(days=1))
+    row, secret = keys.create_key(alice, "one", ["export"], timezone.now() + timedelta(days=1))
 
-    found = keys.holder(secret)
+    found = keys.find_active_key(secret)
     assert found is not None
     assert found.user == alice
     assert not keys.revoke(bob, row.pk), "it is Alice's"
     assert keys.revoke(alice, row.pk)
-    assert keys.holder(secret) is None
+    assert keys.find_active_key(secret) is None
     assert not keys.revoke(alice, row.pk), "it is done"
 
-    old, secret = keys.make(alice, "two", ["export"])
+    old, secret = keys.create_key(alice, "two", ["export"])
     ApiKey.objects.filter(pk=old.pk).update(expires_at=timezone.now())
-    assert keys.holder(secret) is None
+    assert keys.find_active_key(secret) is None
 
 
 def test_the_key_of_a_locked_account_opens_nothing(alice: Any) -> None:
-    _, secret = keys.make(alice, "one", ["export"])
+    _, secret = keys.create_key(alice, "one", ["export"])
     alice.is_active = False
     alice.save()
-    assert keys.holder(secret) is None
+    assert keys.find_active_key(secret) is None
 
 
 @pytest.mark.parametrize("wrong", ["", "rcl_", "rcl_" + "x" * 10_000, "rcl_\x00", "rcl_\ud800", "sk-something"])
 def test_what_is_no_key_has_no_holder(wrong: str, db: None) -> None:
-    assert keys.holder(wrong) is None
+    assert keys.find_active_key(wrong) is None
 
 
 def test_its_use_is_noted_once_a_minute(alice: Any, django_assert_num_queries: Any) -> None:
-    row, secret = keys.make(alice, "one", ["export"])
-    keys.holder(secret)
+    row, secret = keys.create_key(alice, "one", ["export"])
+    keys.find_active_key(secret)
     row.refresh_from_db()
     first = row.last_used_at
     assert first is not None
     with django_assert_num_queries(1):
-        keys.holder(secret)
+        keys.find_active_key(secret)
     ApiKey.objects.filter(pk=row.pk).update(last_used_at=first - timedelta(minutes=2))
-    keys.holder(secret)
+    keys.find_active_key(secret)
     row.refresh_from_db()
     assert row.last_used_at is not None
     assert row.last_used_at >= first
 
 
 def test_a_key_opens_what_its_scopes_say_and_needs_no_csrf_token(alice: Any) -> None:
-    _, secret = keys.make(alice, "one", ["memory:read"])
+    _, secret = keys.create_key(alice, "one", ["memory:read"])
     program = Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {secret}"})
 
     assert program.get(FACTS).status_code == 200

@@ -16,7 +16,7 @@ from budget.models import BudgetPlan, Receipt
 from budget.planning.plan import SMALL, resolve
 from budget.planning.what_if import pieces_of, preview
 from chat.models import Conversation, Message
-from memory.consolidation.jobs import carry_out
+from memory.consolidation.jobs import run_requested
 from memory.models import Fact
 from tests.api.rows import AT, DOCUMENT, everything_of, with_key
 from tests.budget.rows import answer_of, draft_for
@@ -221,7 +221,7 @@ def test_tidying_up_is_queued_once_and_reported(hers: Client, alice: Any) -> Non
     asked = send(hers, "POST", "/memory/consolidations")
     assert (asked["how"], asked["state"], asked["figures"]) == ("asked", "waiting", None)
     assert send(hers, "POST", "/memory/consolidations")["id"] == asked["id"]
-    carry_out(asked["id"], timezone.now())
+    run_requested(asked["id"], timezone.now())
     latest, *earlier = send(hers, "GET", "/memory/consolidations")["items"]
     assert (latest["id"], latest["state"], len(earlier)) == (asked["id"], "done", 0)
     assert (latest["figures"]["archived"], latest["figures"]["tokens_reclaimed"]) == (1, 7)

@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 
-from recall.request_limits import LimitedBodies
+from recall.request_limits import BodySizeLimitMiddleware
 from tests.api.rows import AT
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +89,7 @@ async def test_a_request_beyond_what_is_taken_is_refused_at_the_door() -> None:
         raise AssertionError
 
     scope = {"type": "http", "path": f"{AT}/memory/uploads", "headers": [(b"content-length", b"3000000")]}
-    await LimitedBodies(never, 2_000_000)(scope, never, send)  # type: ignore[arg-type]
+    await BodySizeLimitMiddleware(never, 2_000_000)(scope, never, send)  # type: ignore[arg-type]
     assert sent[0]["status"] == 413
     assert (b"content-type", b"application/problem+json") in sent[0]["headers"]
     assert json.loads(sent[1]["body"])["status"] == 413

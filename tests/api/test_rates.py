@@ -79,7 +79,7 @@ def test_of_many_at_once_no_more_are_let_in(alice: Any) -> None:
     let_in: list[bool] = []
 
     def take() -> None:
-        let_in.append(rate_limit.take("user:1", alice.pk).wait == 0)
+        let_in.append(rate_limit.take_token("user:1", alice.pk).wait == 0)
         connection.close()
 
     threads = [threading.Thread(target=take) for _ in range(12)]

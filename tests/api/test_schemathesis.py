@@ -79,7 +79,7 @@ def asked(operation: Any, headers: dict[str, str], rows: dict[str, Any]) -> int:
 def test_the_server_does_as_it_is_described(unlimited: None, address: str, alice: Any, bob: Any) -> None:
     rows = everything_of(alice, "hers")
     everything_of(bob, BOBS)
-    _, secret = keys.make(alice, "schemathesis", SCOPES)
+    _, secret = keys.create_key(alice, "schemathesis", SCOPES)
     headers = {"Authorization": f"Bearer {secret}"}
     schema = schemathesis.openapi.from_url(f"{address}/api/v1/openapi.json", timeout=60)
     wrong: list[str] = []

@@ -94,7 +94,7 @@ def begin(email: str) -> dict[str, str]:
     from chat.projects import projects, roles
     from memory.documents import revisions
     from memory.models import Episode
-    from recall.llm.tokens import count
+    from recall.llm.tokens import count_tokens
 
     user, now = User.objects.get(email=email), timezone.now()
     told: dict[str, str] = {}
@@ -111,7 +111,7 @@ def begin(email: str) -> dict[str, str]:
             ):
                 parent = Message.objects.create(
                     user=user, conversation=conversation, seq=conversation.next_seq, parent=parent, turn=turn,
-                    role=role, event_type=event, text=text, tokens=count(text), created_at=_after(at, turn),
+                    role=role, event_type=event, text=text, tokens=count_tokens(text), created_at=_after(at, turn),
                 )  # fmt: skip
                 conversation.next_seq += 1
         conversation.active_leaf = parent
@@ -122,12 +122,12 @@ def begin(email: str) -> dict[str, str]:
         at = now - timedelta(days=days)
         Episode.objects.create(
             user=user, kind=kind, title=title, summary=summary, valence=valence, significance=significance,
-            happened_at=at, recorded_at=at, participants=["Mara"], tokens=count(summary),
+            happened_at=at, recorded_at=at, participants=["Mara"], tokens=count_tokens(summary),
         )  # fmt: skip
     for path, text in DOCUMENTS:
         revisions.save(user, path, text, "user", started_from=0)
-    projects.make(user, "Seagrass", "Short sentences; the audience are fishermen.")
-    roles.make(user, "Editor", "Say what is missing before you say what is good.")
+    projects.create(user, "Seagrass", "Short sentences; the audience are fishermen.")
+    roles.create(user, "Editor", "Say what is missing before you say what is good.")
     return {"conversation": told["Dinner on Saturday"], "formulas": told["Moving to Setúbal"]}
 
 

@@ -15,7 +15,7 @@ from chat.models import Conversation, Message
 from tests.budget.rows import MODEL, PLAN
 
 SIZES = {
-    Section.BLUEPRINT: 1_900,
+    Section.SYSTEM_PROMPT: 1_900,
     Section.BOUNDARIES: 120,
     Section.PROFILE: 640,
     Section.HISTORY: 3_200,
@@ -62,7 +62,7 @@ def month_of_turns(
         receipt.created_at = until - timedelta(days=days * (turns - 1 - number) / max(1, turns))
     Receipt.objects.bulk_update(receipts, ["created_at"], batch_size=500)
     for receipt in receipts[-300:]:
-        usage.add(receipt)
+        usage.add_receipt(receipt)
     return conversation
 
 

@@ -6,13 +6,13 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
-from budget.planning.fit import PLACEHOLDER_REF, Fitted, Piece
+from budget.planning.fit import PLACEHOLDER_REF, FitResult, Piece
 from budget.planning.history_cut import TurnRange
 from budget.planning.plan import PLANS, Percent, ResolvedPlan, Section, resolve
-from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, validated
+from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, validate_plan
 
 CUTTABLE = (Section.ROLE, Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
-FIXED = (Section.BLUEPRINT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE)
+FIXED = (Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE)
 
 
 def piece(
@@ -25,7 +25,7 @@ def piece(
     turn: int | None = None,
 ) -> Piece:
     """A piece that is labelled with its ref."""
-    return Piece(section, ref, label=ref, tokens=tokens, score=score, guarded=guarded, turn=turn)
+    return Piece(section, ref, label=ref, tokens=tokens, score=score, is_protected=guarded, turn=turn)
 
 
 def turns(*tokens: int) -> list[Piece]:
@@ -35,7 +35,7 @@ def turns(*tokens: int) -> list[Piece]:
 
 def plan_of(available: int, *, reserve: int = 0, memory_cap: int | None = None, **ceilings: int) -> ResolvedPlan:
     """A plan with these ceilings and the rest for the message."""
-    named = {section: ceilings.get(section, 0) for section in (*CUTTABLE, Section.BLUEPRINT)}
+    named = {section: ceilings.get(section, 0) for section in (*CUTTABLE, Section.SYSTEM_PROMPT)}
     rest = available - sum(named.values())
     assert rest >= 0
     return ResolvedPlan(
@@ -43,12 +43,12 @@ def plan_of(available: int, *, reserve: int = 0, memory_cap: int | None = None, 
     )
 
 
-def refs(fitted: Fitted) -> list[str]:
+def refs(fitted: FitResult) -> list[str]:
     """What was kept, without the placeholder."""
     return [p.ref for p in fitted.kept if not p.ref.startswith(PLACEHOLDER_REF)]
 
 
-def cut_refs(fitted: Fitted) -> list[str]:
+def cut_refs(fitted: FitResult) -> list[str]:
     """What was cut."""
     return [one.piece.ref for one in fitted.cut]
 
@@ -64,7 +64,7 @@ def prompts(draw: st.DrawFn) -> list[Piece]:
     for section in (*FIXED, Section.ROLE, Section.PROFILE, Section.MEMORIES, Section.TASK):
         for number in range(draw(st.integers(0, 2 if section in FIXED else 6))):
             guarded = section in CUTTABLE and draw(st.booleans())
-            pieces.append(piece(section, f"{section}:{number}", draw(sizes), draw(scores), guarded=guarded))
+            pieces.append(piece(section, f"{section}:{number}", draw(sizes), draw(scores), is_protected=guarded))
     number = draw(st.integers(0, 2))
     for _ in range(draw(st.integers(0, 14))):
         number += draw(st.integers(1, 2))
@@ -80,7 +80,7 @@ def prompts(draw: st.DrawFn) -> list[Piece]:
 def _plans(memory_caps: st.SearchStrategy[int | None]) -> st.SearchStrategy[ResolvedPlan]:
     return st.builds(
         lambda named, rest, reserve, cap: plan_of(sum(named.values()) + rest, reserve=reserve, memory_cap=cap, **named),
-        st.fixed_dictionaries({str(section): st.integers(0, 3_000) for section in (*CUTTABLE, Section.BLUEPRINT)}),
+        st.fixed_dictionaries({str(section): st.integers(0, 3_000) for section in (*CUTTABLE, Section.SYSTEM_PROMPT)}),
         st.integers(0, 3_000),
         st.integers(0, 1_000),
         memory_caps,
@@ -97,7 +97,7 @@ def own_plans(draw: st.DrawFn, memory_caps: st.SearchStrategy[int | None]) -> Re
     fixed = [c for c in {**base.ceilings, **ceilings}.values() if not isinstance(c, Percent)]
     taken = sum(fixed) + reserve + base.message_minimum
     total = taken + draw(st.integers(1_000, 3_000))  # of 900, long's history has the 500 it needs
-    plan = validated(base.name, total, reserve, {str(s): tokens for s, tokens in ceilings.items()})
+    plan = validate_plan(base.name, total, reserve, {str(s): tokens for s, tokens in ceilings.items()})
     return resolve(plan, draw(st.integers(0, total) | st.just(total)), draw(memory_caps))
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from budget.counting.estimate import TextClass
 from budget.models import Receipt
-from budget.planning.fit import Cut, Fitted, Piece, fit
+from budget.planning.fit import Cut, FitResult, Piece, fit
 from budget.planning.plan import STANDARD, Section, resolve
-from budget.receipts.record import draft
+from budget.receipts.record import draft_receipt
 from chat.models import Conversation, Message
 from tests.budget.pieces import turns
 
@@ -40,7 +40,7 @@ def answer_of(user: Any, text: str = "In Lisbon.") -> Message:
     return Message.objects.create(seq=2, parent=question, **told, **common)
 
 
-def a_prompt() -> Fitted:
+def a_prompt() -> FitResult:
     """Something in every section, and one memory that is cut."""
     recalled = Piece(
         Section.MEMORIES,
@@ -52,9 +52,9 @@ def a_prompt() -> Fitted:
         url="/m/7",
     )
     too_much = Piece(Section.MEMORIES, "document:/reference/long", "A long document", 40_000, score=0.4)
-    keyed = Piece(Section.PROFILE, "fact:3", "The user is allergic to peanuts.", 12, score=0.6, guarded=True)
+    keyed = Piece(Section.PROFILE, "fact:3", "The user is allergic to peanuts.", 12, score=0.6, is_protected=True)
     fixed = [
-        Piece(Section.BLUEPRINT, "blueprint", "Blueprint", 900),
+        Piece(Section.SYSTEM_PROMPT, "blueprint", "Blueprint", 900),
         Piece(Section.BOUNDARIES, "boundary:1", "Be kind.", 5),
         Piece(Section.ROLE, "role:1", "Teacher", 30),
         Piece(Section.TASK, "tool:1", "Results", 70),
@@ -64,7 +64,9 @@ def a_prompt() -> Fitted:
     return fit([*fixed, *turns(100, 200, 300), keyed, recalled, too_much], PLAN)
 
 
-def draft_for(answer: Message, fitted: Fitted | None = None, not_taken: tuple[Cut, ...] = (), **more: Any) -> Receipt:
+def draft_for(
+    answer: Message, fitted: FitResult | None = None, not_taken: tuple[Cut, ...] = (), **more: Any
+) -> Receipt:
     """The receipt of `answer`, not saved."""
     given: dict[str, Any] = {
         "user_id": answer.user_id,
@@ -79,4 +81,4 @@ def draft_for(answer: Message, fitted: Fitted | None = None, not_taken: tuple[Cu
         "not_taken": not_taken,
         "timings": {"retrieve": 3.21},
     }
-    return draft(**given | more)
+    return draft_receipt(**given | more)

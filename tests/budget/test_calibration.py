@@ -10,7 +10,7 @@ import pytest
 
 from budget.counting import calibration
 from budget.counting.estimate import STARTING_RATIO, TextClass
-from budget.counting.learning import Figure
+from budget.counting.learning import Observation
 from budget.models import Calibration
 
 MODEL = "claude-sonnet-5-5"
@@ -29,7 +29,7 @@ def _fresh_ratios() -> Iterator[None]:
 def observe(base: dict[TextClass, int], actual: int, capture: Capture) -> None:
     """One turn, with what happens after its commit."""
     with capture(execute=True):
-        calibration.observe(MODEL, [Figure(base, actual)])
+        calibration.observe(MODEL, [Observation(base, actual)])
 
 
 def test_an_unknown_model_starts_at_the_starting_ratio() -> None:
@@ -86,13 +86,13 @@ def test_another_process_learns_on_from_what_is_stored(django_capture_on_commit_
 
 
 def test_a_turn_that_is_rolled_back_teaches_nothing() -> None:
-    calibration.observe(MODEL, [Figure({TextClass.PROSE: 100}, 120)])  # the test's transaction never commits
+    calibration.observe(MODEL, [Observation({TextClass.PROSE: 100}, 120)])  # the test's transaction never commits
     assert calibration.ratios(MODEL) == {}
 
 
 @pytest.mark.parametrize(("base", "actual"), [({}, 100), ({TextClass.PROSE: 0}, 100), ({TextClass.PROSE: 100}, 0)])
 def test_nothing_counted_or_nothing_reported_teaches_nothing(base: dict[TextClass, int], actual: int) -> None:
-    calibration.observe(MODEL, [Figure(base, actual)])
+    calibration.observe(MODEL, [Observation(base, actual)])
     assert not Calibration.objects.exists()
 
 
@@ -107,5 +107,5 @@ def test_ratios_to_the_estimated_base_count_are_kept_apart(
 
 def test_the_longest_model_name_has_room_for_the_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "exact", lambda: False)
-    calibration.observe("m" * 80, [Figure({TextClass.PROSE: 100}, 120)])
+    calibration.observe("m" * 80, [Observation({TextClass.PROSE: 100}, 120)])
     assert len(Calibration.objects.get().model) == 80

@@ -10,14 +10,22 @@ from hypothesis import strategies as st
 
 from budget.models import BudgetPlan
 from budget.planning.plan import LONG, PLANS, SMALL, STANDARD, ResolvedPlan, Section, resolve
-from budget.planning.user_plan import MOVABLE, NotValid, back_to_default, held, plan_for, save, validated
+from budget.planning.user_plan import (
+    MOVABLE,
+    InvalidPlanError,
+    back_to_default,
+    plan_for,
+    resolve_stored,
+    save,
+    validate_plan,
+)
 
 WINDOW = 200_000
 
 
 def errors_of(*choice: Any, **more: Any) -> dict[str, str]:
-    with pytest.raises(NotValid) as refused:
-        validated(*choice, **more)
+    with pytest.raises(InvalidPlanError) as refused:
+        validate_plan(*choice, **more)
     return refused.value.errors
 
 
@@ -26,22 +34,22 @@ def errors_of(*choice: Any, **more: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_a_preset_by_itself_is_the_preset(name: str) -> None:
-    assert validated(name, None, None, {}) is PLANS[name]
+    assert validate_plan(name, None, None, {}) is PLANS[name]
 
 
 def test_what_is_set_to_the_presets_own_figures_is_not_moved() -> None:
-    assert validated("standard", 40_000, 4_000, {"history": 10_000}) is PLANS["standard"]
+    assert validate_plan("standard", 40_000, 4_000, {"history": 10_000}) is PLANS["standard"]
 
 
 def test_a_moved_ceiling_takes_from_the_message() -> None:
-    mine = resolve(validated("standard", None, None, {"history": 11_000}), WINDOW)
+    mine = resolve(validate_plan("standard", None, None, {"history": 11_000}), WINDOW)
     assert mine.name == "standard (yours)"
     assert mine.ceilings[Section.HISTORY] == 11_000
     assert mine.ceilings[Section.MESSAGE] == resolve(STANDARD, WINDOW).ceilings[Section.MESSAGE] - 1_000
 
 
 def test_a_section_of_the_long_plan_that_is_not_moved_keeps_its_share() -> None:
-    mine = resolve(validated("long", None, None, {"history": 38_000}), WINDOW)
+    mine = resolve(validate_plan("long", None, None, {"history": 38_000}), WINDOW)
     assert (mine.ceilings[Section.HISTORY], mine.ceilings[Section.MEMORIES]) == (38_000, 24_000)
 
 
@@ -104,7 +112,7 @@ def test_each_wrong_value_is_told_in_one_sentence(choice: Any, errors: dict[str,
 def test_a_total_beyond_the_models_window_is_refused_where_the_window_is_known() -> None:
     told = errors_of("small", 50_000, None, {}, window=32_000)
     assert told == {"total": "The total is 50,000 tokens; this model can hold at most 32,000."}
-    assert validated("small", 32_000, None, {}, window=32_000).total == 32_000
+    assert validate_plan("small", 32_000, None, {}, window=32_000).total == 32_000
 
 
 @given(
@@ -119,8 +127,8 @@ def test_whatever_is_chosen_it_is_refused_or_its_sum_is_its_total_within_every_w
     preset: str, total: int | None, reserve: int | None, ceilings: dict[str, int], window: int, cap: int | None
 ) -> None:
     try:
-        plan = validated(preset, total, reserve, ceilings)
-    except NotValid:
+        plan = validate_plan(preset, total, reserve, ceilings)
+    except InvalidPlanError:
         return
     mine = resolve(plan, window, cap)
     assert sum(mine.ceilings.values()) + mine.output_reserve == mine.total <= window
@@ -156,7 +164,7 @@ def test_only_what_was_moved_is_stored_and_a_second_choice_replaces_the_first(al
 @pytest.mark.django_db
 def test_a_choice_that_cannot_hold_leaves_the_earlier_one(alice: Any) -> None:
     save(alice, "small", None, None, {})
-    with pytest.raises(NotValid):
+    with pytest.raises(InvalidPlanError):
         save(alice, "standard", None, None, {"history": 100_000})
     assert plan_for(alice, WINDOW) == resolve(SMALL, WINDOW)
 
@@ -180,28 +188,28 @@ def test_going_back_to_the_default_touches_only_the_persons_own_plan(alice: Any,
     ids=["a section that is unknown", "no number", "a preset that grew", "a preset that is gone"],
 )
 def test_a_stored_plan_that_holds_no_more_gives_way_to_its_preset_and_says_so(stored: BudgetPlan, preset: Any) -> None:
-    mine = held(stored, WINDOW)
+    mine = resolve_stored(stored, WINDOW)
     assert (mine.name, mine.ceilings) == (preset.name, resolve(preset, WINDOW).ceilings)
     assert mine.note.startswith("Your own plan does not hold with this model: ")
     assert mine.note.endswith(f"Until you change it, “{preset.name}” holds.")
 
 
 def test_an_own_plan_shrinks_with_the_window_and_says_so() -> None:
-    mine = held(BudgetPlan(preset="standard", total=60_000), 30_000)
+    mine = resolve_stored(BudgetPlan(preset="standard", total=60_000), 30_000)
     assert (mine.total, mine.ceilings[Section.HISTORY]) == (30_000, 5_000)
     assert mine.note == "Your plan of 60,000 tokens is shrunk to the 30,000 this model can hold."
 
 
 def test_an_own_plan_that_would_shrink_below_its_needs_gives_way_to_its_preset() -> None:
     stored = BudgetPlan(preset="long", total=128_000, ceilings={"history": 1_000})
-    assert held(stored, 128_000).name == "long (yours)"
-    mine = held(stored, 32_000)
+    assert resolve_stored(stored, 128_000).name == "long (yours)"
+    mine = resolve_stored(stored, 32_000)
     assert mine.name == LONG.name
     assert "History would hold 250 tokens; at least 500 are needed." in mine.note
 
 
 def test_a_preset_without_a_change_shrinks_in_silence() -> None:
-    assert held(BudgetPlan(preset="long"), 32_000) == resolve(LONG, 32_000)
+    assert resolve_stored(BudgetPlan(preset="long"), 32_000) == resolve(LONG, 32_000)
 
 
 @pytest.mark.django_db
@@ -218,6 +226,6 @@ def test_the_operators_cap_on_memories_holds_in_every_plan(alice: Any, monkeypat
 
 @pytest.mark.parametrize("ceilings", [[1], "history", 7])
 def test_a_stored_row_whose_ceilings_are_no_table_gives_way_to_its_preset(ceilings: Any) -> None:
-    mine = held(BudgetPlan(preset="small", ceilings=ceilings), WINDOW)
+    mine = resolve_stored(BudgetPlan(preset="small", ceilings=ceilings), WINDOW)
     assert mine.name == SMALL.name
     assert "The ceilings must be named by their sections." in mine.note

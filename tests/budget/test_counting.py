@@ -247,7 +247,7 @@ def test_the_process_counts_and_classes_texts_without_the_vocabulary(
     monkeypatch.setattr(django_settings, "TIKTOKEN_CACHE_DIR", tmp_path, raising=False)
     tokens._load.cache_clear()
     try:
-        assert [(counting.classify(text), tokens.count(text)) for text in (PROSE, CODE)] == [
+        assert [(counting.classify(text), tokens.count_tokens(text)) for text in (PROSE, CODE)] == [
             (TextClass.PROSE, count_by_characters(PROSE)),
             (TextClass.CODE, count_by_characters(CODE)),
         ]

@@ -82,7 +82,7 @@ def test_turn_conversation_day_and_month_are_added_up_with_what_the_cache_saved(
     noon = timezone.now()
     month_of_turns(alice, 2, until=noon, days=0)
     month_of_turns(alice, 1, until=noon + timedelta(seconds=1), days=0, title="Cooking")
-    now = live.now(alice)
+    now = live.build_live_status(alice)
     assert [(line.name, line.used.turns) for line in now.lines] == [
         ("Latest turn", 1),
         ("Conversation", 1),
@@ -99,7 +99,7 @@ def test_turn_conversation_day_and_month_are_added_up_with_what_the_cache_saved(
 
 def test_a_turn_whose_writing_of_the_cache_cost_more_than_it_saved_says_so(alice: Any) -> None:
     month_of_turns(alice, 1)
-    assert live.now(alice).lines[0].saved.startswith("−$")
+    assert live.build_live_status(alice).lines[0].saved.startswith("−$")
 
 
 def test_the_page_asks_the_database_no_more_for_a_thousand_turns_than_for_ten(sign_in: SignIn, alice: Any) -> None:
@@ -252,7 +252,7 @@ def test_back_to_the_default_plan_forgets_ones_own(sign_in: SignIn, alice: Any, 
 
 
 def test_a_preset_larger_than_the_model_is_shrunk_and_not_refused(alice: Any) -> None:
-    tried = plan.tried(alice, a_plan(), None, 32_000)
+    tried = plan.trial_form(alice, a_plan(), None, 32_000)
     assert (tried.errors, tried.plan and tried.plan.total) == ({}, 32_000)
 
 

@@ -16,7 +16,7 @@ from budget.receipts.memory_cost import (
     LISTED,
     OFTEN,
     PERIOD,
-    Spent,
+    MemoryUsage,
     economy,
     labels,
     spent_since,
@@ -27,10 +27,10 @@ from tests.budget.dashboard_rows import item, month_of_turns
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def spent(ref: str = "fact:1", **more: Any) -> Spent:
+def spent(ref: str = "fact:1", **more: Any) -> MemoryUsage:
     """A memory that came along often, cost much, and was never among the best."""
     common: dict[str, Any] = {"section": Section.MEMORIES, "times": OFTEN, "tokens": 900}
-    return Spent(ref, **{**common, "last_used": NOW, "best_place": AMONG_THE_BEST + 1, **more})
+    return MemoryUsage(ref, **{**common, "last_used": NOW, "best_place": AMONG_THE_BEST + 1, **more})
 
 
 # The judgement -------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def test_a_memory_that_only_ever_came_along_could_be_retired_and_the_reason_says
         ),
     ],
 )
-def test_a_memory_is_kept_when(it: Spent, importance: float | None, all_tokens: int) -> None:
+def test_a_memory_is_kept_when(it: MemoryUsage, importance: float | None, all_tokens: int) -> None:
     assert why_retire(it, importance, all_tokens) == ""
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from budget.planning.fit import PRUNING_ORDER, Piece, TooLong, fit
+from budget.planning.fit import PRUNING_ORDER, OversizedMessage, Piece, fit
 from budget.planning.history_cut import PLACEHOLDER_TOKENS, TurnRange
 from budget.planning.plan import LONG, SMALL, STANDARD, Section, resolve
 from tests.budget.pieces import cut_refs, piece, plan_of, refs, turns
@@ -32,11 +32,11 @@ def test_a_prompt_within_its_plan_is_kept_whole_and_in_the_order_of_the_request(
         piece(Section.MESSAGE, "question", 50),
         piece(Section.MEMORIES, "fact:1", 20, 0.5),
         *turns(10, 10),
-        piece(Section.BLUEPRINT, "blueprint", 500),
+        piece(Section.SYSTEM_PROMPT, "blueprint", 500),
     ]
     fitted = fit(pieces, resolve(STANDARD, WINDOW))
     assert refs(fitted) == ["blueprint", "turn:1", "turn:2", "fact:1", "question"]
-    assert (fitted.cut, fitted.cut_turns, fitted.refused, fitted.tokens) == ((), None, None, 590)
+    assert (fitted.cut, fitted.cut_turns, fitted.rejection, fitted.tokens) == ((), None, None, 590)
 
 
 def test_a_section_may_borrow_what_others_leave_unused() -> None:
@@ -101,11 +101,11 @@ def test_a_memory_cap_forbids_memories_to_borrow() -> None:
 
 @pytest.mark.parametrize("cap", [0, 50, 300])
 def test_what_changed_in_the_profile_stands_beside_the_memory_cap(cap: int) -> None:
-    update = piece(Section.MEMORIES, "update:0", 60, 2.0, guarded=True)
+    update = piece(Section.MEMORIES, "update:0", 60, 2.0, is_protected=True)
     recalled = [piece(Section.MEMORIES, f"fact:{n}", 100, n / 10) for n in range(5)]
     fitted = fit([update, *recalled], resolve(STANDARD, WINDOW, memory_cap=cap))
     assert "update:0" in refs(fitted)
-    assert sum(one.tokens for one in fitted.kept if not one.guarded) == cap // 100 * 100
+    assert sum(one.tokens for one in fitted.kept if not one.is_protected) == cap // 100 * 100
 
 
 def test_profile_prose_goes_least_important_first_and_keyed_facts_stay() -> None:
@@ -113,7 +113,7 @@ def test_profile_prose_goes_least_important_first_and_keyed_facts_stay() -> None
     pieces = [
         piece(Section.PROFILE, "prose:goals", 100, 0.9),
         piece(Section.PROFILE, "prose:people", 100, 0.4),
-        piece(Section.PROFILE, "fact:1", 100, 0.5, guarded=True),
+        piece(Section.PROFILE, "fact:1", 100, 0.5, is_protected=True),
     ]
     fitted = fit(pieces, plan)
     assert refs(fitted) == ["prose:goals", "fact:1"]
@@ -123,8 +123,8 @@ def test_profile_prose_goes_least_important_first_and_keyed_facts_stay() -> None
 def test_a_keyed_fact_is_cut_only_when_all_else_is_and_the_rule_says_so() -> None:
     plan = plan_of(1_000, profile=500, memories=500)
     pieces = [
-        piece(Section.PROFILE, "fact:1", 100, 0.5, guarded=True),
-        piece(Section.PROFILE, "fact:2", 100, 0.8, guarded=True),
+        piece(Section.PROFILE, "fact:1", 100, 0.5, is_protected=True),
+        piece(Section.PROFILE, "fact:2", 100, 0.8, is_protected=True),
         piece(Section.PROFILE, "prose", 100, 1.0),
         piece(Section.MEMORIES, "fact:3", 100, 1.0),
         piece(Section.MESSAGE, "question", 850),
@@ -141,7 +141,7 @@ def test_a_keyed_fact_is_cut_only_when_all_else_is_and_the_rule_says_so() -> Non
 
 def test_role_instructions_are_the_last_to_go() -> None:
     plan = plan_of(1_000, role=200)
-    pieces = [piece(Section.ROLE, "role", 200), piece(Section.PROFILE, "fact:1", 100, guarded=True)]
+    pieces = [piece(Section.ROLE, "role", 200), piece(Section.PROFILE, "fact:1", 100, is_protected=True)]
     assert refs(fit([*pieces, piece(Section.MESSAGE, "question", 800)], plan)) == ["role", "question"]
     fitted = fit([*pieces, piece(Section.MESSAGE, "question", 801)], plan)
     assert refs(fitted) == ["question"]
@@ -272,9 +272,13 @@ def test_a_segment_is_never_one_of_the_outer_turns_while_there_are_turns_around_
 
 
 def test_a_message_that_is_too_long_is_refused_in_a_sentence_with_both_figures() -> None:
-    pieces = [piece(Section.BLUEPRINT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 45_000), *turns(10, 10)]
+    pieces = [
+        piece(Section.SYSTEM_PROMPT, "blueprint", 3_000),
+        piece(Section.MESSAGE, "question", 45_000),
+        *turns(10, 10),
+    ]
     fitted = fit(pieces, resolve(STANDARD, WINDOW))
-    assert fitted.refused == (
+    assert fitted.rejection == (
         "Your message is too long: about 45,000 tokens, and at most 33,000 fit into the plan “standard” "
         "with this model. Shorten it, or keep it as a document and ask about it."
     )
@@ -283,31 +287,35 @@ def test_a_message_that_is_too_long_is_refused_in_a_sentence_with_both_figures()
 
 def test_a_message_that_is_too_long_may_be_kept_as_a_document_where_a_question_about_it_fits() -> None:
     long = piece(Section.MESSAGE, "question", 45_000)
-    roomy = fit([piece(Section.BLUEPRINT, "blueprint", 3_000), long], resolve(STANDARD, WINDOW)).too_long
-    tight = fit([piece(Section.BLUEPRINT, "blueprint", 35_900), long], resolve(STANDARD, WINDOW))
-    assert roomy == TooLong(tokens=45_000, room=33_000)
+    roomy = fit([piece(Section.SYSTEM_PROMPT, "blueprint", 3_000), long], resolve(STANDARD, WINDOW)).too_long
+    tight = fit([piece(Section.SYSTEM_PROMPT, "blueprint", 35_900), long], resolve(STANDARD, WINDOW))
+    assert roomy == OversizedMessage(tokens=45_000, room=33_000)
     assert roomy.can_be_kept
-    assert tight.too_long == TooLong(tokens=45_000, room=100)
+    assert tight.too_long == OversizedMessage(tokens=45_000, room=100)
     assert not tight.too_long.can_be_kept
-    assert tight.refused is not None
-    assert tight.refused.endswith("Shorten it, or choose a larger plan.")
+    assert tight.rejection is not None
+    assert tight.rejection.endswith("Shorten it, or choose a larger plan.")
 
 
 def test_instructions_that_do_not_fit_are_no_fault_of_the_message() -> None:
-    pieces = [piece(Section.BLUEPRINT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 5)]
+    pieces = [piece(Section.SYSTEM_PROMPT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 5)]
     assert fit(pieces, resolve(SMALL, 2_000)).too_long is None
 
 
 def test_the_longest_message_that_fits_is_not_refused() -> None:
-    pieces = [piece(Section.BLUEPRINT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 33_000), *turns(10, 10)]
+    pieces = [
+        piece(Section.SYSTEM_PROMPT, "blueprint", 3_000),
+        piece(Section.MESSAGE, "question", 33_000),
+        *turns(10, 10),
+    ]
     fitted = fit(pieces, resolve(STANDARD, WINDOW))
-    assert fitted.refused is None
+    assert fitted.rejection is None
     assert fitted.tokens == 36_000
 
 
 def test_a_window_too_small_for_the_instructions_is_told_as_that() -> None:
-    pieces = [piece(Section.BLUEPRINT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 5)]
-    refused = fit(pieces, resolve(SMALL, 2_000)).refused
+    pieces = [piece(Section.SYSTEM_PROMPT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 5)]
+    refused = fit(pieces, resolve(SMALL, 2_000)).rejection
     assert refused is not None
     assert refused.startswith("The instructions alone need about 3,000 tokens, and the plan “small” holds 1,750")
 

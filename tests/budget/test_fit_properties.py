@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from budget.planning.fit import PLACEHOLDER_REF, PRUNING_ORDER, Piece, Want, fit, share
+from budget.planning.fit import PLACEHOLDER_REF, PRUNING_ORDER, Piece, SectionDemand, allocate, fit
 from budget.planning.history_cut import PLACEHOLDER_TOKENS, History, TurnRange
 from budget.planning.plan import NEVER_CUT, ResolvedPlan, Section
 from tests.budget.pieces import CUTTABLE, larger, plans, plans_without_cap, prompts, refs, stored_cuts
@@ -20,7 +20,7 @@ def tokens(pieces: list[Piece]) -> int:
 def is_guarded(piece: Piece, pieces: list[Piece]) -> bool:
     """Told here in other words than in the code under test."""
     if piece.section is not Section.HISTORY:
-        return piece.guarded or piece.section is Section.ROLE
+        return piece.is_protected or piece.section is Section.ROLE
     numbers = sorted({p.turn for p in pieces if p.section is Section.HISTORY and p.turn is not None})
     last = numbers[-3:]
     first = [number for number in numbers[:2] if number not in last]
@@ -48,8 +48,8 @@ def test_what_is_never_cut_survives_whole_or_the_message_is_refused(
 ) -> None:
     fixed = [piece for piece in pieces if piece.section in NEVER_CUT]
     fitted = fit(pieces, plan, stored)
-    assert bool(fitted.refused) == (tokens(fixed) > plan.available)
-    if not fitted.refused:
+    assert bool(fitted.rejection) == (tokens(fixed) > plan.available)
+    if not fitted.rejection:
         assert {piece.ref for piece in fixed} <= set(refs(fitted))
 
 
@@ -58,7 +58,7 @@ def test_every_piece_is_either_kept_or_cut_with_a_rule_of_its_section(
     pieces: list[Piece], plan: ResolvedPlan, stored: TurnRange | None
 ) -> None:
     fitted = fit(pieces, plan, stored)
-    assume(not fitted.refused)
+    assume(not fitted.rejection)
     rules = {step.section: {step.rule, step.last_resort} - {""} for step in PRUNING_ORDER}
     assert sorted([*refs(fitted), *(one.piece.ref for one in fitted.cut)]) == sorted(piece.ref for piece in pieces)
     assert all(one.rule in rules[one.piece.section] for one in fitted.cut)
@@ -68,7 +68,8 @@ def test_every_piece_is_either_kept_or_cut_with_a_rule_of_its_section(
 def test_nothing_is_cut_when_all_of_it_fits(pieces: list[Piece], plan: ResolvedPlan) -> None:
     roomy = larger(plan, {Section.MESSAGE: tokens(pieces)})
     capped = plan.memory_cap is not None and (
-        tokens([piece for piece in pieces if piece.section is Section.MEMORIES and not piece.guarded]) > plan.memory_cap
+        tokens([piece for piece in pieces if piece.section is Section.MEMORIES and not piece.is_protected])
+        > plan.memory_cap
     )
     fitted = fit(pieces, roomy)
     assert refs(fitted) == [piece.ref for section in Section for piece in pieces if piece.section is section] or capped
@@ -77,7 +78,7 @@ def test_nothing_is_cut_when_all_of_it_fits(pieces: list[Piece], plan: ResolvedP
 @given(prompts(), plans_without_cap)
 def test_the_order_of_cuts_is_the_constants_order(pieces: list[Piece], plan: ResolvedPlan) -> None:
     fitted = fit(pieces, plan)
-    assume(not fitted.refused)
+    assume(not fitted.rejection)
     kept, cut = list(fitted.kept), [one.piece for one in fitted.cut]
     for place, section in enumerate(ORDER):
         if not any(piece.section is section for piece in cut):
@@ -95,7 +96,7 @@ def test_a_section_within_its_ceiling_gives_only_when_the_earlier_ones_have_give
     pieces: list[Piece], plan: ResolvedPlan
 ) -> None:
     fitted = fit(pieces, plan)
-    assume(not fitted.refused)
+    assume(not fitted.rejection)
     kept, cut = list(fitted.kept), [one.piece for one in fitted.cut]
     for place, section in enumerate(ORDER):
         wanted = tokens([piece for piece in pieces if piece.section is section])
@@ -109,7 +110,7 @@ def test_a_section_within_its_ceiling_gives_only_when_the_earlier_ones_have_give
 @given(prompts(), plans_without_cap)
 def test_guarded_pieces_give_way_only_when_nothing_unguarded_is_left(pieces: list[Piece], plan: ResolvedPlan) -> None:
     fitted = fit(pieces, plan)
-    assume(not fitted.refused)
+    assume(not fitted.rejection)
     if any(is_guarded(one.piece, pieces) for one in fitted.cut):
         left = [piece for piece in fitted.kept if piece.section in CUTTABLE and piece.tokens]
         assert all(is_guarded(piece, pieces) or stands_for_the_middle(piece, pieces) for piece in left)
@@ -149,22 +150,22 @@ def test_a_prompt_that_was_cut_fits_again_with_the_same_turns_left_out(
     first = fit(pieces, plan, stored)
     again = fit(pieces, plan, first.cut_turns)
     guarded_gave = any(one.piece.section is Section.HISTORY and is_guarded(one.piece, pieces) for one in first.cut)
-    assert again.cut_turns == first.cut_turns or guarded_gave or first.refused
+    assert again.cut_turns == first.cut_turns or guarded_gave or first.rejection
 
 
 @given(
     st.lists(
-        st.builds(Want, st.sampled_from(ORDER), st.integers(0, 500), st.integers(0, 500), st.integers(0, 500)),
+        st.builds(SectionDemand, st.sampled_from(ORDER), st.integers(0, 500), st.integers(0, 500), st.integers(0, 500)),
         unique_by=lambda want: want.section,
     ),
     st.integers(0, 3_000),
     st.integers(0, 500),
 )
 def test_what_is_dealt_out_uses_the_room_to_the_last_token_and_grows_with_it(
-    wants: list[Want], room: int, more: int
+    wants: list[SectionDemand], room: int, more: int
 ) -> None:
     wanted = sum(want.unguarded + want.guarded for want in wants)
-    dealt, dealt_more = share(wants, room), share(wants, room + more)
+    dealt, dealt_more = allocate(wants, room), allocate(wants, room + more)
     assert sum(dealt.values()) == min(room, wanted)
     assert all(0 <= dealt[section] <= dealt_more[section] for section in dealt)
 

@@ -10,12 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget.counting.estimate import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIO, STARTING_RATIOS, TextClass
-from budget.counting.learning import KINDS, STARTING_SPREAD, Belief, Figure, expected, learn, spread, unknown
+from budget.counting.learning import (
+    KINDS,
+    STARTING_SPREAD,
+    Belief,
+    Observation,
+    expected,
+    learn,
+    standard_deviation,
+    unknown,
+)
 
 TRUE = {kind: 1.2 + 0.06 * place for place, kind in enumerate(KINDS)}
 
 counts = st.dictionaries(st.sampled_from(KINDS), st.integers(0, 20_000))
-figures = st.builds(Figure, counts, st.integers(-5, 200_000), st.floats(0, 1e6))
+figures = st.builds(Observation, counts, st.integers(-5, 200_000), st.floats(0, 1e6))
 
 
 def true_tokens(base: Mapping[TextClass, int]) -> int:
@@ -33,18 +42,18 @@ def mixtures(seed: int, turns: int) -> list[dict[TextClass, int]]:
 def learned(bases: list[dict[TextClass, int]]) -> Belief:
     belief = unknown()
     for base in bases:
-        belief = learn(belief, Figure(base, true_tokens(base)))
+        belief = learn(belief, Observation(base, true_tokens(base)))
     return belief
 
 
 @given(st.lists(figures, max_size=12))
-def test_ratios_stay_within_bounds_whatever_is_reported(told: list[Figure]) -> None:
+def test_ratios_stay_within_bounds_whatever_is_reported(told: list[Observation]) -> None:
     belief = unknown()
     for figure in told:
         belief = learn(belief, figure)
     assert all(LOWEST_RATIO <= ratio <= HIGHEST_RATIO for ratio in belief.ratios.values())
     assert all(belief.covariance[kind][kind] > -1e-9 for kind in KINDS)
-    assert spread(belief, dict.fromkeys(KINDS, 100)) > 0
+    assert standard_deviation(belief, dict.fromkeys(KINDS, 100)) > 0
 
 
 @given(st.permutations(mixtures(1, 14)))
@@ -57,7 +66,7 @@ def test_the_order_of_the_same_mixtures_does_not_matter(bases: list[dict[TextCla
 def test_a_ratio_settles_within_ten_turns(true_ratio: float) -> None:
     belief = unknown()
     for _ in range(10):
-        belief = learn(belief, Figure({TextClass.PROSE: 800}, round(800 * true_ratio)))
+        belief = learn(belief, Observation({TextClass.PROSE: 800}, round(800 * true_ratio)))
     assert belief.ratios[TextClass.PROSE] == pytest.approx(true_ratio, rel=0.02)
 
 
@@ -71,39 +80,45 @@ def test_two_classes_that_always_come_together_are_known_together_only() -> None
     both = {TextClass.PROSE: 500, TextClass.CODE: 500}
     belief = unknown()
     for _ in range(20):
-        belief = learn(belief, Figure(both, 1_400))
+        belief = learn(belief, Observation(both, 1_400))
     assert expected(belief, both) == pytest.approx(1_400, rel=0.01)
-    assert spread(belief, both) < 0.3 * spread(unknown(), both)
-    assert spread(belief, {TextClass.PROSE: 500}) > 0.6 * spread(unknown(), {TextClass.PROSE: 500})
+    assert standard_deviation(belief, both) < 0.3 * standard_deviation(unknown(), both)
+    assert standard_deviation(belief, {TextClass.PROSE: 500}) > 0.6 * standard_deviation(
+        unknown(), {TextClass.PROSE: 500}
+    )
 
 
 def test_one_odd_figure_does_not_throw_a_ratio_that_is_known() -> None:
     belief = learned([{TextClass.PROSE: 800}] * 10)
-    odd = learn(belief, Figure({TextClass.PROSE: 800}, 90_000))
+    odd = learn(belief, Observation({TextClass.PROSE: 800}, 90_000))
     assert odd.ratios[TextClass.PROSE] < belief.ratios[TextClass.PROSE] * 1.1
 
 
 def test_the_more_is_reported_the_surer_is_the_estimate() -> None:
     base, belief = {TextClass.JSON: 1_000}, unknown()
-    spreads = [spread(belief, base)]
+    spreads = [standard_deviation(belief, base)]
     for _ in range(6):
-        belief = learn(belief, Figure(base, 1_300))
-        spreads.append(spread(belief, base))
+        belief = learn(belief, Observation(base, 1_300))
+        spreads.append(standard_deviation(belief, base))
     assert spreads == sorted(spreads, reverse=True)
     assert spreads[0] == pytest.approx(1_000 * STARTING_SPREAD, rel=0.1)
 
 
 def test_a_figure_that_is_itself_unsure_teaches_less() -> None:
     base = {TextClass.CODE: 400}
-    sure, unsure = (learn(unknown(), Figure(base, 480, variance)).ratios[TextClass.CODE] for variance in (0.0, 1e5))
+    sure, unsure = (
+        learn(unknown(), Observation(base, 480, variance)).ratios[TextClass.CODE] for variance in (0.0, 1e5)
+    )
     assert 1.2 < sure < unsure < STARTING_RATIO
 
 
 def test_a_class_that_was_not_in_the_request_learns_nothing() -> None:
-    belief = learn(unknown(), Figure({TextClass.PROSE: 100, TextClass.CODE: 0}, 130))
+    belief = learn(unknown(), Observation({TextClass.PROSE: 100, TextClass.CODE: 0}, 130))
     assert belief.ratios[TextClass.CODE] == STARTING_RATIOS[TextClass.CODE]
 
 
-@pytest.mark.parametrize("figure", [Figure({}, 500), Figure({TextClass.PROSE: 0}, 5), Figure({TextClass.PROSE: 9}, 0)])
-def test_a_request_without_text_or_without_a_figure_teaches_nothing(figure: Figure) -> None:
+@pytest.mark.parametrize(
+    "figure", [Observation({}, 500), Observation({TextClass.PROSE: 0}, 5), Observation({TextClass.PROSE: 9}, 0)]
+)
+def test_a_request_without_text_or_without_a_figure_teaches_nothing(figure: Observation) -> None:
     assert learn(unknown(), figure) == unknown()

@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from budget.models import Limit, UsageDay
-from budget.receipts.record import Ending, State, book
+from budget.receipts.record import State, TurnOutcome, finalize_receipt
 from budget.spending import limits, usage
-from budget.spending.limits import NotAllowed, Per, Standing, What, check, set_limit, standing
+from budget.spending.limits import LimitStatus, NotAllowed, Per, What, check_limits, limit_statuses, set_limit
 from chat.models import Message
 from tests.budget.rows import MODEL, Figures, answer_of, draft_for
 
@@ -41,8 +41,8 @@ def writing(user: Any, began: datetime | None = None) -> Message:
     return answer
 
 
-def the_only(user: Any) -> Standing:
-    (one,) = standing(user)
+def the_only(user: Any) -> LimitStatus:
+    (one,) = limit_statuses(user)
     return one
 
 
@@ -52,8 +52,8 @@ def the_only(user: Any) -> Standing:
 def test_without_limits_nothing_is_ever_enough(alice: Any, django_assert_num_queries: Any) -> None:
     used(alice, turns=1_000_000)
     with django_assert_num_queries(1):
-        assert check(alice) is None
-    assert standing(alice) == []
+        assert check_limits(alice) is None
+    assert limit_statuses(alice) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_limit_warns_from_four_fifths_and_stops_when_it_is_reached(alice: Any,
     used(alice, turns=turns)
     one = the_only(alice)
     assert (str(one.state), one.used, one.share) == (state, Decimal(turns), turns / 10)
-    assert (check(alice) is not None) == (state == "stop")
+    assert (check_limits(alice) is not None) == (state == "stop")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_the_sentence_names_the_limit_what_is_used_when_it_is_free_and_where_to_
 ) -> None:
     set_limit(alice, what, per, Decimal(amount))
     used(alice, **figures)
-    assert check(alice) == sentence
+    assert check_limits(alice) == sentence
 
 
 def test_of_two_limits_that_are_reached_the_one_that_stops_for_longer_is_told(
@@ -116,7 +116,7 @@ def test_of_two_limits_that_are_reached_the_one_that_stops_for_longer_is_told(
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(3))
     used(alice, turns=3)
-    assert "on 1 December" in (check(alice) or "")
+    assert "on 1 December" in (check_limits(alice) or "")
 
 
 def test_a_limit_of_nothing_stops_everything(alice: Any) -> None:
@@ -128,7 +128,7 @@ def test_the_fullest_limit_comes_first(alice: Any) -> None:
     set_limit(alice, What.TURNS, Per.DAY, Decimal(10))
     set_limit(alice, What.TURNS, Per.MONTH, Decimal(6))
     used(alice, turns=3)
-    assert [(one.per, one.share) for one in standing(alice)] == [("month", 0.5), ("day", 0.3)]
+    assert [(one.per, one.share) for one in limit_statuses(alice)] == [("month", 0.5), ("day", 0.3)]
 
 
 # Which limit counts ---------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_day_and_month_are_those_of_the_persons_time_zone(
     UsageDay.objects.filter(day__gt=usage.today(alice)).delete()  # nobody has used tomorrow
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(10))
-    found = {one.per: one for one in standing(alice)}
+    found = {one.per: one for one in limit_statuses(alice)}
     assert (int(found[Per.DAY].used), int(found[Per.MONTH].used)) == (day_used, month_used)
     assert (found[Per.DAY].free_on, found[Per.MONTH].free_on) == free
 
@@ -199,7 +199,7 @@ def test_yesterdays_use_counts_for_the_month_alone(alice: Any, late_in_november:
     used(alice, date(2026, 10, 31), turns=100)
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(10))
-    assert {one.per: one.used for one in standing(alice)} == {"day": 0, "month": 4}
+    assert {one.per: one.used for one in limit_statuses(alice)} == {"day": 0, "month": 4}
 
 
 def test_an_answer_begun_before_midnight_belongs_to_that_day(alice: Any, late_in_november: datetime) -> None:
@@ -207,7 +207,7 @@ def test_an_answer_begun_before_midnight_belongs_to_that_day(alice: Any, late_in
     writing(alice, late_in_november)
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(10))
-    assert {one.per: one.used for one in standing(alice)} == {"day": 1, "month": 2}
+    assert {one.per: one.used for one in limit_statuses(alice)} == {"day": 1, "month": 2}
 
 
 # Answers that are being written ---------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_an_answer_that_is_being_written_is_a_turn_and_then_is_counted_once(alic
     answer = writing(alice)
     assert the_only(alice).used == 1
     Message.objects.filter(pk=answer.pk).update(status=Message.Status.COMPLETE)
-    book(draft_for(answer), Ending(State.COMPLETE, (Figures(input=10),), ""))
+    finalize_receipt(draft_for(answer), TurnOutcome(State.COMPLETE, (Figures(input=10),), ""))
     assert the_only(alice).used == 1
 
 
@@ -227,14 +227,14 @@ def test_it_is_reckoned_at_a_mean_turn_of_the_month(alice: Any) -> None:
     writing(alice)
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(20_000))
     set_limit(alice, What.MONEY, Per.DAY, Decimal(1))
-    assert {one.what: one.used for one in standing(alice)} == {"tokens": 12_500, "money": Decimal("0.5")}
+    assert {one.what: one.used for one in limit_statuses(alice)} == {"tokens": 12_500, "money": Decimal("0.5")}
 
 
 def test_a_months_first_turn_is_reckoned_at_something(alice: Any) -> None:
     writing(alice)
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(20_000))
     set_limit(alice, What.MONEY, Per.DAY, Decimal(1))
-    assert {one.what: one.used for one in standing(alice)} == dict(limits.FIRST_TURN)
+    assert {one.what: one.used for one in limit_statuses(alice)} == dict(limits.FIRST_TURN)
 
 
 def test_what_bob_uses_and_limits_is_not_alices(alice: Any, bob: Any) -> None:
@@ -243,15 +243,15 @@ def test_what_bob_uses_and_limits_is_not_alices(alice: Any, bob: Any) -> None:
     used(bob, turns=50, input_tokens=50)
     writing(bob)
     assert int(the_only(alice).used) == 0
-    assert check(alice) is None
-    assert check(bob) is not None
+    assert check_limits(alice) is None
+    assert check_limits(bob) is not None
 
 
 def test_a_check_is_two_statements_and_a_standing_too(alice: Any, django_assert_num_queries: Any) -> None:
     for what in What:
         for per in Per:
             set_limit(alice, what, per, Decimal(100))
-    for ask in (check, standing):
+    for ask in (check_limits, limit_statuses):
         with django_assert_num_queries(2):
             ask(alice)
 
@@ -266,7 +266,7 @@ def test_sixteen_sends_at_once_do_not_pass_a_limit_of_four(alice: Any, what: Wha
         at_once.wait()
         try:
             with transaction.atomic():
-                refused = check(alice)
+                refused = check_limits(alice)
                 if refused is None:
                     writing(alice)
             answers.append(refused)

@@ -43,7 +43,7 @@ def test_each_plan_resolves_to_its_row_of_the_table(
 ) -> None:
     plan = resolve(PLANS[name], BIG_WINDOW)
     assert plan.ceilings == {
-        Section.BLUEPRINT: blueprint,
+        Section.SYSTEM_PROMPT: blueprint,
         Section.ROLE: role,
         Section.PROFILE: profile,
         Section.HISTORY: history,
@@ -96,7 +96,7 @@ def test_every_section_has_a_heading_and_a_ceiling_of_its_own_or_a_shared_one() 
 
 
 def test_what_is_never_cut_is_the_fixed_text_the_clock_and_the_question() -> None:
-    assert {Section.BLUEPRINT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE} == NEVER_CUT
+    assert {Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE} == NEVER_CUT
 
 
 def test_sections_stand_in_the_order_of_the_request() -> None:

@@ -17,7 +17,7 @@ from budget.models import Receipt
 from budget.pages.context_panel import BAR_WIDTH, THINNEST, answer_room, bars, dollars, off_by, panel
 from budget.planning.fit import PRUNING_ORDER, Cut, Piece, fit
 from budget.planning.plan import Section
-from budget.receipts.record import Ending, book
+from budget.receipts.record import TurnOutcome, finalize_receipt
 from budget.spending.prices import forget_known_prices
 from tests.budget.pieces import plan_of
 from tests.budget.rows import PLAN, Figures, answer_of, draft_for
@@ -45,7 +45,7 @@ def a_page(client: Any, message_id: int) -> str:
 
 def booked(user: Any, *rounds: Figures, state: State = State.COMPLETE, **more: Any) -> Receipt:
     receipt = draft_for(answer_of(user), **more)
-    book(receipt, Ending(state, rounds, "In Lisbon.", timings={"total": 812.3}))
+    finalize_receipt(receipt, TurnOutcome(state, rounds, "In Lisbon.", timings={"total": 812.3}))
     return receipt
 
 
@@ -61,11 +61,11 @@ def test_the_panel_lists_what_was_recalled_with_tokens_score_and_source(alice: A
 
 
 def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalled(alice: Any, sign_in: SignIn) -> None:
-    line = Piece(Section.PROFILE, "fact:5", "The user sings.", 6, score=0.3, fits=0.74, parts={"semantic": 0.7})
+    line = Piece(Section.PROFILE, "fact:5", "The user sings.", 6, score=0.3, relevance=0.74, parts={"semantic": 0.7})
     always = Piece(Section.PROFILE, "fact:6", "The user keeps bees.", 6, score=0.3)
     question = Piece(Section.MESSAGE, "question", "Do I sing?", 9)
     receipt = draft_for(answer_of(alice), fit([line, always, question], PLAN))
-    book(receipt, Ending(State.COMPLETE, [Figures(input=10)], "Yes."))
+    finalize_receipt(receipt, TurnOutcome(State.COMPLETE, [Figures(input=10)], "Yes."))
 
     page = a_page(sign_in(alice), receipt.message_id).partition('id="receipt-recalled"')[2]
 
@@ -170,7 +170,7 @@ def test_an_answer_without_memories_says_so(alice: Any, sign_in: SignIn) -> None
 
 def test_the_panel_warns_when_even_keyed_facts_were_cut(alice: Any, sign_in: SignIn) -> None:
     pieces = [
-        Piece(Section.PROFILE, "fact:1", "The user is allergic to peanuts.", 60, guarded=True),
+        Piece(Section.PROFILE, "fact:1", "The user is allergic to peanuts.", 60, is_protected=True),
         Piece(Section.MESSAGE, "question", "Long", 90),
     ]
     receipt = draft_for(answer_of(alice), fit(pieces, plan_of(100)))

@@ -12,11 +12,11 @@ from hypothesis import assume, given
 from budget.counting import calibration
 from budget.counting.estimate import TextClass
 from budget.models import Calibration, Receipt
-from budget.planning.fit import Cut, Fitted, Piece, fit
+from budget.planning.fit import Cut, FitResult, Piece, fit
 from budget.planning.history_cut import PLACEHOLDER_TOKENS, TurnRange
 from budget.planning.plan import ResolvedPlan, Section
-from budget.receipts.forgetting import carried
-from budget.receipts.record import Ending, book, close_abandoned, draft, items
+from budget.receipts.forgetting import answers_using
+from budget.receipts.record import TurnOutcome, close_abandoned, draft_receipt, finalize_receipt, items
 from budget.spending.prices import forget_known_prices
 from tests.budget.pieces import plan_of, plans, prompts, stored_cuts, turns
 from tests.budget.rows import MODEL, PLAN, Figures, a_prompt, answer_of, draft_for
@@ -32,8 +32,8 @@ def _nothing_known() -> Iterator[None]:
     calibration.forget_known_ratios()
 
 
-def ending(*rounds: Figures, state: State = State.COMPLETE, text: str = "In Lisbon.", **more: Any) -> Ending:
-    return Ending(state, rounds, text, **more)
+def ending(*rounds: Figures, state: State = State.COMPLETE, text: str = "In Lisbon.", **more: Any) -> TurnOutcome:
+    return TurnOutcome(state, rounds, text, **more)
 
 
 # The draft ----------------------------------------------------------------------------------------------------------
@@ -44,8 +44,8 @@ def test_the_sum_of_the_parts_equals_the_whole(
     pieces: list[Piece], plan: ResolvedPlan, stored: TurnRange | None
 ) -> None:
     fitted = fit(pieces, plan, stored)
-    assume(not fitted.refused)
-    receipt = draft(
+    assume(not fitted.rejection)
+    receipt = draft_receipt(
         user_id=1,
         conversation_id=None,  # type: ignore[arg-type]
         message_id=1,
@@ -101,11 +101,11 @@ def test_a_draft_holds_every_candidate_with_its_score_parts_its_rule_and_its_sou
 def test_a_line_of_the_profile_counts_as_recalled_where_the_question_called_for_it(
     alice: Any, fits: float | None
 ) -> None:
-    line = Piece(Section.PROFILE, "fact:7", "The user sings.", 6, score=0.3, fits=fits)
+    line = Piece(Section.PROFILE, "fact:7", "The user sings.", 6, score=0.3, relevance=fits)
     receipt = draft_for(answer_of(alice), fit([line, Piece(Section.MESSAGE, "question", "Do I sing?", 9)], PLAN))
     receipt.save()
 
-    assert carried(alice, ["fact:7"]) == {receipt.message_id: fits is not None}
+    assert answers_using(alice, ["fact:7"]) == {receipt.message_id: fits is not None}
 
 
 def test_a_receipt_is_found_by_a_memory_it_carried(alice: Any) -> None:
@@ -131,11 +131,11 @@ def test_sections_stand_in_order_with_ceiling_tokens_and_what_was_cut() -> None:
 
 def draft_unsaved() -> Receipt:
     given: dict[str, Any] = {"user_id": 1, "conversation_id": None, "message_id": 1, "turn": 1, "model": MODEL}
-    return draft(**given, plan=PLAN, fitted=a_prompt(), base_by_class={}, request_digest="")
+    return draft_receipt(**given, plan=PLAN, fitted=a_prompt(), base_by_class={}, request_digest="")
 
 
 def test_a_long_history_is_a_handful_of_items() -> None:
-    fitted: Fitted = fit(turns(*[100] * 1_000), plan_of(2_000, history=2_000))
+    fitted: FitResult = fit(turns(*[100] * 1_000), plan_of(2_000, history=2_000))
     listed = items(fitted.kept, fitted.cut)
     assert [(item["label"], item["tokens"], item["kept"]) for item in listed] == [
         ("Turns 1 to 2", 200, True),
@@ -154,7 +154,7 @@ def test_the_figures_of_all_tool_rounds_are_added_up(alice: Any) -> None:
     receipt.save()
     first = Figures(input=400, cache_read=10_000, cache_write_1h=600, output=50)
     second = Figures(input=80, cache_read=11_000, cache_write_5m=300, output=250)
-    book(receipt, ending(first, second, stop_reason="end_turn", timings={"total": 812.345}))
+    finalize_receipt(receipt, ending(first, second, stop_reason="end_turn", timings={"total": 812.345}))
     receipt.refresh_from_db()
     assert (receipt.state, receipt.stop_reason, receipt.usage_is_estimated) == ("complete", "end_turn", False)
     assert (receipt.input_tokens, receipt.cache_read_tokens) == (480, 21_000)
@@ -170,7 +170,7 @@ def test_the_figures_of_all_tool_rounds_are_added_up(alice: Any) -> None:
 @pytest.mark.django_db
 def test_each_request_of_a_turn_is_priced_by_its_own_size(alice: Any) -> None:
     receipt = draft_for(answer_of(alice), model="claude-haiku-5-5")
-    book(receipt, ending(Figures(input=100_000), Figures(input=100_001)))
+    finalize_receipt(receipt, ending(Figures(input=100_000), Figures(input=100_001)))
     receipt.refresh_from_db()
     assert receipt.cost == Decimal("0.01") + Decimal("0.05")
 
@@ -179,7 +179,7 @@ def test_each_request_of_a_turn_is_priced_by_its_own_size(alice: Any) -> None:
 def test_a_stopped_turns_output_is_estimated_from_its_text_and_marked(alice: Any) -> None:
     receipt = draft_for(answer_of(alice))
     started = Figures(input=500, output=1, final=False)
-    book(receipt, ending(started, state=State.STOPPED, text="word " * 200, stop_reason="stopped"))
+    finalize_receipt(receipt, ending(started, state=State.STOPPED, text="word " * 200, stop_reason="stopped"))
     receipt.refresh_from_db()
     assert (receipt.state, receipt.usage_is_estimated) == ("stopped", True)
     assert receipt.input_tokens == 500
@@ -191,14 +191,14 @@ def test_a_stopped_turns_output_is_estimated_from_its_text_and_marked(alice: Any
 def test_what_earlier_rounds_wrote_is_not_counted_twice_when_the_last_one_broke_off(alice: Any) -> None:
     receipt = draft_for(answer_of(alice))
     rounds = Figures(input=500, output=300), Figures(input=50, output=2, final=False)
-    book(receipt, ending(*rounds, state=State.STOPPED, text="word " * 100))
+    finalize_receipt(receipt, ending(*rounds, state=State.STOPPED, text="word " * 100))
     assert [one["output"] for one in receipt.rounds] == [300, 2]
 
 
 @pytest.mark.django_db
 def test_a_turn_stopped_before_any_figure_came_books_its_estimated_input(alice: Any) -> None:
     receipt = draft_for(answer_of(alice))
-    book(receipt, ending(state=State.STOPPED, text=""))
+    finalize_receipt(receipt, ending(state=State.STOPPED, text=""))
     receipt.refresh_from_db()
     assert receipt.usage_is_estimated
     assert receipt.input_tokens == receipt.estimated_input > 0
@@ -208,7 +208,7 @@ def test_a_turn_stopped_before_any_figure_came_books_its_estimated_input(alice: 
 @pytest.mark.django_db
 def test_a_request_that_was_refused_cost_nothing(alice: Any) -> None:
     receipt = draft_for(answer_of(alice))
-    book(receipt, ending(state=State.FAILED, text=""))
+    finalize_receipt(receipt, ending(state=State.FAILED, text=""))
     receipt.refresh_from_db()
     assert (receipt.state, receipt.total_input, receipt.rounds) == ("failed", 0, [])
     assert (receipt.cost, receipt.usage_is_estimated) == (Decimal(0), False)
@@ -217,7 +217,7 @@ def test_a_request_that_was_refused_cost_nothing(alice: Any) -> None:
 @pytest.mark.django_db
 def test_a_model_without_a_price_has_no_cost(alice: Any) -> None:
     receipt = draft_for(answer_of(alice), model="llama3.3:70b")
-    book(receipt, ending(Figures(input=10, output=10)))
+    finalize_receipt(receipt, ending(Figures(input=10, output=10)))
     receipt.refresh_from_db()
     assert (receipt.cost, receipt.cost_uncached) == (None, None)
 
@@ -227,14 +227,14 @@ def test_a_model_without_a_price_has_no_cost(alice: Any) -> None:
 def test_what_the_offline_demo_answered_is_marked(alice: Any, settings: Any, offline: bool) -> None:
     settings.IS_OFFLINE = offline
     receipt = draft_for(answer_of(alice))
-    book(receipt, ending(Figures(input=10)))
+    finalize_receipt(receipt, ending(Figures(input=10)))
     assert [one["demo"] for one in receipt.rounds] == [offline]
 
 
 @pytest.mark.django_db
 def test_booking_teaches_the_estimate_from_the_first_request_only(alice: Any) -> None:
     first = Figures(input=200, cache_read=1_000, cache_write_1h=100)
-    book(draft_for(answer_of(alice)), ending(first, Figures(input=9_000)))
+    finalize_receipt(draft_for(answer_of(alice)), ending(first, Figures(input=9_000)))
     row = Calibration.objects.get()
     assert (row.text_class, row.samples) == (TextClass.PROSE, 1)
     assert row.error == pytest.approx(0.4 / 1.3, abs=0.001)
@@ -243,7 +243,7 @@ def test_booking_teaches_the_estimate_from_the_first_request_only(alice: Any) ->
 @pytest.mark.django_db
 def test_a_receipt_whose_draft_was_never_saved_is_saved_with_the_answer(alice: Any) -> None:
     answer = answer_of(alice)
-    book(draft_for(answer), ending(Figures(input=10)))
+    finalize_receipt(draft_for(answer), ending(Figures(input=10)))
     assert Receipt.objects.get(message=answer).state == "complete"
 
 
@@ -252,18 +252,18 @@ def test_booking_twice_changes_nothing_twice_and_keeps_the_first_draft(alice: An
     answer = answer_of(alice)
     draft_for(answer).save()
     for _ in range(2):
-        book(draft_for(answer, request_digest="e" * 64), ending(Figures(input=10, output=5)))
+        finalize_receipt(draft_for(answer, request_digest="e" * 64), ending(Figures(input=10, output=5)))
     receipt = Receipt.objects.get(message=answer)
     assert (receipt.input_tokens, receipt.output_tokens, receipt.request_digest) == (10, 5, "d" * 64)
 
 
 @pytest.mark.django_db
 def test_booking_takes_four_statements(alice: Any, django_assert_num_queries: Any) -> None:
-    book(draft_for(answer_of(alice)), ending(Figures(input=10)))  # reads the prices and the ratios
+    finalize_receipt(draft_for(answer_of(alice)), ending(Figures(input=10)))  # reads the prices and the ratios
     receipt = draft_for(answer_of(alice))
     receipt.save()
     with django_assert_num_queries(4):  # as it stands, the receipt, the counter, the ratios
-        book(receipt, ending(Figures(input=10)))
+        finalize_receipt(receipt, ending(Figures(input=10)))
 
 
 @pytest.mark.django_db
@@ -280,7 +280,7 @@ def test_an_answer_whose_process_died_is_booked_with_what_was_saved_of_it(alice:
 @pytest.mark.django_db
 def test_a_closed_receipt_is_not_closed_again_as_abandoned(alice: Any) -> None:
     answer = answer_of(alice)
-    book(draft_for(answer), ending(Figures(input=10)))
+    finalize_receipt(draft_for(answer), ending(Figures(input=10)))
     close_abandoned(answer.pk)
     assert Receipt.objects.get(message=answer).state == "complete"
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from budget.models import Receipt, UsageDay
-from budget.receipts.record import Ending, book, close_abandoned
+from budget.receipts.record import TurnOutcome, close_abandoned, finalize_receipt
 from budget.spending import usage
 from budget.spending.prices import forget_known_prices
-from budget.spending.usage import Used
+from budget.spending.usage import UsageTotals
 from tests.budget.rows import MODEL, Figures, answer_of, draft_for
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def _prices_read_anew() -> Iterator[None]:
 def answered(user: Any, *rounds: Figures, state: State = State.COMPLETE, text: str = "", **more: Any) -> Receipt:
     receipt = draft_for(answer_of(user), **more)
     receipt.save()
-    book(receipt, Ending(state, rounds, text))
+    finalize_receipt(receipt, TurnOutcome(state, rounds, text))
     return receipt
 
 
@@ -58,7 +58,7 @@ def test_turns_of_a_day_and_a_model_are_one_row(alice: Any) -> None:
 def test_a_turn_booked_twice_counts_once(alice: Any) -> None:
     answer = answer_of(alice)
     for _ in range(2):
-        book(draft_for(answer), Ending(State.COMPLETE, (TURN,), ""))
+        finalize_receipt(draft_for(answer), TurnOutcome(State.COMPLETE, (TURN,), ""))
     assert (usage.of_day(alice).turns, usage.of_day(alice).input_tokens) == (1, 400)
 
 
@@ -68,7 +68,7 @@ def test_an_answer_thought_dead_that_ends_after_all_counts_once_with_its_last_fi
     receipt.save()
     close_abandoned(answer.pk)
     assert usage.of_day(alice).input_tokens == receipt.estimated_input > 400
-    book(draft_for(answer), Ending(State.COMPLETE, (TURN,), ""))
+    finalize_receipt(draft_for(answer), TurnOutcome(State.COMPLETE, (TURN,), ""))
     close_abandoned(answer.pk)
     used = usage.of_day(alice)
     assert (used.turns, used.input_tokens, used.tokens) == (1, 400, 11_350)
@@ -102,12 +102,12 @@ def test_a_turn_belongs_to_the_day_it_began_on_where_the_person_is(alice: Any, z
     receipt = draft_for(answer_of(alice))
     receipt.save()
     Receipt.objects.update(created_at=datetime(2026, 11, 30, 23, 59, tzinfo=UTC))
-    book(receipt, Ending(State.COMPLETE, (TURN,), ""))
+    finalize_receipt(receipt, TurnOutcome(State.COMPLETE, (TURN,), ""))
     assert UsageDay.objects.get().day == day
 
 
 def test_a_receipt_written_down_only_at_the_end_counts_today(alice: Any) -> None:
-    book(draft_for(answer_of(alice)), Ending(State.COMPLETE, (TURN,), ""))
+    finalize_receipt(draft_for(answer_of(alice)), TurnOutcome(State.COMPLETE, (TURN,), ""))
     assert UsageDay.objects.get().day == usage.today(alice)
 
 
@@ -136,7 +136,7 @@ def test_a_summary_by_a_model_without_a_price_is_told_apart_as_turns_are(alice: 
 def test_a_counter_never_falls_below_zero(alice: Any) -> None:
     when = datetime(2026, 11, 30, 12, tzinfo=UTC)
     for _ in range(2):
-        usage.count(alice.pk, MODEL, when, Used(input_tokens=-5, output_tokens=3))
+        usage.count(alice.pk, MODEL, when, UsageTotals(input_tokens=-5, output_tokens=3))
     row = UsageDay.objects.get()
     assert (row.input_tokens, row.output_tokens) == (0, 6)
 

@@ -13,11 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from budget.models import Receipt
-from budget.planning.fit import PLACEHOLDER_REF, Cut, Fitted, Piece, fit
+from budget.planning.fit import PLACEHOLDER_REF, Cut, FitResult, Piece, fit
 from budget.planning.history_cut import TurnRange
 from budget.planning.plan import SMALL, STANDARD, ResolvedPlan, Section, resolve
 from budget.planning.what_if import pieces_of, preview
-from budget.receipts.record import SIZES_KEPT, draft
+from budget.receipts.record import SIZES_KEPT, draft_receipt
 from tests.budget.pieces import CUTTABLE, larger, piece, plan_of, plans, prompts, stored_cuts, turns
 from tests.budget.rows import PLAN as PLAN_OF_ROWS
 from tests.budget.rows import answer_of, draft_for
@@ -25,10 +25,10 @@ from tests.budget.rows import answer_of, draft_for
 PLAN = plan_of(10_000, history=3_000, memories=1_000, profile=500, task=500)
 
 
-def receipt_of(fitted: Fitted, plan: ResolvedPlan = PLAN, not_taken: Iterable[Cut] = ()) -> Receipt:
+def receipt_of(fitted: FitResult, plan: ResolvedPlan = PLAN, not_taken: Iterable[Cut] = ()) -> Receipt:
     """As it comes back from the database."""
     given: dict[str, Any] = {"user_id": 1, "conversation_id": None, "message_id": 1, "turn": 1, "model": "m"}
-    receipt = draft(**given, plan=plan, fitted=fitted, base_by_class={}, request_digest="", not_taken=not_taken)
+    receipt = draft_receipt(**given, plan=plan, fitted=fitted, base_by_class={}, request_digest="", not_taken=not_taken)
     receipt.items = json.loads(json.dumps(receipt.items))
     return receipt
 
@@ -124,17 +124,17 @@ def test_what_retrieval_left_out_is_no_candidate() -> None:
 
 def test_keyed_facts_stay_guarded_in_the_preview() -> None:
     prose = piece(Section.PROFILE, "document:1", 100, 0.9)
-    keyed = piece(Section.PROFILE, "fact:1", 100, 0.1, guarded=True)
+    keyed = piece(Section.PROFILE, "fact:1", 100, 0.1, is_protected=True)
     found = previewed([prose, keyed], PLAN, plan_of(150, profile=150))
     assert [one.ref for one in found.cut] == ["document:1"]
 
 
 def test_receipts_of_before_guarded_was_kept_are_read_as_they_were_meant() -> None:
-    pieces = [piece(Section.PROFILE, "document:1", 100, 0.9), piece(Section.PROFILE, "fact:1", 100, guarded=True)]
+    pieces = [piece(Section.PROFILE, "document:1", 100, 0.9), piece(Section.PROFILE, "fact:1", 100, is_protected=True)]
     receipt = receipt_of(fit(pieces, PLAN))
     for item in receipt.items:
         item.pop("guarded", None)
-    assert [one.guarded for one in pieces_of(receipt).pieces] == [False, True]
+    assert [one.is_protected for one in pieces_of(receipt).pieces] == [False, True]
 
 
 def test_a_budget_that_refuses_says_so() -> None:
@@ -179,19 +179,19 @@ def test_the_preview_is_what_fit_itself_would_do(
     pieces = apart(pieces)
     now, then = (replace(plan, memory_cap=None) for plan in (now, then))
     first = fit(pieces, now, stored)
-    assume(not first.refused)
+    assume(not first.rejection)
     before = pieces_of(receipt_of(first, now))
     assert (before.cut_turns, before.plan) == (first.cut_turns, now)
     found = preview(before, then, first.cut_turns)
     same, other = fit(pieces, now, first.cut_turns), fit(pieces, then, first.cut_turns)
-    assert (found.refused, found.before, found.after) == (other.refused, same.tokens, other.tokens)
+    assert (found.refused, found.before, found.after) == (other.rejection, same.tokens, other.tokens)
     assert [total.tokens for total in found.sections] == [total.tokens for total in other.sections]
-    if not other.refused:
+    if not other.rejection:
         lost = sum(one.tokens for one in found.cut) - sum(one.tokens for one in found.back)
         assert without_placeholder(same) - lost == without_placeholder(other)
 
 
-def without_placeholder(fitted: Fitted) -> int:
+def without_placeholder(fitted: FitResult) -> int:
     return sum(one.tokens for one in fitted.kept if not one.ref.startswith(PLACEHOLDER_REF))
 
 
@@ -200,7 +200,7 @@ def test_a_larger_plan_cuts_nothing_and_the_same_plan_changes_nothing(
     pieces: list[Piece], plan: ResolvedPlan, section: Section, more: int
 ) -> None:
     first = fit(apart(pieces), plan)
-    assume(not first.refused)
+    assume(not first.rejection)
     before = pieces_of(receipt_of(first, plan))
     assert preview(before, larger(plan, {section: more}), before.cut_turns).cut == ()
     assert preview(before, plan, before.cut_turns).changes_nothing

@@ -16,7 +16,7 @@ from asgiref.testing import ApplicationCommunicator
 from budget.models import Price
 from budget.spending import prices
 from chat.consumer import ChatConsumer
-from chat.turns.live import TURNS
+from chat.turns.live import TURN_REGISTRY
 from recall.llm.client import close, forget_capabilities
 
 Frame = dict[str, Any]
@@ -142,7 +142,7 @@ class Tab:
 async def settled() -> None:
     """Wait until every turn of the process has closed its books."""
     async with asyncio.timeout(PATIENCE):
-        while TURNS.by_conversation or TURNS._tasks:  # noqa: ASYNC110 (the product needs no event for it)
+        while TURN_REGISTRY.by_conversation or TURN_REGISTRY._tasks:  # noqa: ASYNC110 (the product needs no event for it)
             await asyncio.sleep(0.01)
 
 

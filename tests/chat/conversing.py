@@ -29,20 +29,20 @@ from budget.planning.fit import Cut
 from budget.planning.history_cut import TurnRange
 from budget.planning.plan import ResolvedPlan
 from budget.receipts.profile_snapshots import Line
-from budget.receipts.record import draft
+from budget.receipts.record import draft_receipt
 from budget.spending import prices
-from chat.messages.history import Past, Turn
+from chat.messages.history import ConversationHistory, Turn
 from chat.models import Message
-from chat.prompt.assemble import Compiled, compile_known
-from chat.prompt.inputs import Known
-from chat.prompt.preflight import surely_fitting
-from chat.prompt.user_context import Acquaintance
-from memory.retrieval.recall import MemoryItem, Recollection
+from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
+from chat.prompt.inputs import PromptInputs
+from chat.prompt.preflight import ensure_fits
+from chat.prompt.user_context import RelationshipStats
+from memory.retrieval.recall import MemoryItem, RetrievalResult
 from offline.cache import PromptCache
 from offline.models import MODELS
 from offline.prompt import read_prompt
 from recall.llm.client import Capabilities
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 MODEL = "claude-sonnet-5-5"
 WORKSPACE = "test"
@@ -172,14 +172,14 @@ def replay(
     able = Capabilities(1_000_000, 8_000, caching=caching)
     user = User(pk=1, preferred_name="Alice", time_zone="Europe/Lisbon")
     past: list[Turn] = []
-    counted: cached_prefix.Known | None = None
+    counted: cached_prefix.KnownCounts | None = None
     cut: TurnRange | None = None
     for number in range(1, turns + 1):
         asked, told = talk.exchange(number)
         known = _known(user, able, plan, past, cut, counted, talk.memories(), _message(number * 2, asked))
-        compiled = compile_known(known, 0.0)
+        compiled = assemble_from_inputs(known, 0.0)
         if checking:
-            compiled = async_to_sync(surely_fitting)(compiled)
+            compiled = async_to_sync(ensure_fits)(compiled)
         usage = _count(compiled, server, clock)
         usage.predicted = compiled.fitted.tokens
         receipt = _book(compiled, usage)
@@ -192,7 +192,7 @@ def replay(
             sum(compiled.prefix.known.values()),
             usage.cache_read + usage.cache_write_5m + usage.cache_write_1h - sum(_new_parts(compiled, receipt)),
         )
-        counted = cached_prefix.Known(receipt.prefix["parts"], receipt.prefix["variance"])
+        counted = cached_prefix.KnownCounts(receipt.prefix["parts"], receipt.prefix["variance"])
         cut = compiled.fitted.cut_turns
         past.append(Turn(number, known.question, _message(number * 2 + 1, told)))
 
@@ -207,7 +207,7 @@ class Clock:
 
 
 def _message(pk: int, text: str) -> Message:
-    return Message(pk=pk, text=text, tokens=count(text), event_data={})
+    return Message(pk=pk, text=text, tokens=count_tokens(text), event_data={})
 
 
 def _known(
@@ -216,17 +216,17 @@ def _known(
     plan: ResolvedPlan,
     past: list[Turn],
     cut: TurnRange | None,
-    counted: cached_prefix.Known | None,
+    counted: cached_prefix.KnownCounts | None,
     memories: list[MemoryItem],
     question: Message,
-) -> Known:
+) -> PromptInputs:
     profile = [Line(f"fact:{n}", f"The user's cousin number {n} lives in Lisbon.", 12) for n in range(1, 20)]
-    return Known(
+    return PromptInputs(
         now=START + timedelta(minutes=question.pk),
         user=user,
         model=MODEL,
         effort="",
-        able=able,
+        capabilities=able,
         plan=plan,
         ratios=calibration.ratios(MODEL),
         belief=calibration.belief(MODEL),
@@ -236,19 +236,19 @@ def _known(
         profile=profile,
         importance={},
         profile_update=[],
-        past=Past(tuple(past), ()),
+        history=ConversationHistory(tuple(past), ()),
         newest_segment=0,
         task="",
         already_cut=cut,
-        counted=counted,
-        recollection=Recollection(kept=tuple(memories)),
-        acquaintance=Acquaintance(3, START - timedelta(days=2)),
+        known_counts=counted,
+        recollection=RetrievalResult(kept=tuple(memories)),
+        acquaintance=RelationshipStats(3, START - timedelta(days=2)),
         question=question,
         timings={},
     )
 
 
-def _count(compiled: Compiled, server: PromptCache, clock: Clock) -> Usage:
+def _count(compiled: AssembledPrompt, server: PromptCache, clock: Clock) -> Usage:
     model = MODELS[MODEL]
     booking = server.look_up(WORKSPACE, read_prompt(compiled.request, model), model.cache_minimum)
     server.publish(booking)
@@ -257,23 +257,23 @@ def _count(compiled: Compiled, server: PromptCache, clock: Clock) -> Usage:
     return Usage(usage.plain, usage.read, usage.written_5m, usage.written_1h)
 
 
-def _new_parts(compiled: Compiled, receipt: Receipt) -> Iterator[int]:
+def _new_parts(compiled: AssembledPrompt, receipt: Receipt) -> Iterator[int]:
     """What the parts that joined the known ones have by the provider's count."""
     return (tokens for key, tokens in receipt.prefix["parts"].items() if key not in compiled.prefix.known)
 
 
-def _book(compiled: Compiled, usage: Usage) -> Receipt:
-    """What `budget.receipts.record.book` does, without a row."""
+def _book(compiled: AssembledPrompt, usage: Usage) -> Receipt:
+    """What `budget.receipts.record.finalize_receipt` does, without a row."""
     from budget.receipts.record import learned_from
 
     not_taken: tuple[Cut, ...] = ()
-    receipt = draft(
+    receipt = draft_receipt(
         user_id=1,
         conversation_id=None,  # type: ignore[arg-type]
         message_id=1,
         turn=1,
         model=MODEL,
-        plan=compiled.known.plan,
+        plan=compiled.inputs.plan,
         fitted=compiled.fitted,
         base_by_class=compiled.base_by_class,
         request_digest="",

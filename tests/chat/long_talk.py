@@ -7,12 +7,12 @@ from uuid import UUID, uuid4
 
 from accounts.models import User
 from chat.compaction import jobs
-from chat.messages.history import past
+from chat.messages.history import load_history
 from chat.models import Conversation, Message
-from chat.prompt.assemble import Compiled, compile_context
-from chat.turns.intake import Opened, send
+from chat.prompt.assemble import AssembledPrompt, assemble_prompt
+from chat.turns.intake import AcceptedTurn, accept_message
 from memory.index.indexer import index_conversation
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 Exchange = tuple[str, str]
 """Question and answer."""
@@ -62,32 +62,32 @@ def _message(conversation: Conversation, seq: int, turn: int, text: str) -> Mess
         role=Message.Role.USER if is_question else Message.Role.ASSISTANT,
         event_type=Message.Event.USER_MESSAGE if is_question else Message.Event.ASSISTANT_RESPONSE,
         text=text,
-        tokens=count(text),
+        tokens=count_tokens(text),
     )
 
 
-def ask(conversation: Conversation, text: str) -> tuple[Opened, Compiled]:
+def ask(conversation: Conversation, text: str) -> tuple[AcceptedTurn, AssembledPrompt]:
     """Open the next turn and compile its prompt."""
-    opened = send(conversation.user, uuid4(), conversation.pk, text)
-    return opened, compile_context(opened)
+    opened = accept_message(conversation.user, uuid4(), conversation.pk, text)
+    return opened, assemble_prompt(opened)
 
 
-def answered(opened: Opened, text: str = "An answer.") -> None:
+def answered(opened: AcceptedTurn, text: str = "An answer.") -> None:
     """End the turn, as far as the next prompt sees it."""
     Message.objects.filter(pk=opened.answer.pk).update(
-        text=text, tokens=count(text), status=Message.Status.COMPLETE, process_key=None
+        text=text, tokens=count_tokens(text), status=Message.Status.COMPLETE, process_key=None
     )
 
 
 def fold(conversation_id: UUID, why: str) -> None:
     """Fold all there is to fold, here and now."""
-    wish = jobs.ask(Conversation.objects.get(pk=conversation_id), why)
-    while wish is not None and jobs.carry_out(wish.pk):
+    wish = jobs.request_compaction(Conversation.objects.get(pk=conversation_id), why)
+    while wish is not None and jobs.run_compaction(wish.pk):
         pass
 
 
 def standing(conversation: Conversation) -> tuple[list[int], list[tuple[int, int]]]:
     """What the next prompt reads: the turns as they were said, and the folded stretches."""
     conversation.refresh_from_db()
-    found = past(conversation, conversation.active_leaf_id)
+    found = load_history(conversation, conversation.active_leaf_id)
     return [turn.number for turn in found.turns], [(one.first_turn, one.last_turn) for one in found.segments]

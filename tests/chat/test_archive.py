@@ -17,13 +17,13 @@ from django.db.models import F, JSONField, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from accounts.deletion import leave
+from accounts.deletion import delete_account
 from accounts.models import User
 from budget.models import Limit, Receipt
 from chat.archive import restore
 from chat.archive.export import archive
 from chat.archive.id_map import Numbers, pointers
-from chat.archive.restore import bring_in
+from chat.archive.restore import restore_archive
 from chat.archive.tables import BY_LABEL, LEFT_OUT, PERSON, PERSON_LEFT_OUT, TABLES, Table
 from chat.importing import entries, jobs
 from chat.importing.entries import NotImportedError
@@ -88,7 +88,7 @@ def _placed(table: Table, row: dict[str, Any], numbers: Numbers) -> dict[str, An
 
 
 def brought(user: Any, content: bytes) -> dict[str, int]:
-    return bring_in(user, io.BytesIO(content))
+    return restore_archive(user, io.BytesIO(content))
 
 
 # What is in it ---------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_an_archive_comes_in_and_leaves_again_the_same(alice: Any, bob: Any, cha
 def test_it_comes_in_on_a_server_where_the_first_account_is_gone(alice: Any, bob: Any, charlie: Any) -> None:
     fill(alice, charlie)
     first = packed(alice)
-    leave(alice)
+    delete_account(alice)
     brought(bob, first)
     assert by_place(rows(packed(bob)))["memory.fact"] == by_place(rows(first))["memory.fact"]
 
@@ -223,16 +223,16 @@ def test_a_decision_that_came_in_can_still_be_undone(alice: Any, bob: Any, charl
 
 
 def test_what_came_in_is_found_by_its_words_at_once_and_by_meaning_soon(alice: Any, bob: Any, charlie: Any) -> None:
-    from memory.index.indexer import embed_waiting
-    from memory.retrieval.recall import recall
+    from memory.index.indexer import embed_pending
+    from memory.retrieval.recall import retrieve
 
     fill(alice, charlie)
     brought(bob, packed(alice))
     assert not Chunk.objects.for_user(bob).filter(search=None).exists()
     words = [list(Chunk.objects.for_user(who).order_by("pk").values_list("search", flat=True)) for who in (alice, bob)]
     assert words[0] == words[1]
-    assert recall(bob, f"Where does my {EACH} live?", now=timezone.now()).kept
-    while embed_waiting():
+    assert retrieve(bob, f"Where does my {EACH} live?", now=timezone.now()).kept
+    while embed_pending():
         pass
     assert not Fact.objects.for_user(bob).filter(vector=None).exists()
 
@@ -250,7 +250,7 @@ def test_it_comes_in_by_the_job_of_an_import(alice: Any, bob: Any, charlie: Any)
     fill(alice, charlie)
     content = packed(alice)
     job = jobs.accept(bob, "recall.zip", len(content), [content])
-    jobs.carry_out(job.pk)
+    jobs.run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.origin, job.error) == ("done", "recall", "")
     assert job.counts["memory.fact"] == 3
@@ -287,7 +287,7 @@ def test_a_job_that_is_refused_leaves_the_account_as_it_was(alice: Any, charlie:
     fill(alice, charlie)
     content = packed(alice)
     job = jobs.accept(alice, "recall.zip", len(content), [content])
-    jobs.carry_out(job.pk)
+    jobs.run_import(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
     assert "not empty" in job.error

@@ -9,7 +9,7 @@ import pytest
 from anthropic.types import RawMessageStreamEvent
 from pydantic import TypeAdapter
 
-from chat.turns.stream import Reply
+from chat.turns.stream import ModelReply
 from tests.chat.conftest import Provider
 
 ONE_OF_EACH: list[dict[str, Any]] = [
@@ -42,10 +42,10 @@ async def test_the_blocks_are_those_of_the_sdks_helper(scripted: dict[str, Any],
     async with anthropic.AsyncAnthropic(api_key="test", base_url=str(provider.http.base_url)) as client:
         async with client.messages.stream(**request) as stream:
             expected = await stream.get_final_message()
-        reply, text = Reply(), ""
+        reply, text = ModelReply(), ""
         async with await client.messages.create(**request, stream=True) as events:
             async for event in events:
-                text += reply.take(event)
+                text += reply.apply_event(event)
 
     assert _without_ids(reply.blocks) == _without_ids([block.to_dict() for block in expected.content])
     assert reply.stop_reason == expected.stop_reason
@@ -55,13 +55,13 @@ async def test_the_blocks_are_those_of_the_sdks_helper(scripted: dict[str, Any],
 def test_a_tool_call_that_a_length_stop_cut_off_has_no_input() -> None:
     call = {"type": "tool_use", "id": "t", "name": "one", "input": {}}
     cut_off = {"type": "input_json_delta", "partial_json": '{"query": "si'}
-    reply = Reply()
+    reply = ModelReply()
     for event in (
         {"type": "content_block_start", "index": 0, "content_block": call},
         {"type": "content_block_delta", "index": 0, "delta": cut_off},
         {"type": "content_block_stop", "index": 0},
     ):
-        reply.take(TypeAdapter[RawMessageStreamEvent](RawMessageStreamEvent).validate_python(event))
+        reply.apply_event(TypeAdapter[RawMessageStreamEvent](RawMessageStreamEvent).validate_python(event))
     assert reply.tool_calls[0]["input"] == {}
 
 
@@ -82,13 +82,13 @@ OUTCOMES: list[tuple[Any, str, bool]] = [
 @pytest.mark.parametrize(("content", "result", "failed"), OUTCOMES)
 def test_a_search_of_the_provider_tells_what_it_found(content: Any, result: str, failed: bool) -> None:
     found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": content}
-    (search,) = Reply(blocks=[SEARCH, found] if content is not None else [SEARCH]).searches
+    (search,) = ModelReply(blocks=[SEARCH, found] if content is not None else [SEARCH]).searches
     assert (search.id, search.name, search.input) == ("s", "web_search", {"query": "tide"})
     assert (search.result, search.failed) == (result, failed)
 
 
 def test_a_search_is_no_call_that_recall_answers() -> None:
-    assert Reply(blocks=[SEARCH]).tool_calls == []
+    assert ModelReply(blocks=[SEARCH]).tool_calls == []
 
 
 def _without_ids(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def _without_ids(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_half_of_a_surrogate_pair_can_be_sent_back() -> None:
-    reply = Reply()
+    reply = ModelReply()
     block = {"type": "tool_use", "id": "t", "name": "search_knowledge", "input": {}}
     for event in (
         {"type": "content_block_start", "index": 0, "content_block": block},
@@ -108,5 +108,5 @@ def test_half_of_a_surrogate_pair_can_be_sent_back() -> None:
         },
         {"type": "content_block_stop", "index": 0},
     ):
-        reply.take(TypeAdapter[Any](RawMessageStreamEvent).validate_python(event))
+        reply.apply_event(TypeAdapter[Any](RawMessageStreamEvent).validate_python(event))
     assert reply.tool_calls[0]["input"] == {"query": "tea ?"}

@@ -13,13 +13,13 @@ from django.test import Client
 
 from accounts.models import User
 from chat.ingest import librarian_triggers
-from chat.ingest.source import Conversations
+from chat.ingest.source import ChatSource
 from chat.messages.branches import PASSED_OVER, Link, newest_below, path_to, places
 from chat.messages.history import active_path
 from chat.models import Attachment, Conversation, Message
-from chat.prompt.inputs import gather
+from chat.prompt.inputs import load_prompt_inputs
 from chat.turns import intake
-from chat.turns.intake import Opened, Refused
+from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from memory.index.indexer import index_conversation
 from memory.models import Chunk, Fact, LibrarianRun
 from tests.chat.conftest import Tabs, settled
@@ -35,8 +35,10 @@ def message_of(conversation: Conversation, turn: int, role: str = "user") -> Mes
     return found
 
 
-def edited(user: User, message: Message, text: str = "In other words?", answer: str = "Another answer.") -> Opened:
-    opened = intake.edit(user, uuid4(), message.pk, text)
+def edited(
+    user: User, message: Message, text: str = "In other words?", answer: str = "Another answer."
+) -> AcceptedTurn:
+    opened = intake.accept_edit(user, uuid4(), message.pk, text)
     answered(opened, answer)
     return opened
 
@@ -61,12 +63,12 @@ def test_an_edited_message_is_a_sibling_and_the_old_branch_is_kept(alice: User, 
     assert (opened.question.parent_id, opened.question.turn) == (old.parent_id, 2)
     assert said(talk) == [*before[:2], "In other words?", "Another answer."]
     assert Message.objects.filter(conversation=talk).count() == 8
-    intake.follow(alice, old.pk)
+    intake.follow_branch(alice, old.pk)
     assert said(talk) == before
 
 
 def test_the_first_message_can_be_edited_and_its_title_goes_with_it(alice: User) -> None:
-    first = intake.send(alice, uuid4(), None, "Where is Lisbom?")
+    first = intake.accept_message(alice, uuid4(), None, "Where is Lisbom?")
     answered(first)
     opened = edited(alice, first.question, "Where is Lisbon?")
     assert opened.question.parent_id is None
@@ -78,11 +80,11 @@ def test_the_first_message_can_be_edited_and_its_title_goes_with_it(alice: User)
 
 def test_the_same_edit_sent_twice_is_one(alice: User, talk: Conversation) -> None:
     client_id, old = uuid4(), message_of(talk, 3)
-    first = intake.edit(alice, client_id, old.pk, "In other words?")
-    while_it_is_answered = intake.edit(alice, client_id, old.pk, "In other words?")
+    first = intake.accept_edit(alice, client_id, old.pk, "In other words?")
+    while_it_is_answered = intake.accept_edit(alice, client_id, old.pk, "In other words?")
     answered(first)
-    later = intake.edit(alice, client_id, old.pk, "In other words?")
-    assert (first.duplicate, while_it_is_answered.duplicate, later.duplicate) == (False, True, True)
+    later = intake.accept_edit(alice, client_id, old.pk, "In other words?")
+    assert (first.is_duplicate, while_it_is_answered.is_duplicate, later.is_duplicate) == (False, True, True)
     assert {first.answer.pk} == {while_it_is_answered.answer.pk, later.answer.pk}
     assert Message.objects.filter(conversation=talk).count() == 8
 
@@ -92,15 +94,15 @@ def test_while_an_answer_is_written_nothing_is_edited_answered_again_or_turned_t
 ) -> None:
     old, answer = message_of(talk, 2), message_of(talk, 1, "assistant")
     edited(alice, old)
-    intake.send(alice, uuid4(), talk.pk, "And now?")
+    intake.accept_message(alice, uuid4(), talk.pk, "And now?")
     tries: list[Callable[[], object]] = [
-        lambda: intake.edit(alice, uuid4(), old.pk, "No"),
-        lambda: intake.retry(alice, uuid4(), answer.pk),
-        lambda: intake.follow(alice, old.pk),
+        lambda: intake.accept_edit(alice, uuid4(), old.pk, "No"),
+        lambda: intake.accept_retry(alice, uuid4(), answer.pk),
+        lambda: intake.follow_branch(alice, old.pk),
     ]
     before = list(Message.objects.values_list("pk", "event_data"))
     for attempt in tries:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(TurnRejectedError) as refused:
             attempt()
         assert refused.value.code == "busy"
     assert list(Message.objects.values_list("pk", "event_data")) == before
@@ -110,10 +112,10 @@ def test_another_persons_messages_are_not_there(alice: User, bob: User, talk: Co
     old = message_of(talk, 2)
     edited(alice, old)
     for attempt in (
-        lambda: intake.edit(bob, uuid4(), old.pk, "Mine now"),
-        lambda: intake.follow(bob, old.pk),
+        lambda: intake.accept_edit(bob, uuid4(), old.pk, "Mine now"),
+        lambda: intake.follow_branch(bob, old.pk),
     ):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(TurnRejectedError) as refused:
             attempt()
         assert refused.value.code == "not_found"
     client = sign_in(bob)
@@ -127,8 +129,8 @@ def test_only_what_one_wrote_oneself_can_be_edited(alice: User, talk: Conversati
     imported = message_of(talk, 2)
     Message.objects.filter(pk=imported.pk).update(author="Bob")
     for message in (answer, imported):
-        with pytest.raises(Refused) as refused:
-            intake.edit(alice, uuid4(), message.pk, "Mine now")
+        with pytest.raises(TurnRejectedError) as refused:
+            intake.accept_edit(alice, uuid4(), message.pk, "Mine now")
         assert refused.value.code == "not_yours"
 
 
@@ -148,14 +150,14 @@ def test_what_was_attached_goes_with_the_new_words_and_stays_with_the_old(alice:
 
 def test_an_older_answer_can_be_given_again_as_a_branch_from_there(alice: User, talk: Conversation) -> None:
     first = message_of(talk, 1, "assistant")
-    again = intake.retry(alice, uuid4(), first.pk)
+    again = intake.accept_retry(alice, uuid4(), first.pk)
     answered(again, "Given again.")
     assert said(talk) == ["Question number 1?", "Given again."]
     assert {pk: (one.number, one.count) for pk, one in places([first, again.answer]).items()} == {
         first.pk: (1, 2),
         again.answer.pk: (2, 2),
     }
-    intake.follow(alice, first.pk)
+    intake.follow_branch(alice, first.pk)
     assert len(said(talk)) == 6
 
 
@@ -167,12 +169,12 @@ def test_an_answer_that_is_only_tried_is_no_branch_until_it_is_kept(alice: User,
     )  # fmt: skip
     Conversation.objects.filter(pk=talk.pk).update(next_seq=talk.next_seq + 1)
     assert places([first]) == {}
-    with pytest.raises(Refused):
-        intake.follow(alice, tried.pk)
-    intake.keep_instead(alice, tried.pk)
+    with pytest.raises(TurnRejectedError):
+        intake.follow_branch(alice, tried.pk)
+    intake.choose_answer(alice, tried.pk)
     assert said(talk)[-1] == "Without it."
     assert places([first])[first.pk].next == tried.pk
-    intake.follow(alice, first.pk)
+    intake.follow_branch(alice, first.pk)
     assert said(talk)[-1] == "This is answer number 3."
 
 
@@ -191,7 +193,7 @@ def test_following_what_is_followed_already_changes_nothing(
     alice: User, talk: Conversation, queued: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        intake.follow(alice, message_of(talk, 1).pk)
+        intake.follow_branch(alice, message_of(talk, 1).pk)
     assert queued == []
 
 
@@ -206,7 +208,7 @@ def test_what_was_left_leaves_the_index_at_once_and_comes_back(
     assert not found.filter(message__turn__gt=1).exists()
     index_conversation(talk.pk)
     assert found.filter(message=opened.question).exists()
-    intake.follow(alice, old.pk)
+    intake.follow_branch(alice, old.pk)
     index_conversation(talk.pk)
     assert found.filter(message=old).exists()
     assert not found.filter(message=opened.question).exists()
@@ -221,7 +223,7 @@ def test_a_branch_from_within_folded_turns_reads_the_turns_and_the_other_keeps_i
     edited(alice, inside)
     conversation.refresh_from_db()
     assert standing(conversation) == (list(range(1, 11)), [])
-    intake.follow(alice, inside.pk)
+    intake.follow_branch(alice, inside.pk)
     conversation.refresh_from_db()
     assert standing(conversation) == ([1, 2, *range(21, 31)], [(3, 20)])
 
@@ -244,7 +246,7 @@ def end(conversation: Conversation) -> list[str]:
     return [
         one.text
         for run in runs
-        for one in Conversations().stretch(conversation.pk, run.first_seq, run.last_seq)[0]
+        for one in ChatSource().load_range(conversation.pk, run.first_seq, run.last_seq)[0]
         if one.speaker == "user"
     ]
 
@@ -257,12 +259,12 @@ def test_the_librarian_reads_what_was_left_unread_when_it_is_followed_again_and_
     old = message_of(talk, 4)
     edited(alice, old, "Question 4 in other words?")
     assert end(talk) == ["Question 4 in other words?"]
-    intake.follow(alice, old.pk)
+    intake.follow_branch(alice, old.pk)
     assert end(talk) == ["Question number 4?", "Question number 5?"]
-    intake.follow(alice, message_of(talk, 4).pk)
+    intake.follow_branch(alice, message_of(talk, 4).pk)
     assert end(talk) == []
     other = Message.objects.get(text="Question 4 in other words?")
-    intake.follow(alice, other.pk)
+    intake.follow_branch(alice, other.pk)
     assert end(talk) == []
     assert not Message.objects.filter(event_data__has_key=PASSED_OVER).exists()
 
@@ -289,7 +291,7 @@ def test_what_was_learned_from_words_that_are_taken_back_waits_and_what_gave_way
     )
     edited(alice, old)
     assert states(alice) == {"Lisbon": "active", "Porto": "proposed"}
-    intake.follow(alice, old.pk)
+    intake.follow_branch(alice, old.pk)
     assert states(alice) == {"Lisbon": "superseded", "Porto": "active"}
 
 
@@ -306,7 +308,7 @@ def test_a_fact_comes_back_beside_no_other_of_its_key(alice: User, talk: Convers
     learned(alice, old, "Porto")
     opened = edited(alice, old, "I live in Faro")
     learned(alice, opened.question, "Faro", accepted_at=opened.question.created_at)
-    intake.follow(alice, old.pk)
+    intake.follow_branch(alice, old.pk)
     assert states(alice) == {"Porto": "proposed", "Faro": "active"}
 
 
@@ -316,7 +318,7 @@ def test_a_reading_that_has_not_begun_is_asked_for_anew(alice: User, talk: Conve
     edited(alice, old)
     assert not LibrarianRun.objects.exists()
     assert end(talk) == ["Question number 1?", "In other words?"]
-    intake.follow(alice, old.pk)
+    intake.follow_branch(alice, old.pk)
     assert end(talk) == ["Question number 2?", "Question number 3?"]
 
 
@@ -340,7 +342,7 @@ def test_siblings_show_their_number_and_lead_to_each_other(alice: User, talk: Co
 
 def test_where_it_is_busy_the_arrows_say_why_nothing_moves(alice: User, talk: Conversation, sign_in: SignIn) -> None:
     old = message_of(talk, 2)
-    intake.edit(alice, uuid4(), old.pk, "In other words?")
+    intake.accept_edit(alice, uuid4(), old.pk, "In other words?")
     client = sign_in(alice)
     response = client.post(f"/m/{old.pk}/follow", headers={"HX-Request": "true"})
     assert response.status_code == 204
@@ -414,9 +416,9 @@ async def test_a_form_sent_twice_asks_once_and_leads_to_the_new_message(
 
 
 def test_what_is_asked_instead_is_not_recalled_for_itself(alice: User, talk: Conversation) -> None:
-    opened = intake.edit(alice, uuid4(), message_of(talk, 2).pk, "Which rivers run through Lisbon and Porto?")
+    opened = intake.accept_edit(alice, uuid4(), message_of(talk, 2).pk, "Which rivers run through Lisbon and Porto?")
     index_conversation(talk.pk)  # the branch was turned to, and the worker is quicker than the turn
     assert Chunk.objects.filter(message=opened.question).exists()
-    recollection = gather(opened).recollection
+    recollection = load_prompt_inputs(opened).recollection
     told = [*recollection.kept, *(one.item for one in recollection.cut)]
     assert f"message:{opened.question.pk}" not in {item.ref for item in told}

@@ -22,11 +22,11 @@ from budget.counting import calibration
 from budget.planning.user_plan import save
 from chat.models import Conversation, Role
 from chat.prompt import inputs
-from chat.prompt.assemble import Compiled
-from chat.prompt.preflight import Loop
+from chat.prompt.assemble import AssembledPrompt
+from chat.prompt.preflight import ToolLoop
 from chat.prompt.request import HOUR_EVERY, HOUR_EVERY_AT_ONE_GO, HOUR_FROM, PAUSES_AMONG
-from chat.turns.agent_loop import Answered, RoundUsage, ToolUse
-from chat.turns.stream import Reply
+from chat.turns.agent_loop import AgentRun, RoundUsage, ToolUse
+from chat.turns.stream import ModelReply
 from memory.facts import review
 from memory.models import Boundary, Fact
 from offline.cache import InputUsage, PromptCache
@@ -102,7 +102,7 @@ def remembered(user: User, **fields: Any) -> Fact:
     return Fact.objects.create(user=user, **{**common, **fields})
 
 
-def turns(conversation: Conversation, how_many: int) -> list[Compiled]:
+def turns(conversation: Conversation, how_many: int) -> list[AssembledPrompt]:
     """The prompts of the next turns, each answered."""
     prompts = []
     for number in range(how_many):
@@ -127,7 +127,7 @@ def test_they_share_them_behind_a_fold_too(alice: User) -> None:
     conversation = begin(alice, numbered(25))
     fold(conversation.pk, "length")
     prompts = turns(conversation, 3)
-    assert all(compiled.known.past.segments for compiled in prompts)
+    assert all(compiled.inputs.history.segments for compiled in prompts)
     for earlier, later in pairwise(prompts):
         assert rendered(later.request).startswith(rendered(earlier.request, until=4) + "\n")
 
@@ -164,7 +164,7 @@ def test_a_later_fold_leaves_the_first_turns_and_earlier_summaries_in_the_cache(
         provider.send(before.request)
     fold(conversation.pk, "length")
     (after,) = turns(conversation, 1)
-    assert len(after.known.past.segments) > len(before.known.past.segments) > 0
+    assert len(after.inputs.history.segments) > len(before.inputs.history.segments) > 0
     read = provider.send(after.request).read
     assert read == up_to_breakpoint(before.request, 3) > up_to_breakpoint(before.request, 2)
 
@@ -191,7 +191,7 @@ def test_a_summary_without_words_is_no_block(alice: User) -> None:
     last = conversation.segments.order_by("-number")[0]
     conversation.segments.filter(pk=last.pk).update(text=" ")  # as a damaged archive may bring it in
     _, compiled = ask(conversation, "And now?")
-    assert len(compiled.known.past.segments) > 1
+    assert len(compiled.inputs.history.segments) > 1
     assert all(block["text"].strip() for place, block in blocks(compiled.request) if place == "user")
     assert len(lifetimes(compiled.request)) <= MOST_BREAKPOINTS
 
@@ -388,19 +388,21 @@ def test_a_server_without_a_cache_gets_no_breakpoints(alice: User, monkeypatch: 
 # Tool loops ------------------------------------------------------------------------------------------------------
 
 
-def tool_rounds(compiled: Compiled, rounds: int) -> list[Request]:
+def tool_rounds(compiled: AssembledPrompt, rounds: int) -> list[Request]:
     """The requests of a turn whose model calls a tool so many times."""
 
     async def keep(call: ToolUse) -> str:
         return "/artifacts/x"
 
     async def talk() -> list[Request]:
-        loop, requests = Loop(compiled, Answered(), keep), [compiled.request]
+        loop, requests = ToolLoop(compiled, AgentRun(), keep), [compiled.request]
         for number in range(rounds):
             call = ToolUse(f"toolu_{number}", "search_knowledge", {"query": f"q{number}"}, WORDS)
             block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.input}
             total = prompt_of(requests[-1]).total
-            following = await loop.next(requests[-1], Reply("tool_use", [block]), [call], RoundUsage(total, output=20))
+            following = await loop.next_request(
+                requests[-1], ModelReply("tool_use", [block]), [call], RoundUsage(total, output=20)
+            )
             assert following is not None
             requests.append(following)
         return requests

@@ -17,15 +17,15 @@ from django.utils import timezone
 from accounts.models import User
 from budget.spending import limits, usage
 from chat.compaction import jobs, segments
-from chat.compaction.jobs import ask, carry_out, requeue_due
+from chat.compaction.jobs import request_compaction, requeue_due, run_compaction
 from chat.compaction.segments import keep_long_results
-from chat.compaction.summaries import Exchange, RuleEngine, Summarised, Verbosity
+from chat.compaction.summaries import Exchange, RuleEngine, SummaryResult, Verbosity
 from chat.compaction.window import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS
 from chat.conversations import trash
 from chat.models import Compaction, Conversation, Message, Segment
 from memory.librarian.engine import Usage
 from memory.models import Chunk, Document
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 from tests.chat.long_talk import answered, begin, fold, go_on, numbered, standing
 from tests.chat.long_talk import ask as ask_recall
 
@@ -84,7 +84,7 @@ def test_a_segment_is_found_and_so_are_the_messages_it_was_made_of(alice: User) 
     said[4] = ("Which bread should I bake?", "A sourdough rye with caraway.")
     conversation = begin(alice, said, index=True)
     fold(conversation.pk, "length")
-    found = {item.source for item in recall(alice, "the sourdough rye with caraway", now=timezone.now()).kept}
+    found = {item.source for item in retrieve(alice, "the sourdough rye with caraway", now=timezone.now()).kept}
     assert "message" in found
     chunk = Chunk.objects.get(kind=Chunk.Kind.SEGMENT)
     assert chunk.search is not None
@@ -157,9 +157,9 @@ def test_the_profile_is_pinned_anew_when_history_was_folded(alice: User) -> None
     fold(conversation.pk, "length")
     second, compiled = ask_recall(conversation, "And then?")
     answered(second)
-    assert compiled.known.snapshot.reason == "compacted"
+    assert compiled.inputs.snapshot.reason == "compacted"
     _, third = ask_recall(conversation, "And after that?")
-    assert third.known.snapshot == compiled.known.snapshot
+    assert third.inputs.snapshot == compiled.inputs.snapshot
 
 
 def test_folding_clears_the_cut_point(alice: User) -> None:
@@ -193,8 +193,8 @@ def test_asking_queues_one_task_and_asking_again_makes_no_second_row(
 ) -> None:
     conversation = begin(alice, numbered(25))
     with django_capture_on_commit_callbacks(execute=True):
-        wish = ask(conversation, "asked")
-        again = ask(conversation, "length")
+        wish = request_compaction(conversation, "asked")
+        again = request_compaction(conversation, "length")
     assert wish is not None
     assert wish == again
     assert queued == [(jobs.TASK, (wish.pk,))] * 2
@@ -203,10 +203,10 @@ def test_asking_queues_one_task_and_asking_again_makes_no_second_row(
 
 def test_a_task_that_is_delivered_twice_folds_once(alice: User) -> None:
     conversation = begin(alice, numbered(25))
-    wish = ask(conversation, "length")
+    wish = request_compaction(conversation, "length")
     assert wish is not None
-    carry_out(wish.pk)
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
+    run_compaction(wish.pk)
     assert Segment.objects.count() == 1
 
 
@@ -214,18 +214,18 @@ def test_a_worker_whose_lease_ran_out_folds_nothing_when_it_comes_back(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = begin(alice, numbered(25))
-    wish = ask(conversation, "length")
+    wish = request_compaction(conversation, "length")
     assert wish is not None
     stage_1 = keep_long_results
 
     def overtaken(same: Any) -> int:
         monkeypatch.setattr(jobs, "keep_long_results", stage_1)
         Compaction.objects.update(lease_until=timezone.now())
-        carry_out(wish.pk)
+        run_compaction(wish.pk)
         return stage_1(same)
 
     monkeypatch.setattr(jobs, "keep_long_results", overtaken)
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert Segment.objects.count() == 1
     assert Compaction.objects.get().segments == 1
 
@@ -234,18 +234,18 @@ def test_a_worker_that_was_overtaken_while_it_thought_changes_nothing_when_it_co
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = begin(alice, numbered(25))
-    wish = ask(conversation, "length")
+    wish = request_compaction(conversation, "length")
     assert wish is not None
     ended: list[Compaction] = []
 
     def overtaken() -> None:
         monkeypatch.setattr(jobs, "let_go", lambda: None)
         Compaction.objects.update(lease_until=timezone.now())
-        carry_out(wish.pk)
+        run_compaction(wish.pk)
         ended.append(Compaction.objects.get(pk=wish.pk))
 
     monkeypatch.setattr(jobs, "let_go", overtaken)
-    assert carry_out(wish.pk) is False
+    assert run_compaction(wish.pk) is False
     (other,) = ended
     wish.refresh_from_db()
     assert wish.state == other.state == Compaction.State.DONE
@@ -259,7 +259,7 @@ class Thinks:
 
     version = "thinks/1"
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> Summarised:
+    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
         told = RuleEngine().summarise(turns, verbosity)
         return replace(told, engine_name=self.version, usage=Usage(1_000, 100))
 
@@ -273,19 +273,19 @@ def of_tokens(wish: Compaction) -> tuple[int, int, int, int]:
 
 def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
-    wish = ask(begin(alice, numbered(25)), "length")
+    wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert Segment.objects.count() == 1
     assert of_tokens(wish) == (1_000, 100, 1_000, 100)
 
 
 def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
-    wish = ask(begin(alice, numbered(25)), "length")
+    wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
     limits.set_limit(alice, limits.What.TOKENS, limits.Per.DAY, Decimal(0))
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert Segment.objects.count() == 1
     assert of_tokens(wish) == (0, 0, 0, 0)
 
@@ -295,7 +295,7 @@ def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
 ) -> None:
     monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
     conversation = begin(alice, numbered(25))
-    wish = ask(conversation, "length")
+    wish = request_compaction(conversation, "length")
     assert wish is not None
 
     def edited() -> None:
@@ -305,11 +305,11 @@ def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
         Compaction.objects.update(claim=uuid4())
 
     monkeypatch.setattr(jobs, "let_go", edited)
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert of_tokens(wish) == (1_000, 100, 1_000, 100)
     Compaction.objects.update(not_before=timezone.now())
     monkeypatch.setattr(jobs, "let_go", taken_over)
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert not Segment.objects.exists()
     assert of_tokens(wish) == (2_000, 200, 2_000, 200)
 
@@ -322,7 +322,7 @@ def test_a_worker_that_dies_between_summary_and_commit_leaves_no_half(
     alice: User, monkeypatch: pytest.MonkeyPatch, queued: Queued, django_capture_on_commit_callbacks: Any
 ) -> None:
     conversation = begin(alice, numbered(25))
-    wish = ask(conversation, "length")
+    wish = request_compaction(conversation, "length")
     assert wish is not None
 
     def dies(*args: object) -> None:
@@ -330,7 +330,7 @@ def test_a_worker_that_dies_between_summary_and_commit_leaves_no_half(
 
     monkeypatch.setattr(segments, "_archive", dies)
     with pytest.raises(Killed):
-        carry_out(wish.pk)
+        run_compaction(wish.pk)
     monkeypatch.undo()
     assert not Segment.objects.exists()
     assert not Chunk.objects.filter(kind=Chunk.Kind.SEGMENT).exists()
@@ -338,15 +338,15 @@ def test_a_worker_that_dies_between_summary_and_commit_leaves_no_half(
     assert requeue_due() == 0, "its lease still holds"
     Compaction.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert requeue_due() == 1
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert Segment.objects.count() == 1
 
 
 def test_what_is_never_finished_is_given_up_and_says_so(alice: User) -> None:
-    wish = ask(begin(alice, numbered(25)), "length")
+    wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
     Compaction.objects.update(attempts=jobs.MAX_ATTEMPTS)
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     wish.refresh_from_db()
     assert (wish.state, wish.error) == (Compaction.State.FAILED, jobs.GAVE_UP)
 
@@ -355,18 +355,18 @@ def test_a_stretch_that_changed_while_it_was_summarised_is_looked_at_again(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = begin(alice, numbered(25))
-    wish = ask(conversation, "length")
+    wish = request_compaction(conversation, "length")
     assert wish is not None
 
     def edited() -> None:
         Message.objects.filter(conversation=conversation, turn=5, role="user").update(text="[forgotten]")
 
     monkeypatch.setattr(jobs, "let_go", edited)
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert not Segment.objects.exists()
     monkeypatch.undo()
     Compaction.objects.update(not_before=timezone.now())
-    carry_out(wish.pk)
+    run_compaction(wish.pk)
     assert "number 5?" not in Segment.objects.get().text
 
 
@@ -431,11 +431,11 @@ def test_a_line_of_a_tool_that_was_forgotten_meanwhile_is_not_summarised(alice: 
     conversation = begin(alice, numbered(25))
     answer = Message.objects.filter(conversation=conversation, turn=5, role=Message.Role.ASSISTANT)
     answer.update(event_data={"tool_lines": ["[search_knowledge: the cello]"]})
-    stretch = segments.next_stretch(conversation, segments.unfolded(conversation), was_asked=False)
+    stretch = segments.next_span(conversation, segments.load_uncompacted(conversation), was_asked=False)
     assert stretch is not None
-    assert stretch.stands_in(segments.unfolded(conversation))
+    assert stretch.is_current(segments.load_uncompacted(conversation))
     answer.update(event_data={"tool_lines": ["[forgotten]"]})
-    assert not stretch.stands_in(segments.unfolded(conversation))
+    assert not stretch.is_current(segments.load_uncompacted(conversation))
 
 
 def _long_result(conversation: Conversation) -> Message:
@@ -458,5 +458,5 @@ def test_what_was_kept_of_a_conversation_goes_with_it(alice: User, bob: User, si
         _long_result(conversation)
         assert keep_long_results(conversation) == 1
     sign_in(alice).post(f"/c/{mine.pk}/delete")
-    trash.empty(timezone.now() + trash.UNDO_FOR)
+    trash.purge(timezone.now() + trash.UNDO_FOR)
     assert Document.objects.under("/artifacts").get().user == bob

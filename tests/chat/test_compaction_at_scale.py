@@ -21,13 +21,13 @@ from chat.compaction.triggers import VERBATIM_TURNS
 from chat.compaction.window import MOST_SEGMENTS
 from chat.models import Conversation, Segment
 from chat.prompt import inputs
-from chat.prompt.assemble import compile_context
+from chat.prompt.assemble import assemble_prompt
 from chat.prompt.request import FRAME, PLACEHOLDER, SUMMARY_NOTE
 from chat.tools import run_tool
 from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import Opened, send
-from memory.index.indexer import embed_waiting, index_conversation
-from memory.retrieval.recall import Recollection
+from chat.turns.intake import AcceptedTurn, accept_message
+from memory.index.indexer import embed_pending, index_conversation
+from memory.retrieval.recall import RetrievalResult
 from tests.chat.long_talk import Exchange, answered, ask, begin, fold, go_on
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
@@ -89,21 +89,21 @@ def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
     took: list[float] = []
     statements: list[int] = []
     with monkeypatch.context() as without_retrieval:
-        without_retrieval.setattr(inputs, "recall", lambda *_, **__: Recollection())
+        without_retrieval.setattr(inputs, "recall", lambda *_, **__: RetrievalResult())
         for turn in range(COMPILED_EVERY, TURNS + 1, COMPILED_EVERY):
             go_on(conversation, [said(before) for before in range(turn - COMPILED_EVERY + 1, turn)])
             question, answer = said(turn)
-            opened = send(alice, uuid4(), conversation.pk, question)
+            opened = accept_message(alice, uuid4(), conversation.pk, question)
             began = time.perf_counter()
-            compiled = compile_context(opened)
+            compiled = assemble_prompt(opened)
             took.append((time.perf_counter() - began) * 1000)
-            assert compiled.fitted.tokens <= compiled.known.plan.available, turn
+            assert compiled.fitted.tokens <= compiled.inputs.plan.available, turn
             assert compiled.fitted.cut_turns is None, turn
-            assert len(compiled.known.past.segments) <= MOST_SEGMENTS
+            assert len(compiled.inputs.history.segments) <= MOST_SEGMENTS
             if turn % COUNTED_EVERY == 0:
                 statements.append(statements_of(opened))
             answered(opened, answer)
-            if len(compiled.known.past.turns) + 1 > VERBATIM_TURNS:
+            if len(compiled.inputs.history.turns) + 1 > VERBATIM_TURNS:
                 fold(conversation.pk, "length")
     p50, p95 = median(took), quantiles(took, n=20)[-1]
     print(f"\n{len(took)} prompts of {TURNS} turns: {p50:.1f} ms (p95 {p95:.1f}), {statements[-1]} statements")
@@ -111,13 +111,13 @@ def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
     return conversation
 
 
-def statements_of(opened: Opened) -> int:
+def statements_of(opened: AcceptedTurn) -> int:
     with CaptureQueriesContext(connection) as queries:
-        compile_context(opened)
+        assemble_prompt(opened)
     return len(queries)
 
 
-def reached(opened: Opened, prompt: str, question: str, wanted: str) -> str:
+def reached(opened: AcceptedTurn, prompt: str, question: str, wanted: str) -> str:
     """Where the answer is: in the prompt, or in what one call of a tool finds; empty: nowhere."""
     if wanted in prompt:
         return "prompt"
@@ -140,7 +140,7 @@ def test_only_the_turn_it_was_said_in_tells_each_thing() -> None:
 @pytest.mark.timeout(400)  # two hundred prompts and two thousand vectors, on a machine that may be shared
 def test_a_thousand_turns_fit_and_forget_nothing(thousand: Conversation) -> None:
     index_conversation(thousand.pk)
-    assert not embed_waiting(), "some have no vector yet"
+    assert not embed_pending(), "some have no vector yet"
     assert Segment.objects.filter(conversation=thousand, merged_into__isnull=False).count() > 10
     where = {}
     for statement, question, wanted in PLANTED:

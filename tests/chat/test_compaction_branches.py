@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.models import Conversation, Message, Segment
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 from tests.chat.long_talk import ask, begin, fold, go_on, numbered, standing
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
@@ -87,11 +87,11 @@ def test_a_summary_of_another_branch_is_not_recalled(alice: User) -> None:
     conversation = begin(alice, said, index=True)
     fold(conversation.pk, "asked")
     question = "ferry to Visby, decided"
-    in_general = {item.ref for item in recall(alice, question, now=timezone.now(), top_k=20).kept}
+    in_general = {item.ref for item in retrieve(alice, question, now=timezone.now(), top_k=20).kept}
     segment = Segment.objects.get()
     assert segment.ref in in_general
     go_on(conversation, OTHER, after=answer_of(conversation, 10))
     _, compiled = ask(conversation, question)
-    everything = {one.ref for one in compiled.known.recollection.kept}
-    everything |= {one.item.ref for one in compiled.known.recollection.cut}
+    everything = {one.ref for one in compiled.inputs.recollection.kept}
+    everything |= {one.item.ref for one in compiled.inputs.recollection.cut}
     assert segment.ref not in everything

@@ -12,11 +12,11 @@ from django.test import Client
 
 from accounts.models import User
 from budget.models import Receipt
-from chat.compaction.jobs import ask
+from chat.compaction.jobs import request_compaction
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.pages import message_window
 from chat.pages.compacted_turns import WHAT_HAPPENS
-from recall.llm.client import from_settings, remembered
+from recall.llm.client import cached_capabilities, configured_capabilities
 from tests.chat.long_talk import begin, fold, go_on, numbered
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
@@ -139,7 +139,7 @@ def test_a_sentence_warns_three_turns_before_and_says_what_will_happen(alice: Us
 def test_it_warns_too_before_the_prompt_fills_half_of_the_window(alice: User, sign_in: SignIn) -> None:
     conversation = begin(alice, numbered(16))
     client = sign_in(alice)
-    window = (remembered(settings.ENVIRONMENT.chat_model) or from_settings()).context_window
+    window = (cached_capabilities(settings.ENVIRONMENT.chat_model) or configured_capabilities()).context_window
     receipt = Receipt.objects.create(
         user=alice,
         conversation=conversation,
@@ -158,7 +158,7 @@ def test_it_warns_too_before_the_prompt_fills_half_of_the_window(alice: User, si
 
 def test_a_compaction_that_failed_says_so_and_can_be_asked_for_again(alice: User, sign_in: SignIn) -> None:
     conversation = begin(alice, numbered(25))
-    ask(conversation, "length")
+    request_compaction(conversation, "length")
     Compaction.objects.update(state="failed", error="The worker is tired.", finished_at=conversation.started_at)
     html = page(sign_in(alice), conversation)
     assert "could not be folded: The worker is tired." in html

@@ -7,15 +7,15 @@ import json
 import pytest
 
 from accounts.models import User
-from chat.compaction.jobs import carry_out
-from chat.compaction.triggers import VERBATIM_TURNS, Moment, reason
+from chat.compaction.jobs import run_compaction
+from chat.compaction.triggers import VERBATIM_TURNS, ConversationState, first_trigger
 from chat.compaction.window import KEPT_TURNS
 from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
 from chat.tools import run_tool
 from chat.turns.agent_loop import ToolUse
-from memory.index.indexer import embed_waiting, index_conversation
-from memory.librarian.run import read
+from memory.index.indexer import embed_pending, index_conversation
+from memory.librarian.run import run_extraction
 from memory.models import Fact, LibrarianRun
 from tests.chat.long_talk import Exchange, answered, ask, begin, go_on, standing
 
@@ -62,13 +62,13 @@ def hundred(alice: User) -> Conversation:
         go_on(conversation, [said(turn)])
         verbatim, _ = standing(conversation)
         assert len(verbatim) <= VERBATIM_TURNS + 1
-        why = reason(Moment(turns=len(verbatim)))
+        why = first_trigger(ConversationState(turns=len(verbatim)))
         if why is not None:
             wish = Compaction.objects.create(user=alice, conversation=conversation, reason=why)
-            carry_out(wish.pk)
+            run_compaction(wish.pk)
         assert len(standing(conversation)[0]) <= VERBATIM_TURNS
     index_conversation(conversation.pk)
-    embed_waiting()
+    embed_pending()
     return conversation
 
 
@@ -86,8 +86,8 @@ def test_a_hundred_turns_become_a_few_summaries_and_the_last_turns(hundred: Conv
     assert Message.objects.filter(conversation=hundred).count() == 200
     whole = sum(Message.objects.filter(conversation=hundred).values_list("tokens", flat=True))
     _, compiled = ask(hundred, "And now?")
-    summaries = sum(segment.tokens for segment in compiled.known.past.segments)
-    shown = summaries + sum(turn.question.tokens + turn.answer.tokens for turn in compiled.known.turns)
+    summaries = sum(segment.tokens for segment in compiled.inputs.history.segments)
+    shown = summaries + sum(turn.question.tokens + turn.answer.tokens for turn in compiled.inputs.turns)
     originals = sum(
         Message.objects.filter(conversation=hundred, archived_at__isnull=False).values_list("tokens", flat=True)
     )
@@ -103,10 +103,10 @@ def test_a_hundred_turns_become_a_few_summaries_and_the_last_turns(hundred: Conv
 def test_the_name_is_known_without_any_search(hundred: Conversation) -> None:
     librarian_triggers.end(hundred)
     for run in LibrarianRun.objects.filter(conversation=hundred):
-        read(run.pk)
+        run_extraction(run.pk)
     assert Fact.objects.get(user=hundred.user, key="name").value == "Alex"
     opened, compiled = ask(hundred, "What's my name?")
-    assert any("Alex" in line.text for line in compiled.known.profile)
+    assert any("Alex" in line.text for line in compiled.inputs.profile)
     assert any("Alex" in block["text"] for block in compiled.request["system"][1:])
     answered(opened, "")
 

@@ -12,82 +12,88 @@ from django.utils import timezone
 
 from accounts.models import User
 from budget.counting.estimate import TextClass, estimate
-from chat.compaction.jobs import MADE_UP_FOR, ask_if_due, ask_where_quiet, carry_out
-from chat.compaction.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, Moment, reason
+from chat.compaction.jobs import MADE_UP_FOR, ask_where_quiet, request_if_due, run_compaction
+from chat.compaction.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, ConversationState, first_trigger
 from chat.compaction.window import (
     FEWEST,
     KEPT_TURNS,
     LEAST_TURNS,
     MERGED_DOWN_TO,
     MOST_SEGMENTS,
-    Sized,
-    stretch,
+    SizedTurn,
+    select_turns,
     too_many,
 )
 from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
 from chat.turns import finish
-from chat.turns.agent_loop import Answered
-from memory.index.indexer import embed_waiting
-from recall.llm.client import from_settings
+from chat.turns.agent_loop import AgentRun
+from memory.index.indexer import embed_pending
+from recall.llm.client import configured_capabilities
 from tests.chat.conftest import Provider, Tabs
 from tests.chat.long_talk import ask, begin, numbered
 
-CALM = Moment(turns=20, history=9_000, ceiling=10_000, prompt=90_000, window=200_000)
+CALM = ConversationState(turns=20, history=9_000, ceiling=10_000, prompt=90_000, window=200_000)
 
 CASES = [
-    ("length", Moment(turns=VERBATIM_TURNS + 1), Moment(turns=VERBATIM_TURNS)),
-    ("length", Moment(turns=59, ceiling=58_800), Moment(turns=58, ceiling=58_800)),
-    ("length", Moment(turns=5, history=10_001, ceiling=10_000), Moment(turns=5, history=10_000, ceiling=10_000)),
-    ("window", Moment(prompt=100_001, window=200_000), Moment(prompt=100_000, window=200_000)),
-    ("task_done", Moment(task_is_done=True), Moment(task_is_done=False)),
-    ("topic", Moment(topic_has_shifted=True), Moment(topic_has_shifted=False)),
-    ("ended", Moment(has_ended=True), Moment(has_ended=False)),
-    ("quiet", Moment(silence=QUIET + timedelta(seconds=1)), Moment(silence=QUIET)),
-    ("asked", Moment(was_asked=True), Moment(was_asked=False)),
+    ("length", ConversationState(turns=VERBATIM_TURNS + 1), ConversationState(turns=VERBATIM_TURNS)),
+    ("length", ConversationState(turns=59, ceiling=58_800), ConversationState(turns=58, ceiling=58_800)),
+    (
+        "length",
+        ConversationState(turns=5, history=10_001, ceiling=10_000),
+        ConversationState(turns=5, history=10_000, ceiling=10_000),
+    ),
+    ("window", ConversationState(prompt=100_001, window=200_000), ConversationState(prompt=100_000, window=200_000)),
+    ("task_done", ConversationState(task_is_done=True), ConversationState(task_is_done=False)),
+    ("topic", ConversationState(topic_has_shifted=True), ConversationState(topic_has_shifted=False)),
+    ("ended", ConversationState(has_ended=True), ConversationState(has_ended=False)),
+    ("quiet", ConversationState(silence=QUIET + timedelta(seconds=1)), ConversationState(silence=QUIET)),
+    ("asked", ConversationState(was_asked=True), ConversationState(was_asked=False)),
 ]
 
 
 @pytest.mark.parametrize(("name", "yes", "no"), CASES)
-def test_each_trigger_holds_when_it_should_and_not_before(name: str, yes: Moment, no: Moment) -> None:
-    assert reason(yes) == name
-    assert reason(no) is None
+def test_each_trigger_holds_when_it_should_and_not_before(
+    name: str, yes: ConversationState, no: ConversationState
+) -> None:
+    assert first_trigger(yes) == name
+    assert first_trigger(no) is None
 
 
 def test_every_trigger_has_a_case_and_a_name_of_its_own() -> None:
     assert [trigger.name for trigger in TRIGGERS] == list(dict.fromkeys(name for name, *_ in CASES))
-    assert reason(CALM) is None
+    assert first_trigger(CALM) is None
 
 
 # What is folded when one holds -----------------------------------------------------------------------------------
 
 
-def turns(*tokens: int) -> list[Sized]:
-    return [Sized(number, size) for number, size in enumerate(tokens, start=1)]
+def turns(*tokens: int) -> list[SizedTurn]:
+    return [SizedTurn(number, size) for number, size in enumerate(tokens, start=1)]
 
 
 def test_the_oldest_turns_go_down_to_the_last_ten() -> None:
-    found = stretch(turns(*[100] * 21), 10_000)
+    found = select_turns(turns(*[100] * 21), 10_000)
     assert found is not None
     assert (found.first, found.last) == (3, 21 - KEPT_TURNS)
 
 
 def test_long_turns_stay_only_as_far_as_they_fill_a_quarter_of_the_ceiling() -> None:
-    found = stretch(turns(*[500] * 21), 10_000)
+    found = select_turns(turns(*[500] * 21), 10_000)
     assert found is not None
     assert (found.first, found.last) == (3, 16)
 
 
 def test_the_last_three_stay_however_long_they_are() -> None:
-    found = stretch(turns(*[9_000] * 12), 10_000)
+    found = select_turns(turns(*[9_000] * 12), 10_000)
     assert found is not None
     assert (found.first, found.last) == (3, 9)
 
 
 def test_fewer_than_three_turns_are_folded_only_when_somebody_asks() -> None:
     few = turns(*[100] * (2 + FEWEST - 1 + KEPT_TURNS))
-    assert stretch(few, 10_000) is None
-    found = stretch(few, 10_000, was_asked=True)
+    assert select_turns(few, 10_000) is None
+    found = select_turns(few, 10_000, was_asked=True)
     assert found is not None
     assert (found.first, found.last) == (3, 4)
 
@@ -103,7 +109,7 @@ def test_summaries_are_merged_in_one_step_and_then_there_is_room_for_more() -> N
 @pytest.mark.django_db
 def test_nothing_is_asked_where_nothing_can_be_folded(alice: User) -> None:
     conversation = begin(alice, numbered(5))
-    ask_if_due(conversation, Moment(was_asked=True), can_fold=False)
+    request_if_due(conversation, ConversationState(was_asked=True), can_fold=False)
     assert not Compaction.objects.exists()
 
 
@@ -111,12 +117,12 @@ def test_nothing_is_asked_where_nothing_can_be_folded(alice: User) -> None:
 @pytest.mark.usefixtures("offline_server")
 def test_a_prompt_of_more_than_half_the_window_is_folded(alice: User) -> None:
     opened, compiled = ask(begin(alice, numbered(15)), "And now?")
-    answer, known = opened.answer, compiled.known
+    answer, known = opened.answer, compiled.inputs
     answer.text, answer.tokens = "It is a quarter past nine.", 8
     prompt = compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.ratios)
     for window, found in ((2 * prompt, []), (2 * prompt - 1, ["window"])):
-        able = replace(known.able, context_window=window)
-        finish._fold_if_due(opened, replace(compiled, known=replace(known, able=able)), answer, Answered())
+        able = replace(known.capabilities, context_window=window)
+        finish._fold_if_due(opened, replace(compiled, inputs=replace(known, capabilities=able)), answer, AgentRun())
         assert [one.reason for one in Compaction.objects.all()] == found
 
 
@@ -144,7 +150,7 @@ def test_what_was_quiet_for_an_hour_is_folded_once_and_again_after_the_next_sile
 
     assert ask_where_quiet() == 1
     assert ask_where_quiet() == 0, "it is asked for"
-    while carry_out(Compaction.objects.get().pk):
+    while run_compaction(Compaction.objects.get().pk):
         pass
     assert ask_where_quiet() == 0, "it is done"
 
@@ -176,7 +182,9 @@ def test_others_are_left_alone(alice: User, given: dict[str, Any]) -> None:
 @pytest.mark.django_db
 def test_where_the_model_has_no_cache_a_silence_folds_nothing(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(alice)
-    monkeypatch.setattr("chat.compaction.jobs.remembered", lambda model: replace(from_settings(), caching=False))
+    monkeypatch.setattr(
+        "chat.compaction.jobs.cached_capabilities", lambda model: replace(configured_capabilities(), caching=False)
+    )
 
     assert ask_where_quiet() == 0
 
@@ -186,8 +194,8 @@ def test_where_the_model_has_no_cache_a_silence_folds_nothing(alice: User, monke
 def test_a_short_conversation_that_ends_is_not_even_looked_at(alice: User, turns: int, asked: int) -> None:
     librarian_triggers.end(begin(alice, numbered(turns)))
     assert Compaction.objects.count() == asked
-    assert stretch([Sized(number, 10**6) for number in range(1, LEAST_TURNS)], ceiling=1) is None
-    assert stretch([Sized(number, 10**6) for number in range(1, LEAST_TURNS + 1)], ceiling=1) is not None
+    assert select_turns([SizedTurn(number, 10**6) for number in range(1, LEAST_TURNS)], ceiling=1) is None
+    assert select_turns([SizedTurn(number, 10**6) for number in range(1, LEAST_TURNS + 1)], ceiling=1) is not None
 
 
 @pytest.mark.django_db
@@ -249,7 +257,7 @@ TAXES = [
 async def test_another_topic_is_folded(alice: User, tabs: Tabs, provider: Provider, last: list[str]) -> None:
     said = [(question, "I see.") for question in (*GARDEN, *GARDEN, *last)]
     conversation = await sync_to_async(begin)(alice, said, index=True)
-    while await sync_to_async(embed_waiting)():
+    while await sync_to_async(embed_pending)():
         pass
     tab = await tabs.open(alice)
     await tab.talk("Thanks!", str(conversation.pk))

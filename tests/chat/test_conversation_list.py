@@ -171,7 +171,7 @@ def test_writing_in_an_archived_conversation_brings_it_back_into_the_list(alice:
     from chat.turns import intake
 
     found = begun(alice, "Zebra", archived_at=timezone.now())
-    intake.send(alice, uuid4(), found.pk, "And now?")
+    intake.accept_message(alice, uuid4(), found.pk, "And now?")
     found.refresh_from_db()
     assert found.archived_at is None
 
@@ -250,11 +250,11 @@ def test_several_are_deleted_and_brought_back_together(sign_in: SignIn, alice: A
     client = sign_in(alice)
     chosen = [str(one.pk) for one in (*mine[:2], theirs)]
     html = client.post("/conversations/together", {"do": "delete", "conversation": chosen}, follow=True)
-    assert set(Conversation.objects.standing()) == {mine[2], theirs}
+    assert set(Conversation.objects.not_deleted()) == {mine[2], theirs}
     moment = re.search(r'name="deleted" value="([^"]+)"', html.content.decode())
     assert moment is not None
     client.post("/conversations/restore", {"deleted": moment[1]})
-    assert Conversation.objects.standing().count() == 4
+    assert Conversation.objects.not_deleted().count() == 4
 
 
 def test_one_that_is_being_answered_keeps_all_of_them(sign_in: SignIn, alice: Any) -> None:
@@ -264,7 +264,7 @@ def test_one_that_is_being_answered_keeps_all_of_them(sign_in: SignIn, alice: An
     fields = {"do": "delete", "conversation": [str(busy.pk), str(idle.pk)]}
     html = sign_in(alice).post("/conversations/together", fields, follow=True).content.decode()
     assert "being written in one of them" in html
-    assert Conversation.objects.standing().count() == 2
+    assert Conversation.objects.not_deleted().count() == 2
 
 
 def test_nothing_else_can_be_done_together(sign_in: SignIn, alice: Any) -> None:

@@ -16,13 +16,13 @@ from asgiref.sync import sync_to_async
 
 from budget.models import Receipt
 from budget.planning.plan import SMALL, ResolvedPlan, Section, resolve
-from budget.planning.preflight import LEAST_HEAD, Checked, Verdict
+from budget.planning.preflight import LEAST_HEAD, PreflightResult, Verdict
 from chat.models import Message
 from chat.prompt import inputs, preflight
-from chat.tools.output_budget import Shown
+from chat.tools.output_budget import SentToolResult
 from chat.turns import agent_loop
 from chat.turns.agent_loop import ToolUse
-from chat.turns.stream import Reply
+from chat.turns.stream import ModelReply
 from memory.documents import revisions
 from memory.models import Document, Revision
 from recall.llm import client as provider_module
@@ -172,7 +172,7 @@ async def test_results_that_were_sent_stay_as_they_are_while_there_is_room(
 async def test_a_stop_before_a_round_was_heard_of_books_its_input_as_estimated(
     alice: Any, tabs: Tabs, provider: Provider, long_document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, sent = provider_module.client, []
+    real, sent = provider_module.get_client, []
 
     async def create(**request: Any) -> Any:
         sent.append(request)
@@ -276,7 +276,7 @@ async def test_what_the_provider_counts_too_long_is_compiled_for_less(
 async def test_where_nothing_can_give_way_the_message_is_refused_with_a_sentence(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preflight, "check", lambda *_, **__: Checked(Verdict.SHORTEN, 700))
+    monkeypatch.setattr(preflight, "check", lambda *_, **__: PreflightResult(Verdict.SHORTEN, 700))
     tab = await tabs.open(alice)
     done = await tab.talk(SENTENCE * 2)
     answer = await Message.objects.aget(pk=done["message"])
@@ -288,7 +288,7 @@ async def test_tools_that_leave_no_room_end_the_turn_with_a_sentence(
     alice: Any, tabs: Tabs, provider: Provider, long_document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider.script({"text": "Let me see.", **reading(long_document)}, {"text": "never"})
-    monkeypatch.setattr(preflight.Loop, "next", _no_room)
+    monkeypatch.setattr(preflight.ToolLoop, "next_request", _no_room)
     tab = await tabs.open(alice)
     done = await tab.talk("Read it")
     answer = await Message.objects.aget(pk=done["message"])
@@ -346,10 +346,10 @@ async def test_a_proxy_that_answers_for_the_provider_has_not_counted(
 
 
 async def test_results_stay_apart_where_a_server_gives_each_round_the_same_ids() -> None:
-    shown: list[Shown] = []
+    shown: list[SentToolResult] = []
     request: dict[str, Any] = {"messages": []}
     for result in ("first", "second", "third"):
-        arrived = Shown(ToolUse("call_0", "read_document", {}, result), result, 1, 1, {})
+        arrived = SentToolResult(ToolUse("call_0", "read_document", {}, result), result, 1, 1, {})
         shown.append(arrived)
-        request = preflight._with_results(request, Reply(blocks=[]), [arrived], shown, cached=True)
+        request = preflight._with_results(request, ModelReply(blocks=[]), [arrived], shown, cached=True)
     assert results_of({"body": request}) == ["first", "second", "third"]

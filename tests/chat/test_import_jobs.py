@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from chat.importing import jobs
 from chat.importing.entries import NOT_AN_EXPORT, NotImportedError
-from chat.importing.upsert import keep
+from chat.importing.upsert import store_conversation
 from chat.messages.history import active_path
 from chat.models import Conversation, ImportJob, ImportPart, Message
 from memory.models import Chunk, Document, Fact, FactLink, LibrarianRun
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 from tests.chat.exports import CHATGPT, CLAUDE, CLAUDE_MEMORIES, CLAUDE_PROJECTS, conversation, zipped
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 def brought(user: Any, content: bytes, name: str = "conversations.json") -> ImportJob:
     """The job after all its stretches."""
     job = jobs.accept(user, name, len(content), [content[at : at + 100_000] for at in range(0, len(content), 100_000)])
-    while jobs.carry_out(job.pk):
+    while jobs.run_import(job.pk):
         pass
     job.refresh_from_db()
     return job
@@ -109,7 +109,7 @@ def test_imported_talk_is_found_at_once_and_only_by_its_owner(alice: Any, bob: A
     brought(alice, CLAUDE)
 
     def found_by(user: Any) -> str:
-        found = recall(user, "What shall I sow, beans and squash?", now=timezone.now(), top_k=20)
+        found = retrieve(user, "What shall I sow, beans and squash?", now=timezone.now(), top_k=20)
         return " ".join(item.text for item in (*found.kept, *(one.item for one in found.cut)))
 
     assert "What shall I sow?" in found_by(alice)
@@ -128,13 +128,13 @@ def test_the_librarian_reads_nothing_by_itself_and_all_when_asked(alice: Any) ->
 
 
 def test_what_an_assistant_said_elsewhere_is_never_evidence(alice: Any) -> None:
-    from memory.librarian.run import read
+    from memory.librarian.run import run_extraction
 
     job = brought(
         alice, json.dumps([conversation("a", "Hello there", "You live in Lisbon.", "My name is Rui.")]).encode()
     )
     jobs.read_too(alice, job.origin)
-    read(LibrarianRun.objects.get().pk)
+    run_extraction(LibrarianRun.objects.get().pk)
     assert LibrarianRun.objects.get().state == "done"
     assert "Lisbon" not in " ".join(Fact.objects.values_list("statement", flat=True))
 
@@ -182,7 +182,7 @@ def test_a_long_file_is_read_in_stretches_that_go_on_where_the_last_one_stood(
     content = json.dumps([conversation(str(number), "hello") for number in range(3)]).encode()
     job = jobs.accept(alice, "c.json", len(content), [content])
     seen = []
-    while jobs.carry_out(job.pk):
+    while jobs.run_import(job.pk):
         job.refresh_from_db()
         seen.append((job.state, job.done))
     job.refresh_from_db()
@@ -201,16 +201,16 @@ def test_a_worker_that_was_killed_in_the_middle_leaves_a_job_that_goes_on(
         calls.append(given)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return keep(*given)
+        return store_conversation(*given)
 
     monkeypatch.setattr(jobs, "keep", killed)
     with pytest.raises(KeyboardInterrupt):
-        jobs.carry_out(job.pk)
+        jobs.run_import(job.pk)
     assert Conversation.objects.count() == 1
-    assert not jobs.carry_out(job.pk), "its lease still runs"
+    assert not jobs.run_import(job.pk), "its lease still runs"
     ImportJob.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert jobs.requeue_due() == 1
-    jobs.carry_out(job.pk)
+    jobs.run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done, counted(job)) == ("done", 3, {"new": 3, "messages": 3})
 
@@ -218,7 +218,7 @@ def test_a_worker_that_was_killed_in_the_middle_leaves_a_job_that_goes_on(
 def test_a_job_that_kills_its_workers_is_given_up(alice: Any) -> None:
     job = jobs.accept(alice, "c.json", len(CHATGPT), [CHATGPT])
     ImportJob.objects.update(attempts=jobs.MAX_ATTEMPTS)
-    assert not jobs.carry_out(job.pk)
+    assert not jobs.run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", jobs.GAVE_UP)
     assert not ImportPart.objects.exists()
@@ -230,14 +230,14 @@ def test_a_cancelled_job_stops_between_two_conversations(alice: Any, monkeypatch
 
     def keep_and_cancel(*given: Any) -> Any:
         assert jobs.cancel(job)
-        return keep(*given)
+        return store_conversation(*given)
 
     monkeypatch.setattr(jobs, "keep", keep_and_cancel)
-    jobs.carry_out(job.pk)
+    jobs.run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, Conversation.objects.count()) == ("cancelled", 1)
     assert not jobs.cancel(job)
-    assert not jobs.carry_out(job.pk)
+    assert not jobs.run_import(job.pk)
 
 
 @pytest.mark.parametrize("content", [b"hello", b"\x00\x01", b'"text"', b"   "])
@@ -267,6 +267,6 @@ def test_a_file_of_many_parts_is_read_as_one(alice: Any) -> None:
     content = b"[" + (b" " * 2_500_000 + b",").join(entries) + b"]"
     job = jobs.accept(alice, "c.json", len(content), [content])
     assert ImportPart.objects.filter(job=job).count() == 3
-    jobs.carry_out(job.pk)
+    jobs.run_import(job.pk)
     job.refresh_from_db()
     assert counted(job) == {"new": 2, "messages": 2}

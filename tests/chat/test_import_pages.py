@@ -30,7 +30,7 @@ def file(content: bytes = CHATGPT, name: str = "conversations.json") -> SimpleUp
 
 def read_all() -> None:
     for job in ImportJob.objects.all():
-        while jobs.carry_out(job.pk):
+        while jobs.run_import(job.pk):
             pass
 
 

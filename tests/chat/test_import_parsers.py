@@ -16,22 +16,22 @@ from hypothesis import strategies as st
 from chat.importing import claude
 from chat.importing.entries import NotImportedError, origin, raw_entries, understood
 from chat.importing.json_stream import NotJsonError, entries
-from chat.importing.threads import BrokenEntryError, Found, Said, Thread
+from chat.importing.threads import BrokenEntryError, ImportedConversation, ImportedMessage, ParsedEntry
 from tests.chat.exports import CHATGPT, CLAUDE, CLAUDE_MEMORIES, CLAUDE_PROJECTS, conversation, zipped
 
 
-def found(content: bytes) -> list[Found | BrokenEntryError]:
+def found(content: bytes) -> list[ParsedEntry | BrokenEntryError]:
     return [one for raw in raw_entries(io.BytesIO(content)) for one in understood(raw)]
 
 
-def thread(content: bytes, number: int) -> Thread:
+def thread(content: bytes, number: int) -> ImportedConversation:
     one = found(content)[number]
-    assert isinstance(one, Found)
+    assert isinstance(one, ParsedEntry)
     assert one.thread is not None
     return one.thread
 
 
-def branch(thread: Thread, leaf: str | None = None) -> list[Said]:
+def branch(thread: ImportedConversation, leaf: str | None = None) -> list[ImportedMessage]:
     by_key = {said.key: said for said in thread.said}
     path, here = [], by_key.get(leaf or thread.leaf or "")
     while here is not None:
@@ -74,7 +74,7 @@ def test_thoughts_hidden_messages_and_the_memory_tool_are_no_talk() -> None:
 
 def test_saved_memories_and_custom_instructions_are_found() -> None:
     one = found(CHATGPT)[0]
-    assert isinstance(one, Found)
+    assert isinstance(one, ParsedEntry)
     told = {memory.text: (memory.kind.value, memory.at and memory.at.date().isoformat()) for memory in one.memories}
     assert told == {
         "Preferred name: Rui": ("fact", None),
@@ -162,7 +162,7 @@ def test_claudes_thinking_is_left_out_and_its_tools_are_kept() -> None:
 
 def test_claudes_memory_becomes_statements_that_stand_for_themselves() -> None:
     (one,) = found(CLAUDE_MEMORIES)
-    assert isinstance(one, Found)
+    assert isinstance(one, ParsedEntry)
     assert [memory.text for memory in one.memories] == [
         "Rui is a gardener in Porto. He prefers short answers.",
         "Has a dog called Bob",
@@ -172,7 +172,7 @@ def test_claudes_memory_becomes_statements_that_stand_for_themselves() -> None:
 
 def test_a_project_brings_its_instructions_and_documents() -> None:
     (one,) = found(CLAUDE_PROJECTS)
-    assert isinstance(one, Found)
+    assert isinstance(one, ParsedEntry)
     assert [(doc.folder, doc.name, doc.text) for doc in one.attached] == [
         ("Shop / Folha", "instructions", "Write like a gardener."),
         ("Shop / Folha", "plan.md", "# Plan\n\nSell seeds."),
@@ -254,7 +254,7 @@ def test_a_broken_entry_in_the_text_is_named_and_the_rest_is_read() -> None:
 
 def test_a_file_that_was_cut_off_gives_what_is_whole() -> None:
     content = json.dumps([conversation("good", "hello"), conversation("cut", "off")]).encode()[:-40]
-    assert [isinstance(one, Found) for one in found(content)] == [True, False]
+    assert [isinstance(one, ParsedEntry) for one in found(content)] == [True, False]
 
 
 def test_an_entry_that_is_too_large_is_passed_over_in_little_memory() -> None:
@@ -347,11 +347,11 @@ def test_no_entry_of_any_shape_breaks_a_reading_or_its_good_neighbour(entry: obj
     content = json.dumps([entry, good]).encode()
     told = found(content)
     last = told[-1]
-    assert isinstance(last, Found)
+    assert isinstance(last, ParsedEntry)
     assert last.thread is not None
     assert [said.text for said in last.thread.said] == ["hello", "hi"]
     for one in told:
-        if isinstance(one, Found) and one.thread is not None:
+        if isinstance(one, ParsedEntry) and one.thread is not None:
             keys = [said.key for said in one.thread.said]
             assert len(keys) == len(set(keys))
             assert all(said.parent is None or said.parent in keys[:place] for place, said in enumerate(one.thread.said))

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 
 from accounts.models import User
 from chat.ingest.index_backfill import index_what_was_missed
-from chat.ingest.source import Conversations
+from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
 from memory.models import Chunk
@@ -35,7 +35,7 @@ async def test_a_turn_is_in_the_index_when_it_is_closed(alice: Any, tabs: Tabs, 
 
 def test_what_was_missed_is_noticed_until_it_is_indexed(alice: User) -> None:
     said = [Utterance(0, 1, "user", "I bought a cello in Cremona.", MONDAY)]
-    (message,) = Conversations().store(alice, "Instruments", said)
+    (message,) = ChatSource().import_conversation(alice, "Instruments", said)
     Chunk.objects.all().delete()
     Conversation.objects.create(user=alice, title="Nothing said yet")
 

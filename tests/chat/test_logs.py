@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from chat.models import Message
-from memory.index.indexer import embed_waiting
+from memory.index.indexer import embed_pending
 from memory.librarian import run as librarian
 from memory.models import LibrarianRun
 from recall.celery import app
@@ -47,10 +47,10 @@ def written(records: list[logging.LogRecord]) -> str:
 
 async def a_turn_full_of_secrets(user: Any, tabs: Tabs, provider: Provider) -> int:
     def prepare() -> None:
-        from chat.ingest.source import Conversations
+        from chat.ingest.source import ChatSource
 
-        Conversations().store(user, "Instruments", said(("user", f"I keep a {SECRETS[2]} in the cellar.")))
-        embed_waiting()
+        ChatSource().import_conversation(user, "Instruments", said(("user", f"I keep a {SECRETS[2]} in the cellar.")))
+        embed_pending()
 
     await sync_to_async(prepare)()
     provider.script(
@@ -65,7 +65,7 @@ async def a_turn_full_of_secrets(user: Any, tabs: Tabs, provider: Provider) -> i
 def _read_it_all() -> None:
     """What the librarian does with it."""
     for run in LibrarianRun.objects.all():
-        librarian.read(run.pk)
+        librarian.run_extraction(run.pk)
 
 
 async def test_no_line_holds_what_was_said(
@@ -99,7 +99,7 @@ async def test_a_fault_of_ours_is_logged_without_its_message(
     def broken(*_: Any) -> None:
         raise ValueError(f"cannot parse {SECRETS[0]}")
 
-    monkeypatch.setattr("chat.turns.run.compile_context", broken)
+    monkeypatch.setattr("chat.turns.run.assemble_prompt", broken)
     tab = await tabs.open(alice)
     await tab.talk("Good morning")
 

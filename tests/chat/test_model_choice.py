@@ -17,7 +17,7 @@ from budget.spending.prices import LIST_PRICES
 from chat.conversations import model_choice
 from chat.conversations.model_choice import (
     OFFLINE_MODELS,
-    NotOffered,
+    ModelNotOfferedError,
     checked_effort,
     checked_model,
     defaults_of,
@@ -25,11 +25,11 @@ from chat.conversations.model_choice import (
     label_of,
     models_for,
 )
-from chat.conversations.options import WRITES_CACHE_ANEW, Choices
+from chat.conversations.options import WRITES_CACHE_ANEW, ConversationOptions
 from chat.models import Conversation
-from chat.prompt.assemble import compile_context
+from chat.prompt.assemble import assemble_prompt
 from chat.protocol import Send, parse
-from chat.turns.intake import Refused, send
+from chat.turns.intake import TurnRejectedError, accept_message
 from offline.models import MODELS
 from recall.llm.client import Capabilities
 from tests.chat.long_talk import ask, begin, numbered
@@ -85,7 +85,7 @@ def test_another_server_offers_what_is_configured_and_takes_any_name(
     assert [one.name for one in models_for(alice)] == ["qwen3:8b"]
     assert [one.name for one in models_for(alice, "gpt-oss:20b")] == ["qwen3:8b", "gpt-oss:20b"]
     assert checked_model(" openai/gpt-oss:20b ") == "openai/gpt-oss:20b"
-    with pytest.raises(NotOffered, match="is no name of a model"):
+    with pytest.raises(ModelNotOfferedError, match="is no name of a model"):
         checked_model("two words")
 
 
@@ -93,7 +93,7 @@ def test_another_server_offers_what_is_configured_and_takes_any_name(
 def test_the_providers_own_address_is_no_other_server(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     served_by(monkeypatch, address)
 
-    with pytest.raises(NotOffered, match="There is no model “qwen3:8b” here"):
+    with pytest.raises(ModelNotOfferedError, match="There is no model “qwen3:8b” here"):
         checked_model("qwen3:8b")
 
 
@@ -123,7 +123,7 @@ def test_effort_is_kept_only_where_the_model_has_it(monkeypatch: pytest.MonkeyPa
 
     assert checked_effort("high", SONNET) == "high"
     assert checked_effort("high", "claude-haiku-4-5") == ""
-    with pytest.raises(NotOffered, match="There is no effort “huge”"):
+    with pytest.raises(ModelNotOfferedError, match="There is no effort “huge”"):
         checked_effort("huge", SONNET)
 
 
@@ -141,8 +141,10 @@ def test_of_somebody_elses_server_it_is_asked_what_the_model_can_do(monkeypatch:
 def test_a_new_conversation_begins_with_the_persons_own_model_and_effort(alice: User) -> None:
     alice.chat_model, alice.effort = HAIKU, "low"
 
-    by_default = send(alice, uuid4(), None, "Hello").conversation
-    chosen = send(alice, uuid4(), None, "Hello", chosen=Choices(model=SONNET, effort="")).conversation
+    by_default = accept_message(alice, uuid4(), None, "Hello").conversation
+    chosen = accept_message(
+        alice, uuid4(), None, "Hello", chosen=ConversationOptions(model=SONNET, effort="")
+    ).conversation
 
     assert (by_default.model, by_default.effort) == (HAIKU, "low")
     assert (chosen.model, chosen.effort) == ("", "")
@@ -152,17 +154,17 @@ def test_a_default_that_is_not_offered_any_more_stands_for_none(alice: User) -> 
     alice.chat_model, alice.effort = "claude-retired-1", "high"
 
     assert defaults_of(alice) == ("", "")
-    assert send(alice, uuid4(), None, "Hello").conversation.model == ""
+    assert accept_message(alice, uuid4(), None, "Hello").conversation.model == ""
 
 
 def test_the_prompt_is_made_for_the_model_that_was_chosen(alice: User) -> None:
-    opened = send(alice, uuid4(), None, "Hello", chosen=Choices(model=HAIKU, effort="low"))
+    opened = accept_message(alice, uuid4(), None, "Hello", chosen=ConversationOptions(model=HAIKU, effort="low"))
 
-    compiled = compile_context(opened)
+    compiled = assemble_prompt(opened)
 
     assert compiled.request["model"] == HAIKU
     assert compiled.request["output_config"] == {"effort": "low"}
-    assert compiled.known.model == HAIKU
+    assert compiled.inputs.model == HAIKU
 
 
 # Choosing --------------------------------------------------------------------------------------------------------
@@ -227,8 +229,8 @@ def frame(**fields: Any) -> dict[str, Any]:
 def test_a_frame_says_what_a_new_conversation_begins_with() -> None:
     sent = Send.model_validate(frame(role=3, project=4, model=HAIKU, effort="low", only_project=True))
 
-    assert sent.chosen == Choices(role=3, project=4, model=HAIKU, effort="low", only_project=True)
-    assert Send.model_validate(frame()).chosen == Choices()
+    assert sent.chosen == ConversationOptions(role=3, project=4, model=HAIKU, effort="low", only_project=True)
+    assert Send.model_validate(frame()).chosen == ConversationOptions()
 
 
 @pytest.mark.parametrize(
@@ -244,8 +246,8 @@ def test_a_frame_with_choices_is_understood() -> None:
 
 
 def test_a_model_that_is_not_there_begins_no_conversation(alice: User) -> None:
-    with pytest.raises(Refused) as refused:
-        send(alice, uuid4(), None, "Hello", chosen=Choices(model="gpt-9"))
+    with pytest.raises(TurnRejectedError) as refused:
+        accept_message(alice, uuid4(), None, "Hello", chosen=ConversationOptions(model="gpt-9"))
 
     assert refused.value.code == "not_offered"
     assert not Conversation.objects.exists()

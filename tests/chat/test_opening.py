@@ -14,16 +14,18 @@ from hypothesis import strategies as st
 
 from chat.models import Conversation, Message
 from chat.turns import intake
-from chat.turns.intake import Opened, Refused
+from chat.turns.intake import AcceptedTurn, TurnRejectedError
 
 pytestmark = pytest.mark.django_db
 
 
-def say(user: Any, text: str = "Hello", conversation: UUID | None = None, client_id: UUID | None = None) -> Opened:
-    return intake.send(user, client_id or uuid4(), conversation, text)
+def say(
+    user: Any, text: str = "Hello", conversation: UUID | None = None, client_id: UUID | None = None
+) -> AcceptedTurn:
+    return intake.accept_message(user, client_id or uuid4(), conversation, text)
 
 
-def finish(opened: Opened, text: str = "Hello to you", **fields: Any) -> None:
+def finish(opened: AcceptedTurn, text: str = "Hello to you", **fields: Any) -> None:
     Message.objects.filter(pk=opened.answer.pk).update(text=text, status="complete", **fields)
 
 
@@ -48,17 +50,17 @@ def test_the_next_message_follows_the_answer(alice: Any) -> None:
 def test_a_resend_with_the_same_client_id_changes_nothing(alice: Any) -> None:
     client_id = uuid4()
     first = say(alice, client_id=client_id)
-    again = intake.send(alice, client_id, None, "Hello")
-    in_place = intake.send(alice, client_id, first.conversation.pk, "Hello")
-    assert again.duplicate
-    assert in_place.duplicate
+    again = intake.accept_message(alice, client_id, None, "Hello")
+    in_place = intake.accept_message(alice, client_id, first.conversation.pk, "Hello")
+    assert again.is_duplicate
+    assert in_place.is_duplicate
     assert again.answer.pk == in_place.answer.pk == first.answer.pk
     assert (Conversation.objects.count(), Message.objects.count()) == (1, 2)
 
 
 def test_a_conversation_writes_one_answer_at_a_time(alice: Any) -> None:
     first = say(alice)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(TurnRejectedError) as refused:
         say(alice, "Quick!", first.conversation.pk)
     assert refused.value.code == "busy"
     assert Message.objects.count() == 2
@@ -80,7 +82,7 @@ def test_an_answer_whose_process_died_does_not_keep_its_conversation_busy(alice:
     [("", "empty"), (" \n\t", "empty"), ("a\x00b", "bad_text"), ("x" * 400_001, "too_long")],
 )
 def test_text_that_cannot_be_stored_is_refused_with_a_sentence(alice: Any, text: str, code: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(TurnRejectedError) as refused:
         say(alice, text)
     assert refused.value.code == code
     assert refused.value.sentence.endswith(".")
@@ -90,22 +92,22 @@ def test_text_that_cannot_be_stored_is_refused_with_a_sentence(alice: Any, text:
 @given(st.text(st.characters(exclude_categories=()), max_size=50))
 def test_any_text_is_stored_or_refused(text: str) -> None:
     if "\x00" in text or not text.strip():
-        with pytest.raises(Refused, match=r"NUL|nothing in this message"):
-            intake.checked_text(text)
+        with pytest.raises(TurnRejectedError, match=r"NUL|nothing in this message"):
+            intake.validate_text(text)
     else:
-        assert intake.checked_text(text).encode("utf-8")
+        assert intake.validate_text(text).encode("utf-8")
 
 
 def test_bob_cannot_write_into_or_retry_in_alices_conversation(alice: Any, bob: Any) -> None:
     opened = say(alice)
     finish(opened)
-    tries: list[Callable[[], Opened]] = [
+    tries: list[Callable[[], AcceptedTurn]] = [
         lambda: say(bob, "Hi", opened.conversation.pk),
-        lambda: intake.retry(bob, uuid4(), opened.answer.pk),
-        lambda: intake.go_on(bob, uuid4(), opened.answer.pk),
+        lambda: intake.accept_retry(bob, uuid4(), opened.answer.pk),
+        lambda: intake.accept_continue(bob, uuid4(), opened.answer.pk),
     ]
     for attempt in tries:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(TurnRejectedError) as refused:
             attempt()
         assert refused.value.code == "not_found"
     assert Message.objects.count() == 2
@@ -119,7 +121,7 @@ def test_the_same_client_id_of_two_people_is_two_messages(alice: Any, bob: Any) 
 def test_a_retry_is_a_new_branch_of_the_same_turn(alice: Any) -> None:
     first = say(alice)
     finish(first)
-    again = intake.retry(alice, uuid4(), first.answer.pk)
+    again = intake.accept_retry(alice, uuid4(), first.answer.pk)
     assert again.question.pk == first.question.pk
     assert again.answer.parent_id == first.question.pk
     assert (again.answer.turn, again.answer.seq) == (1, 3)
@@ -130,7 +132,7 @@ def test_a_retry_is_a_new_branch_of_the_same_turn(alice: Any) -> None:
 def test_going_on_is_a_turn_that_names_the_answer_it_continues(alice: Any) -> None:
     first = say(alice)
     finish(first)
-    more = intake.go_on(alice, uuid4(), first.answer.pk)
+    more = intake.accept_continue(alice, uuid4(), first.answer.pk)
     assert more.question.event_data == {"continues": first.answer.pk}
     assert more.question.turn == 2
 
@@ -142,7 +144,7 @@ def test_the_same_frame_from_two_sockets_at_once_is_one_message(alice: Any) -> N
     def send() -> None:
         together.wait()
         try:
-            results.append(intake.send(alice, client_id, None, "Hello"))
+            results.append(intake.accept_message(alice, client_id, None, "Hello"))
         finally:
             connection.close()
 
@@ -151,5 +153,5 @@ def test_the_same_frame_from_two_sockets_at_once_is_one_message(alice: Any) -> N
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(opened.duplicate for opened in results) == [False, True]
+    assert sorted(opened.is_duplicate for opened in results) == [False, True]
     assert (Conversation.objects.count(), Message.objects.count()) == (1, 2)

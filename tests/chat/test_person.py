@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation
-from chat.prompt.user_context import acquaintance, acquaintance_so_far, clock_lines, relationship_stage, stage_of
+from chat.prompt.user_context import acquaintance_so_far, load_relationship, relationship_stage, render_clock, stage_of
 from memory.models import Fact
 
 SignIn = Callable[[User], Client]
@@ -62,7 +62,7 @@ def test_only_ones_own_standing_conversations_and_active_facts_count(alice: User
     Conversation.objects.create(user=bob)
     for owner, status in ((alice, "active"), (alice, "proposed"), (alice, "rejected"), (bob, "active")):
         Fact.objects.create(user=owner, statement="So it is.", status=status)
-    known = acquaintance(this)
+    known = load_relationship(this)
     assert (known.sessions, known.last_session, known.facts) == (3, now, 1)
     assert acquaintance_so_far(alice).sessions == 3
     assert acquaintance_so_far(bob).facts == 1
@@ -78,7 +78,7 @@ def test_what_the_person_sets_is_told_whatever_has_grown(alice: User) -> None:
     assert stage_of(alice, known, now) is Stage.NEW
     alice.relationship_stage = "TRUSTED"
     assert stage_of(alice, known, now) is Stage.TRUSTED
-    assert "Relationship stage: TRUSTED" in clock_lines(alice, known, now).splitlines()
+    assert "Relationship stage: TRUSTED" in render_clock(alice, known, now).splitlines()
 
 
 def test_the_settings_show_the_stage_and_let_one_set_it(alice: User, bob: User, sign_in: SignIn) -> None:

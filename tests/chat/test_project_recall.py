@@ -17,15 +17,15 @@ from accounts.models import User
 from budget.planning.plan import Section
 from chat.models import Conversation, Message, Project
 from chat.projects import projects
-from chat.prompt.assemble import Compiled, compile_context
+from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.tools import run_tool
 from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import Opened, send
+from chat.turns.intake import AcceptedTurn, accept_message
 from memory.models import Boundary, Document, Episode, Fact
-from memory.retrieval.conversation_start import where_we_left
-from memory.retrieval.query import read
-from memory.retrieval.ranking import CALIBRATIONS, FITTING, PROFILES, PROJECT_BOOST, Ranked, rank
-from memory.retrieval.recall import Filters, recall
+from memory.retrieval.conversation_start import find_opening_memory
+from memory.retrieval.query import parse_question
+from memory.retrieval.ranking import CALIBRATIONS, FITTING, PROFILES, PROJECT_BOOST, RankedCandidate, rerank
+from memory.retrieval.recall import Filters, retrieve
 from tests.memory.test_ranking import NOW, candidate, passage, ranked
 from tests.memory.test_ranking import refs as order
 from tests.memory.test_retrieval import document, episode, refs, remember, talk, texts
@@ -69,11 +69,11 @@ parts = st.fixed_dictionaries(
 def test_belonging_lets_words_and_meaning_count_more_and_says_so_and_moves_no_floor(
     shared: dict[str, Any], name: str
 ) -> None:
-    asked, profile = read("Where do the roses stand?", (), NOW), replace(PROFILES[name], importance_boost=0.0)
+    asked, profile = parse_question("Where do the roses stand?", (), NOW), replace(PROFILES[name], importance_boost=0.0)
 
-    def scored(**more: Any) -> Ranked:
+    def scored(**more: Any) -> RankedCandidate:
         one = passage("message:1", "By the wall, I think.", **shared, **more)
-        (row,) = rank(asked, [one], profile, NOW, calibration=CALIBRATIONS["all-MiniLM-L6-v2"])
+        (row,) = rerank(asked, [one], profile, NOW, calibration=CALIBRATIONS["all-MiniLM-L6-v2"])
         return row
 
     outside, inside = scored(), scored(in_project=True)
@@ -102,7 +102,7 @@ def test_of_two_that_are_alike_the_projects_comes_first(others: list[dict[str, A
 @pytest.fixture
 def garden(alice: User, db: None) -> Project:
     """A project with one of everything, and the same about roses outside it."""
-    project = projects.make(alice, "Garden", "Answer as a gardener would.")
+    project = projects.create(alice, "Garden", "Answer as a gardener would.")
     inside, _ = talk(alice, "The roses need water.", "Indeed.")
     Conversation.objects.filter(messages__pk=inside).update(scope=project.path)
     conversation = Conversation.objects.get(messages__pk=inside)
@@ -126,7 +126,7 @@ OF_GARDEN = {
 
 
 def test_what_belongs_to_the_project_is_marked_in_every_kind_of_memory(garden: Project, alice: User) -> None:
-    found = recall(alice, "roses", now=NOW, top_k=20, project=garden.path)
+    found = retrieve(alice, "roses", now=NOW, top_k=20, project=garden.path)
 
     marked = {item.text for item in found.kept if item.parts.get("project") == 1}
     assert marked >= OF_GARDEN
@@ -135,44 +135,44 @@ def test_what_belongs_to_the_project_is_marked_in_every_kind_of_memory(garden: P
 
 
 def test_without_a_project_nothing_is_marked_and_the_order_is_as_ever(garden: Project, alice: User) -> None:
-    found = recall(alice, "roses", now=NOW, top_k=20)
+    found = retrieve(alice, "roses", now=NOW, top_k=20)
 
     assert not any("project" in item.parts for item in found.kept)
-    assert refs(found) == refs(recall(alice, "roses", now=NOW, top_k=20, project="/projects/none"))
+    assert refs(found) == refs(retrieve(alice, "roses", now=NOW, top_k=20, project="/projects/none"))
 
 
 def test_a_project_costs_no_statement_more(garden: Project, alice: User, django_assert_num_queries: Any) -> None:
-    recall(alice, "roses", now=NOW)
+    retrieve(alice, "roses", now=NOW)
     with django_assert_num_queries(2):
-        recall(alice, "roses", now=NOW)
+        retrieve(alice, "roses", now=NOW)
     with django_assert_num_queries(2):
-        recall(alice, "roses", now=NOW, project=garden.path, filters=Filters(scope=garden.path))
+        retrieve(alice, "roses", now=NOW, project=garden.path, filters=Filters(scope=garden.path))
 
 
 def test_somebody_elses_project_of_the_same_path_gives_nothing(garden: Project, bob: User) -> None:
-    projects.make(bob, "Garden")
+    projects.create(bob, "Garden")
 
     for filters in (Filters(), Filters(scope=GARDEN)):
-        found = recall(bob, "roses", now=NOW, project=GARDEN, filters=filters)
+        found = retrieve(bob, "roses", now=NOW, project=GARDEN, filters=filters)
         assert (found.kept, found.cut) == ((), ())
 
 
 # In a turn -------------------------------------------------------------------------------------------------------
 
 
-def begun(alice: User, project: Project, *, only: bool, said: str = "Where do the roses stand?") -> Opened:
-    opened = send(alice, uuid4(), None, said)
+def begun(alice: User, project: Project, *, only: bool, said: str = "Where do the roses stand?") -> AcceptedTurn:
+    opened = accept_message(alice, uuid4(), None, said)
     Conversation.objects.filter(pk=opened.conversation.pk).update(scope=project.path, only_project=only)
     conversation = Conversation.objects.get(pk=opened.conversation.pk)
     return replace(opened, conversation=conversation)
 
 
-def recalled(compiled: Compiled) -> list[str]:
+def recalled(compiled: AssembledPrompt) -> list[str]:
     return [piece.label for piece in compiled.fitted.kept if piece.section == Section.MEMORIES]
 
 
 def test_the_prompt_holds_the_projects_instructions_beside_the_role(garden: Project, alice: User) -> None:
-    compiled = compile_context(begun(alice, garden, only=False))
+    compiled = assemble_prompt(begun(alice, garden, only=False))
 
     system = "\n".join(block["text"] for block in compiled.request["system"])
     assert "# The project this conversation belongs to\nGarden\nAnswer as a gardener would." in system
@@ -183,13 +183,13 @@ def test_the_prompt_holds_the_projects_instructions_beside_the_role(garden: Proj
 def test_a_project_without_instructions_adds_nothing_to_the_prompt(garden: Project, alice: User) -> None:
     Project.objects.update(instructions="")
 
-    compiled = compile_context(begun(alice, garden, only=False))
+    compiled = assemble_prompt(begun(alice, garden, only=False))
 
     assert Section.ROLE not in {piece.section for piece in compiled.fitted.kept}
 
 
 def test_a_turn_recalls_its_project_first_and_the_receipt_says_why(garden: Project, alice: User) -> None:
-    compiled = compile_context(begun(alice, garden, only=False))
+    compiled = assemble_prompt(begun(alice, garden, only=False))
 
     memories = [piece for piece in compiled.fitted.kept if piece.section == Section.MEMORIES]
     assert memories[0].label in OF_GARDEN
@@ -200,11 +200,11 @@ def test_only_this_project_leaves_all_else_out_of_the_prompt(garden: Project, al
     Boundary.objects.create(user=alice, text="No jokes about spiders.")
     remember(alice, "The user is called Alice.", key="identity:name", importance=0.9)
 
-    compiled = compile_context(begun(alice, garden, only=True))
+    compiled = assemble_prompt(begun(alice, garden, only=True))
 
     assert recalled(compiled)
     assert set(recalled(compiled)) <= OF_GARDEN
-    left_out = {cut.piece.label for cut in compiled.not_taken}
+    left_out = {cut.piece.label for cut in compiled.omitted}
     assert not left_out & {ELSEWHERE, "The user paints roses in oil."}, "not even as a candidate"
     system = "\n".join(block["text"] for block in compiled.request["system"])
     assert "No jokes about spiders." in system, "boundaries stand always"
@@ -217,8 +217,8 @@ def test_where_one_left_is_told_from_the_project_first_or_only(garden: Project, 
     episode(alice, "The boiler broke", "The boiler broke and Anna repaired it.", happened_at=now, significance=0.9)
     hello = "What shall we do about the compost heap today?"
 
-    first = compile_context(begun(alice, garden, only=False, said=hello))
-    only = compile_context(begun(alice, garden, only=True, said=hello))
+    first = assemble_prompt(begun(alice, garden, only=False, said=hello))
+    only = assemble_prompt(begun(alice, garden, only=True, said=hello))
 
     assert "The boiler broke and Anna repaired it." in recalled(first), "nothing was going on in the project"
     assert "The boiler broke and Anna repaired it." not in recalled(only)
@@ -227,7 +227,7 @@ def test_where_one_left_is_told_from_the_project_first_or_only(garden: Project, 
     earlier = now - timedelta(days=2)
     episode(alice, "Compost", "A heap was begun.", happened_at=earlier, significance=0.8, conversation=inside)
     for is_only in (False, True):
-        begins_with = where_we_left(alice, now, project=garden.path, only_project=is_only)
+        begins_with = find_opening_memory(alice, now, project=garden.path, only_project=is_only)
         assert begins_with is not None
         assert begins_with.text == "A heap was begun."
 
@@ -235,7 +235,7 @@ def test_where_one_left_is_told_from_the_project_first_or_only(garden: Project, 
 # The model's own tools -------------------------------------------------------------------------------------------
 
 
-def used(opened: Opened, name: str, **given_to_it: Any) -> str:
+def used(opened: AcceptedTurn, name: str, **given_to_it: Any) -> str:
     call = ToolUse("1", name, given_to_it)
     run_tool(opened, call)
     return call.result
@@ -299,6 +299,6 @@ def test_an_answer_is_not_recalled_from_a_conversation_that_left_the_project(gar
     moved = Message.objects.get(text="The roses need water.").conversation_id
     Conversation.objects.filter(pk=moved).update(scope="")
 
-    found = recall(alice, "roses", now=NOW, top_k=20, filters=Filters(scope=garden.path))
+    found = retrieve(alice, "roses", now=NOW, top_k=20, filters=Filters(scope=garden.path))
 
     assert texts(found) == ["Roses stand along the wall."]

@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from chat.conversations.options import Choices, NotThere, beginning
+from chat.conversations.options import ConversationOptions, OptionNotFoundError, initial_fields
 from chat.models import Conversation, Project
 from chat.projects import projects, roles
-from chat.projects.undo_tokens import GoneForGood
-from chat.turns.intake import Refused, send
+from chat.projects.undo_tokens import UndoExpiredError
+from chat.turns.intake import TurnRejectedError, accept_message
 from memory.documents import revisions, tree
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target
@@ -55,7 +55,7 @@ def paths(user: User) -> list[str]:
     ],
 )
 def test_a_project_gets_a_folder_of_its_own_named_after_it(alice: User, names: list[str], folders: list[str]) -> None:
-    assert [projects.make(alice, name).path for name in names] == folders
+    assert [projects.create(alice, name).path for name in names] == folders
 
 
 def test_a_folder_that_has_no_project_yet_is_taken_with_what_is_in_it(her: Client, alice: User) -> None:
@@ -66,16 +66,16 @@ def test_a_folder_that_has_no_project_yet_is_taken_with_what_is_in_it(her: Clien
     her.post(reverse("projects"), {"name": "garden"})
 
     assert Project.objects.get().path == "/projects/Garden"
-    assert projects.make(alice, "Garden").path == "/projects/garden-2"
+    assert projects.create(alice, "Garden").path == "/projects/garden-2"
     assert projects.folders_without_project(alice) == []
 
 
 def test_two_people_have_folders_of_the_same_name(alice: User, bob: User) -> None:
-    assert projects.make(alice, "Garden").path == projects.make(bob, "Garden").path
+    assert projects.create(alice, "Garden").path == projects.create(bob, "Garden").path
 
 
 def test_another_name_moves_the_folder_the_conversations_and_the_files_on_their_way(her: Client, alice: User) -> None:
-    project = projects.make(alice, "Garden", "Be a gardener.")
+    project = projects.create(alice, "Garden", "Be a gardener.")
     document(alice, "/projects/garden/beds/roses")
     document(alice, "/projects/garden2/other")
     inside, outside = (Conversation.objects.create(user=alice, scope=scope) for scope in (project.path, "/projects/x"))
@@ -91,33 +91,33 @@ def test_another_name_moves_the_folder_the_conversations_and_the_files_on_their_
 
 
 def test_a_project_without_documents_is_renamed_as_well(alice: User) -> None:
-    project = projects.make(alice, "Garden")
+    project = projects.create(alice, "Garden")
     conversation = Conversation.objects.create(user=alice, scope=project.path)
 
-    projects.change(project, "Allotment", "", only_project=False)
+    projects.update(project, "Allotment", "", only_project=False)
 
     conversation.refresh_from_db()
     assert project.path == conversation.scope == "/projects/allotment"
 
 
 def test_a_rename_never_mixes_two_folders(alice: User) -> None:
-    project = projects.make(alice, "Garden")
+    project = projects.create(alice, "Garden")
     document(alice, "/projects/garden/plan")
     document(alice, "/projects/Allotment/plan")
 
-    projects.change(project, "Allotment", "", only_project=False)
+    projects.update(project, "Allotment", "", only_project=False)
 
     assert paths(alice) == ["/projects/Allotment/plan", "/projects/allotment-2/plan"]
 
 
 def test_a_change_of_case_alone_moves_nothing(alice: User) -> None:
-    project = projects.make(alice, "garden")
+    project = projects.create(alice, "garden")
 
-    assert projects.change(project, "Garden", "", only_project=False).path == "/projects/garden"
+    assert projects.update(project, "Garden", "", only_project=False).path == "/projects/garden"
 
 
 def test_who_moves_the_folder_among_the_documents_moves_the_project(her: Client, alice: User, bob: User) -> None:
-    project, his = projects.make(alice, "Garden"), projects.make(bob, "Garden")
+    project, his = projects.create(alice, "Garden"), projects.create(bob, "Garden")
     conversation = Conversation.objects.create(user=alice, scope=project.path)
     document(alice, "/projects/garden/plan")
 
@@ -131,7 +131,7 @@ def test_who_moves_the_folder_among_the_documents_moves_the_project(her: Client,
 
 
 def test_a_folder_moved_into_another_projects_leaves_both_projects_where_they_are(alice: User) -> None:
-    garden, house = projects.make(alice, "Garden"), projects.make(alice, "House")
+    garden, house = projects.create(alice, "Garden"), projects.create(alice, "House")
     document(alice, "/projects/garden/plan")
 
     tree.move(alice, "/projects/garden", "/projects/house")
@@ -166,7 +166,7 @@ def test_what_cannot_be_kept_is_said(her: Client, fields: dict[str, str], senten
 
 
 def test_its_page_lists_its_documents_and_conversations_and_no_others(her: Client, alice: User, bob: User) -> None:
-    project = projects.make(alice, "Garden")
+    project = projects.create(alice, "Garden")
     document(alice, "/projects/garden/beds/roses")
     document(alice, "/projects/garden2/tulips")
     for user, scope, title in (
@@ -186,7 +186,7 @@ def test_its_page_lists_its_documents_and_conversations_and_no_others(her: Clien
 def test_files_are_uploaded_into_its_folder(
     her: Client, alice: User, queued: list[Any], django_capture_on_commit_callbacks: Any
 ) -> None:
-    project = projects.make(alice, "Garden")
+    project = projects.create(alice, "Garden")
     files = [SimpleUploadedFile("roses.txt", b"Roses want sun."), SimpleUploadedFile("rose.png", b"\x89PNG")]
 
     with django_capture_on_commit_callbacks(execute=True):
@@ -203,7 +203,7 @@ def test_files_are_uploaded_into_its_folder(
 
 
 def test_a_project_put_away_is_offered_no_more_and_keeps_what_it_has(her: Client, alice: User) -> None:
-    project = projects.make(alice, "Garden")
+    project = projects.create(alice, "Garden")
     conversation = Conversation.objects.create(user=alice, scope=project.path)
     address = reverse("archive_project", args=[project.pk])
 
@@ -217,7 +217,7 @@ def test_a_project_put_away_is_offered_no_more_and_keeps_what_it_has(her: Client
 
 
 def test_deleting_leaves_documents_and_conversations_and_can_be_undone(her: Client, alice: User) -> None:
-    project = projects.make(alice, "Garden", "Be a gardener.", only_project=True)
+    project = projects.create(alice, "Garden", "Be a gardener.", only_project=True)
     document(alice, "/projects/garden/plan")
     only = Conversation.objects.create(user=alice, scope=project.path, only_project=True)
     first = Conversation.objects.create(user=alice, scope=project.path)
@@ -244,24 +244,28 @@ def test_deleting_leaves_documents_and_conversations_and_can_be_undone(her: Clie
 
 
 def test_undoing_is_refused_where_the_folder_has_another_project_or_it_is_anothers(alice: User, bob: User) -> None:
-    token = projects.remove(projects.make(alice, "Garden"))
-    with pytest.raises(GoneForGood):
-        projects.bring_back(bob, token)
-    projects.make(alice, "Garden")
+    token = projects.remove(projects.create(alice, "Garden"))
+    with pytest.raises(UndoExpiredError):
+        projects.restore(bob, token)
+    projects.create(alice, "Garden")
 
-    with pytest.raises(GoneForGood, match="has a project"):
-        projects.bring_back(alice, token)
+    with pytest.raises(UndoExpiredError, match="has a project"):
+        projects.restore(alice, token)
 
 
 # Its conversations -----------------------------------------------------------------------------------------------
 
 
 def test_a_new_conversation_begins_in_the_project_that_was_chosen(alice: User) -> None:
-    project = projects.make(alice, "Garden", only_project=True)
+    project = projects.create(alice, "Garden", only_project=True)
 
-    by_default = send(alice, uuid4(), None, "Hello", chosen=Choices(project=project.pk)).conversation
-    otherwise = send(alice, uuid4(), None, "Hello", chosen=Choices(project=project.pk, only_project=False)).conversation
-    without = send(alice, uuid4(), None, "Hello", chosen=Choices(only_project=True)).conversation
+    by_default = accept_message(
+        alice, uuid4(), None, "Hello", chosen=ConversationOptions(project=project.pk)
+    ).conversation
+    otherwise = accept_message(
+        alice, uuid4(), None, "Hello", chosen=ConversationOptions(project=project.pk, only_project=False)
+    ).conversation
+    without = accept_message(alice, uuid4(), None, "Hello", chosen=ConversationOptions(only_project=True)).conversation
 
     assert (by_default.scope, by_default.only_project) == ("/projects/garden", True)
     assert (otherwise.scope, otherwise.only_project) == ("/projects/garden", False)
@@ -269,19 +273,19 @@ def test_a_new_conversation_begins_in_the_project_that_was_chosen(alice: User) -
 
 
 def test_nobody_begins_in_a_project_of_somebody_else(alice: User, bob: User) -> None:
-    project = projects.make(bob, "Garden")
+    project = projects.create(bob, "Garden")
 
-    with pytest.raises(Refused) as refused:
-        send(alice, uuid4(), None, "Hello", chosen=Choices(project=project.pk))
-    with pytest.raises(NotThere):
-        beginning(alice, Choices(project=10**12))
+    with pytest.raises(TurnRejectedError) as refused:
+        accept_message(alice, uuid4(), None, "Hello", chosen=ConversationOptions(project=project.pk))
+    with pytest.raises(OptionNotFoundError):
+        initial_fields(alice, ConversationOptions(project=10**12))
 
     assert refused.value.code == "not_found"
     assert not Conversation.objects.exists()
 
 
 def test_the_link_of_a_project_preselects_it_with_its_way_of_recalling(her: Client, alice: User, bob: User) -> None:
-    project, his = projects.make(alice, "Garden", only_project=True), projects.make(bob, "House")
+    project, his = projects.create(alice, "Garden", only_project=True), projects.create(bob, "House")
 
     page = her.get(reverse("new"), {"project": project.pk}).content.decode()
 
@@ -291,7 +295,7 @@ def test_the_link_of_a_project_preselects_it_with_its_way_of_recalling(her: Clie
 
 
 def test_the_header_shows_the_project_as_a_chip_that_leads_to_it(her: Client, alice: User) -> None:
-    project = projects.make(alice, "Garden")
+    project = projects.create(alice, "Garden")
     conversation = Conversation.objects.create(user=alice, scope=project.path, only_project=True)
 
     page = her.get(reverse("conversation", args=[conversation.pk])).content.decode()
@@ -302,7 +306,7 @@ def test_the_header_shows_the_project_as_a_chip_that_leads_to_it(her: Client, al
 
 
 def test_a_conversation_is_given_to_a_project_and_taken_out_again_in_its_menu(her: Client, alice: User) -> None:
-    project = projects.make(alice, "Garden", "Be a gardener.")
+    project = projects.create(alice, "Garden", "Be a gardener.")
     conversation = begin(alice, numbered(1))
     address = reverse("conversation_choices", args=[conversation.pk])
 
@@ -318,7 +322,7 @@ def test_a_conversation_is_given_to_a_project_and_taken_out_again_in_its_menu(he
 
 
 def test_another_way_of_recalling_leaves_the_cache_as_it_is_and_says_no_other(her: Client, alice: User) -> None:
-    project = projects.make(alice, "Garden", "Be a gardener.")
+    project = projects.create(alice, "Garden", "Be a gardener.")
     conversation = begin(alice, numbered(1))
     Conversation.objects.filter(pk=conversation.pk).update(scope=project.path)
     address = reverse("conversation_choices", args=[conversation.pk])
@@ -356,8 +360,8 @@ def test_a_forgotten_name_leaves_the_folder_of_a_project_and_all_that_names_it(a
 
 def test_a_forgotten_text_leaves_the_instructions_of_a_project_and_of_a_role(alice: User) -> None:
     secret = "The user's sister is called Brunhilde."
-    project = projects.make(alice, "Move", f"Plan it. {secret} Be brief.")
-    role = roles.make(alice, "Planner", f"{secret} Be brief.")
+    project = projects.create(alice, "Move", f"Plan it. {secret} Be brief.")
+    role = roles.create(alice, "Planner", f"{secret} Be brief.")
 
     forgotten(alice, secret)
 

@@ -14,17 +14,17 @@ from accounts.models import User
 from budget.models import Receipt
 from budget.planning.plan import STANDARD, Section, resolve
 from chat.compaction.segments import keep_long_results
-from chat.ingest.source import Conversations
+from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
 from chat.prompt import inputs
-from chat.prompt.assemble import compile_known, weigh
+from chat.prompt.assemble import assemble_from_inputs, measure_pieces
 from chat.tools import run_tool
-from chat.tools.knowledge import brought
+from chat.tools.knowledge import refs_in_result
 from chat.turns import intake
 from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import Opened
+from chat.turns.intake import AcceptedTurn
 from memory.documents import revisions
-from memory.index.indexer import embed_waiting, index_document
+from memory.index.indexer import embed_pending, index_document
 from memory.models import Document, Episode, Fact
 from tests.chat.conftest import Frame, Provider, Tabs
 from tests.memory.test_indexing import said
@@ -44,8 +44,8 @@ def recalled(provider: Provider) -> list[Frame]:
 
 @sync_to_async
 def earlier(user: User, *lines: tuple[Any, str]) -> list[int]:
-    messages = Conversations().store(user, "Instruments", said(*lines))
-    embed_waiting()
+    messages = ChatSource().import_conversation(user, "Instruments", said(*lines))
+    embed_pending()
     return messages
 
 
@@ -79,7 +79,7 @@ def told_in_a_line(user: User) -> Fact:
     text = f"- Plays the cello on Mondays. ^fact-{fact.pk}"
     document = Document.objects.create(user=user, path="/profile/preferences", title="What you like", text=text)
     index_document(document)
-    embed_waiting()
+    embed_pending()
     return fact
 
 
@@ -126,10 +126,10 @@ def test_a_line_that_is_not_sure_of_its_place_is_told_once_whether_it_finds_one_
     borrowing = replace(plan, ceilings={**plan.ceilings, Section.PROFILE: 1})
     monkeypatch.setattr(inputs, "plan_for", lambda user, window: borrowing)
     fact = async_to_sync(told_in_a_line)(alice)
-    known = inputs.gather(intake.send(alice, uuid4(), None, "When do I play the cello?"))
-    wanted = sum(one.piece.tokens for one in weigh(known))
+    known = inputs.load_prompt_inputs(intake.accept_message(alice, uuid4(), None, "When do I play the cello?"))
+    wanted = sum(one.piece.tokens for one in measure_pieces(known))
 
-    compiled = compile_known(known, 0.0, replace(borrowing, total=wanted + plan.output_reserve - missing))
+    compiled = assemble_from_inputs(known, 0.0, replace(borrowing, total=wanted + plan.output_reserve - missing))
 
     assert [piece.section for piece in compiled.fitted.kept if piece.ref == fact.ref] == [where]
     assert json.dumps(compiled.request).count("lays the cello on Mondays") == 1
@@ -183,7 +183,7 @@ def use(user: User, name: str, **given: Any) -> ToolUse:
     question = Message.objects.create(seq=1, role="user", event_type="user_message", text="Hm?", **common)
     answer = Message.objects.create(seq=2, role="assistant", event_type="assistant_response", **common)
     call = ToolUse("toolu_1", name, given)
-    run_tool(Opened(conversation, question, answer, created=True, duplicate=False), call)
+    run_tool(AcceptedTurn(conversation, question, answer, created=True, is_duplicate=False), call)
     return call
 
 
@@ -212,7 +212,7 @@ async def test_what_a_tool_returned_can_be_opened_in_a_later_turn_by_the_line_th
     first, second = [result.text async for result in results]
     assert json.loads(second)["text"] == first
     assert CELLO in first
-    assert brought(second) == brought(first) != set()
+    assert refs_in_result(second) == refs_in_result(first) != set()
     elsewhere = await sync_to_async(use)(alice, "read_document", path=kept_at)
     strangers = await sync_to_async(use)(bob, "read_document", path=kept_at)
     assert elsewhere.is_error, "a result belongs to its conversation"
@@ -240,7 +240,7 @@ async def test_a_long_result_that_was_moved_into_a_document_is_opened_there(
     conversation = await Conversation.objects.select_related("user").aget(pk=done["conversation"])
     assert await sync_to_async(keep_long_results)(conversation) == 1
 
-    opened = Opened(conversation, result, result, created=True, duplicate=False)
+    opened = AcceptedTurn(conversation, result, result, created=True, is_duplicate=False)
     call = ToolUse("toolu_1", "read_document", {"path": f"result:{done['message']}.1"})
     await sync_to_async(run_tool)(opened, call)
 
@@ -256,11 +256,11 @@ def library(alice: User) -> None:
         ("/reference/kitchen", "# Sauces\n\nGarlic burns easily, so add it late to the pan."),
     ):
         index_document(revisions.save(alice, path, text, started_from=0))
-    embed_waiting()
+    embed_pending()
 
 
 def test_search_conversation_finds_passages_and_says_who_said_them(alice: User) -> None:
-    Conversations().store(alice, "Instruments", said(("user", CELLO), ("assistant", "What a find.")))
+    ChatSource().import_conversation(alice, "Instruments", said(("user", CELLO), ("assistant", "What a find.")))
 
     found = results(use(alice, "search_conversation", query="cello from Cremona"))
 
@@ -301,7 +301,7 @@ def test_a_wrong_search_is_answered_with_a_sentence(alice: User, given: Frame, s
 
 
 def test_bobs_tools_find_nothing_that_alice_said_or_wrote(alice: User, bob: User, library: None) -> None:
-    Conversations().store(alice, "Instruments", said(("user", CELLO)))
+    ChatSource().import_conversation(alice, "Instruments", said(("user", CELLO)))
 
     assert results(use(bob, "search_conversation", query="cello from Cremona")) == []
     assert results(use(bob, "search_knowledge", query="garlic")) == []

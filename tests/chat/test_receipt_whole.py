@@ -9,11 +9,11 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 
 from budget.models import Receipt
-from chat.ingest.source import Conversations
-from chat.prompt.assemble import Compiled, compile_context
+from chat.ingest.source import ChatSource
+from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.turns import intake
-from memory.index.indexer import embed_waiting
-from memory.retrieval.recall import recall
+from memory.index.indexer import embed_pending
+from memory.retrieval.recall import retrieve
 from tests.chat.conftest import Provider, Tabs
 from tests.memory.test_indexing import said
 
@@ -23,8 +23,10 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @sync_to_async
 def memories(user: Any) -> None:
     for number in range(8):
-        Conversations().store(user, f"Talk {number}", said(("user", f"My cello number {number} comes from Cremona.")))
-    embed_waiting()
+        ChatSource().import_conversation(
+            user, f"Talk {number}", said(("user", f"My cello number {number} comes from Cremona."))
+        )
+    embed_pending()
 
 
 async def a_receipt(user: Any, tabs: Tabs, provider: Provider) -> Receipt:
@@ -88,14 +90,14 @@ def test_a_tighter_top_k_lowers_the_prompt_by_just_the_memories_it_leaves_out(
 ) -> None:
     """Seed 003: “Tightening RAG_FINAL_TOP_K reduces prompt tokens predictably.”"""
     async_to_sync(memories)(alice)
-    opened = intake.send(alice, uuid4(), None, "Where do my cellos come from?")
+    opened = intake.accept_message(alice, uuid4(), None, "Where do my cellos come from?")
     opened.conversation.user = alice
 
-    defaults = recall.__kwdefaults__ or {}
+    defaults = retrieve.__kwdefaults__ or {}
 
-    def compiled_with(top_k: int) -> Compiled:
+    def compiled_with(top_k: int) -> AssembledPrompt:
         monkeypatch.setitem(defaults, "top_k", top_k)  # what RAG_FINAL_TOP_K sets at the start
-        return compile_context(opened)
+        return assemble_prompt(opened)
 
     whole = compiled_with(5)
     best_first = [piece.tokens for piece in whole.fitted.kept if piece.section == "memories"]

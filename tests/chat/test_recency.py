@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.tools.recency_cues import asks_for_news
+from chat.tools.recency_cues import needs_web_search
 
 NEWS = [
     "What is the latest version of Django?",
@@ -42,18 +42,18 @@ NOT_NEWS = [
 
 @pytest.mark.parametrize("message", NEWS)
 def test_a_question_about_what_is_new_has_a_cue(message: str) -> None:
-    assert asks_for_news(message)
+    assert needs_web_search(message)
 
 
 @pytest.mark.parametrize("message", NOT_NEWS)
 def test_anything_else_has_none(message: str) -> None:
-    assert not asks_for_news(message)
+    assert not needs_web_search(message)
 
 
 def test_the_cue_and_the_question_stand_in_one_sentence() -> None:
-    assert not asks_for_news("The latest release came out. Where does Anna live?")
-    assert asks_for_news("I installed Django. Which is the latest release?")
+    assert not needs_web_search("The latest release came out. Where does Anna live?")
+    assert needs_web_search("I installed Django. Which is the latest release?")
 
 
 def test_a_long_paste_is_read_quickly() -> None:
-    assert not asks_for_news("it is what it is " * 30_000)
+    assert not needs_web_search("it is what it is " * 30_000)

@@ -17,7 +17,7 @@ from budget.receipts.retention import remove_cut, remove_words
 from chat.models import Conversation, Message, Role, Segment
 from chat.prompt.replay import FIRST_REMOVED, FORGOTTEN, NO_INGREDIENTS, OTHER_WORDING, WORDS_REMOVED, replay
 from memory.documents import revisions
-from memory.index.indexer import embed_waiting
+from memory.index.indexer import embed_pending
 from memory.models import Boundary
 from tests.chat.conftest import Provider, Tabs
 from tests.chat.long_talk import fold
@@ -36,13 +36,13 @@ def receipt_of(message: int) -> Receipt:
 @sync_to_async
 def prepare(user: Any) -> None:
     """Something of everything: boundaries, a profile, memories from elsewhere."""
-    from chat.ingest.source import Conversations
+    from chat.ingest.source import ChatSource
 
     Boundary.objects.create(text="Never give medical doses.")
     Boundary.objects.create(user=user, text="Do not mention my former employer.")
     revisions.save(user, "/profile/goals", "- play the first suite by spring\n- learn Italian", started_from=0)
-    Conversations().store(user, "Instruments", said(("user", CELLO)))
-    embed_waiting()
+    ChatSource().import_conversation(user, "Instruments", said(("user", CELLO)))
+    embed_pending()
 
 
 @sync_to_async

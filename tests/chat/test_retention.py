@@ -21,16 +21,16 @@ from budget.planning.fit import Cut, Piece
 from budget.planning.plan import Section
 from budget.planning.what_if import NOT_LISTED, pieces_of, preview
 from budget.receipts import memory_cost, memory_use
-from budget.receipts.forgetting import carried
-from budget.receipts.record import Ending, book
+from budget.receipts.forgetting import answers_using
+from budget.receipts.record import TurnOutcome, finalize_receipt
 from budget.receipts.retention import REMOVED
 from chat import tasks
 from chat.conversations import retention, trash
 from chat.conversations.retention import What
 from chat.models import Attachment, Conversation, Message, Segment
-from chat.prompt.ablation import leavable
+from chat.prompt.ablation import excludable_items
 from memory.documents import artifacts, revisions
-from memory.forget_epoch import hold
+from memory.forget_epoch import lock_user
 from memory.forgetting.execute import forget
 from memory.forgetting.execute import preview as would_go
 from memory.forgetting.targets import Target
@@ -77,7 +77,9 @@ def answered(user: Any, days: float) -> Receipt:
     receipt = draft_for(answer, not_taken=(near,), snapshot_id=snapshot.pk)
     receipt.ingredients = {"contents": {"recalled": [SISTER]}, "unlisted": 7}
     receipt.prefix = {"parts": {"system": 900}, "variance": 0.0}
-    book(receipt, Ending(Receipt.State.COMPLETE, [Figures(input=300, cache_read=70, output=20)], "In Lisbon."))
+    finalize_receipt(
+        receipt, TurnOutcome(Receipt.State.COMPLETE, [Figures(input=300, cache_read=70, output=20)], "In Lisbon.")
+    )
     Message.objects.filter(pk=answer.pk).update(status="complete")
     Receipt.objects.filter(pk=receipt.pk).update(created_at=ago(days))
     ProfileSnapshot.objects.filter(pk=snapshot.pk).update(created_at=ago(days))
@@ -199,7 +201,7 @@ def test_what_another_plan_would_do_admits_that_it_cannot_tell_what_would_come_b
 @pytest.mark.django_db(transaction=True)
 def test_it_waits_for_a_forgetting_of_the_same_person(alice: User, bob: User, elsewhere: Any) -> None:
     hers, his = answered(alice, 91), answered(bob, 91)
-    elsewhere(lambda: hold(alice.pk))
+    elsewhere(lambda: lock_user(alice.pk))
     finished = threading.Event()
 
     def remove() -> None:
@@ -257,7 +259,7 @@ def test_what_was_used_and_what_memories_cost_does_not_change(alice: Any, keep: 
             list(UsageDay.objects.values()),
             sorted(spent, key=lambda one: one.ref),
             turns,
-            live.now(alice, again(old)).lines,
+            live.build_live_status(alice, again(old)).lines,
             memory_use.tally(alice, "fact:12"),
         )
 
@@ -289,14 +291,14 @@ def test_the_page_of_a_receipt_without_words_says_so_and_offers_nothing_it_canno
 ) -> None:
     keep(What.RECEIPTS, 30)
     old = answered(alice, 31)
-    assert "fact:12" in leavable(old)
+    assert "fact:12" in excludable_items(old)
     apply(What.RECEIPTS)
     client = sign_in(alice)
     page = client.get(reverse("receipt", args=[old.message_id])).content.decode()
     assert "Mary lives in Lisbon" not in page
     assert "was removed after 30 days" in page
     assert "Answer without this" not in page
-    assert leavable(again(old)) == {}
+    assert excludable_items(again(old)) == {}
     assert client.get(reverse("memory:why", args=[old.message_id, "fact:12"])).status_code == 200
     told = client.get(f"/api/v1/budget/receipts/{old.message_id}").json()
     assert (told["words_kept_days"], told["cut_kept_days"], told["unlisted"]) == (30, 30, 7)
@@ -309,7 +311,7 @@ def test_forgetting_still_finds_the_answers_that_a_memory_stood_in(alice: Any, b
     items = [{**item, "ref": fact.ref if item["ref"] == "fact:12" else item["ref"]} for item in old.items]
     Receipt.objects.filter(pk=old.pk).update(items=items)
     apply(What.RECEIPTS)
-    assert carried(alice, [fact.ref]) == {old.message_id: True}
+    assert answers_using(alice, [fact.ref]) == {old.message_id: True}
 
     target = Target(Forgetting.What.FACT, str(fact.pk))
     forget(alice, target, by=alice, expected=would_go(alice, target).fingerprint)
@@ -333,10 +335,10 @@ def talk(user: Any, days: float, **fields: Any) -> Conversation:
         user=user, statement="The user's cousin lives in Zanzibar.", quote=question.text, message=question,
         status="active", source="stated", accepted_at=timezone.now(),
     )  # fmt: skip
-    artifacts.keep_artifact(user, str(made.pk), "web_search 1", "Long.")
+    artifacts.store_artifact(user, str(made.pk), "web_search 1", "Long.")
     origin = revisions.Origin(Document.Source.LIBRARIAN, f"conversation:{made.pk}")
     revisions.add(user, f"/conversations/{made.pk}", "They spoke of cousins.", "librarian", origin)
-    book(draft_for(answer), Ending(Receipt.State.COMPLETE, [Figures(input=10)], "How lovely."))
+    finalize_receipt(draft_for(answer), TurnOutcome(Receipt.State.COMPLETE, [Figures(input=10)], "How lovely."))
     Conversation.objects.filter(pk=made.pk).update(last_activity_at=ago(days))
     return made
 

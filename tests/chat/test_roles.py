@@ -12,13 +12,13 @@ from django.urls import reverse
 
 from accounts.models import User
 from budget.planning.plan import Section
-from chat.conversations.options import WRITES_CACHE_ANEW, Choices
+from chat.conversations.options import WRITES_CACHE_ANEW, ConversationOptions
 from chat.models import Conversation, Role
 from chat.projects import roles
 from chat.projects.roles import EXAMPLES, NameTaken
-from chat.projects.undo_tokens import GoneForGood, sealed
-from chat.prompt.assemble import compile_context
-from chat.turns.intake import send
+from chat.projects.undo_tokens import UndoExpiredError, sign_undo
+from chat.prompt.assemble import assemble_prompt
+from chat.turns.intake import accept_message
 from tests.chat.long_talk import ask, begin, numbered
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
@@ -44,7 +44,7 @@ def system_of(request: dict[str, Any]) -> str:
 
 
 def test_the_prompt_says_the_roles_name_and_what_it_tells(alice: User) -> None:
-    role = roles.make(alice, TEACHER, "Correct two mistakes at most.")
+    role = roles.create(alice, TEACHER, "Correct two mistakes at most.")
     conversation = begin(alice, numbered(1))
     Conversation.objects.filter(pk=conversation.pk).update(role=role)
 
@@ -56,7 +56,7 @@ def test_the_prompt_says_the_roles_name_and_what_it_tells(alice: User) -> None:
 
 
 def test_an_edited_role_is_told_in_the_next_answer(alice: User) -> None:
-    role = roles.make(alice, TEACHER, "Correct two mistakes at most.")
+    role = roles.create(alice, TEACHER, "Correct two mistakes at most.")
     conversation = begin(alice, numbered(1))
     Conversation.objects.filter(pk=conversation.pk).update(role=role)
 
@@ -89,7 +89,7 @@ def test_an_example_is_copied_by_its_button(her: Client, alice: User) -> None:
 
 
 def test_each_change_counts_the_version_up_and_no_change_does_not(her: Client, alice: User) -> None:
-    role = roles.make(alice, TEACHER, "Be patient.")
+    role = roles.create(alice, TEACHER, "Be patient.")
     address = reverse("role", args=[role.pk])
 
     for instructions in ("Be very patient.", "Be very patient.", "Be strict."):
@@ -111,7 +111,7 @@ def test_each_change_counts_the_version_up_and_no_change_does_not(her: Client, a
 def test_what_cannot_be_kept_is_said_and_stays_in_the_form(
     her: Client, alice: User, fields: dict[str, str], sentence: str, status: int
 ) -> None:
-    roles.make(alice, TEACHER, "Be patient.")
+    roles.create(alice, TEACHER, "Be patient.")
 
     response = her.post(reverse("roles"), fields)
 
@@ -122,18 +122,18 @@ def test_what_cannot_be_kept_is_said_and_stays_in_the_form(
 
 
 def test_two_people_may_have_a_role_of_the_same_name(alice: User, bob: User) -> None:
-    roles.make(alice, TEACHER, "Hers.")
-    roles.make(bob, TEACHER, "His.")
+    roles.create(alice, TEACHER, "Hers.")
+    roles.create(bob, TEACHER, "His.")
 
     with pytest.raises(NameTaken):
-        roles.make(bob, TEACHER, "His second.")
+        roles.create(bob, TEACHER, "His second.")
 
 
 # Deleting --------------------------------------------------------------------------------------------------------
 
 
 def test_a_deleted_role_comes_back_as_it_was_with_its_conversations(her: Client, alice: User) -> None:
-    role = roles.edit(roles.make(alice, TEACHER, "Be patient."), TEACHER, "Be strict.")
+    role = roles.edit(roles.create(alice, TEACHER, "Be patient."), TEACHER, "Be strict.")
     hers = Conversation.objects.create(user=alice, role=role)
     page = her.post(reverse("delete_role", args=[role.pk])).content.decode()
     hers.refresh_from_db()
@@ -150,31 +150,36 @@ def test_a_deleted_role_comes_back_as_it_was_with_its_conversations(her: Client,
 
 
 def test_a_role_given_meanwhile_is_not_taken_away_by_undoing(alice: User) -> None:
-    role, other = roles.make(alice, TEACHER, "Be patient."), roles.make(alice, "Critic", "Be strict.")
+    role, other = roles.create(alice, TEACHER, "Be patient."), roles.create(alice, "Critic", "Be strict.")
     conversation = Conversation.objects.create(user=alice, role=role)
     token = roles.remove(role)
     Conversation.objects.filter(pk=conversation.pk).update(role=other)
 
-    roles.bring_back(alice, token)
+    roles.restore(alice, token)
 
     conversation.refresh_from_db()
     assert conversation.role == other
 
 
 def test_nobody_brings_back_what_is_anothers_or_was_never_there(alice: User, bob: User) -> None:
-    token = roles.remove(roles.make(alice, TEACHER, "Be patient."))
+    token = roles.remove(roles.create(alice, TEACHER, "Be patient."))
 
-    for user, given in ((bob, token), (alice, f"{token}x"), (alice, ""), (alice, sealed("project", alice, {"id": 1}))):
-        with pytest.raises(GoneForGood):
-            roles.bring_back(user, given)
+    for user, given in (
+        (bob, token),
+        (alice, f"{token}x"),
+        (alice, ""),
+        (alice, sign_undo("project", alice, {"id": 1})),
+    ):
+        with pytest.raises(UndoExpiredError):
+            roles.restore(user, given)
     assert not Role.objects.exists()
-    roles.bring_back(alice, token)
-    with pytest.raises(GoneForGood):
-        roles.bring_back(alice, token)
+    roles.restore(alice, token)
+    with pytest.raises(UndoExpiredError):
+        roles.restore(alice, token)
 
 
 def test_nothing_of_a_deleted_role_is_kept_in_the_session(her: Client, alice: User) -> None:
-    role = roles.make(alice, TEACHER, "My secret way of teaching.")
+    role = roles.create(alice, TEACHER, "My secret way of teaching.")
 
     her.post(reverse("delete_role", args=[role.pk]))
 
@@ -185,7 +190,7 @@ def test_nothing_of_a_deleted_role_is_kept_in_the_session(her: Client, alice: Us
 
 
 def test_a_role_changed_in_mid_conversation_says_what_that_costs(her: Client, alice: User) -> None:
-    role = roles.make(alice, TEACHER, "Be patient.")
+    role = roles.create(alice, TEACHER, "Be patient.")
     conversation = begin(alice, numbered(1))
     address = reverse("conversation_choices", args=[conversation.pk])
 
@@ -200,7 +205,7 @@ def test_a_role_changed_in_mid_conversation_says_what_that_costs(her: Client, al
 
 
 def test_another_persons_role_cannot_be_chosen(her: Client, alice: User, bob: User) -> None:
-    his = roles.make(bob, TEACHER, "His.")
+    his = roles.create(bob, TEACHER, "His.")
     conversation = Conversation.objects.create(user=alice)
 
     response = her.post(reverse("conversation_choices", args=[conversation.pk]), {"role": his.pk})
@@ -211,7 +216,7 @@ def test_another_persons_role_cannot_be_chosen(her: Client, alice: User, bob: Us
 
 
 def test_the_link_of_a_role_preselects_it_for_a_new_conversation(her: Client, alice: User) -> None:
-    role = roles.make(alice, TEACHER, "Be patient.")
+    role = roles.create(alice, TEACHER, "Be patient.")
 
     page = her.get(reverse("new"), {"role": role.pk}).content.decode()
 
@@ -219,8 +224,8 @@ def test_the_link_of_a_role_preselects_it_for_a_new_conversation(her: Client, al
 
 
 def test_a_new_conversation_begins_in_the_role_that_was_chosen(alice: User) -> None:
-    role = roles.make(alice, TEACHER, "Be patient.")
+    role = roles.create(alice, TEACHER, "Be patient.")
 
-    opened = send(alice, uuid4(), None, "Bom dia!", chosen=Choices(role=role.pk))
+    opened = accept_message(alice, uuid4(), None, "Bom dia!", chosen=ConversationOptions(role=role.pk))
 
-    assert TEACHER in system_of(compile_context(opened).request)
+    assert TEACHER in system_of(assemble_prompt(opened).request)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from chat.conversations import search as conversation_search
 from chat.conversations.search import Filter, FoundConversation, freshness, search
-from chat.conversations.search_query import Asked, asked, marked, snippet
+from chat.conversations.search_query import SearchQuery, highlight, parse_query, snippet
 from chat.models import Conversation, Message
 from tests.chat.test_pages import say
 
@@ -58,7 +58,7 @@ def texts(one: FoundConversation) -> list[str]:
     ],
 )
 def test_a_search_is_taken_apart(typed: str, words: str, beginning: str, terms: tuple[str, ...]) -> None:
-    one = asked(typed)
+    one = parse_query(typed)
     assert (one.words, one.beginning, set(one.terms)) == (words, beginning, set(terms))
 
 
@@ -236,12 +236,12 @@ def test_the_same_text_on_two_branches_is_shown_once_where_it_is_followed(alice:
     ],
 )
 def test_hits_are_marked_and_everything_else_escaped(text: str, typed: str, shown: str) -> None:
-    assert marked(text, asked(typed)) == shown
+    assert highlight(text, parse_query(typed)) == shown
 
 
 def test_a_snippet_shows_the_place_and_is_short() -> None:
     text = f"{'before ' * 100}the roses stand here {'after ' * 100}"
-    shown = str(snippet(text, asked("roses")))
+    shown = str(snippet(text, parse_query("roses")))
     assert "<mark>roses</mark>" in shown
     assert shown.startswith("…before")
     assert shown.endswith("after…")
@@ -249,7 +249,7 @@ def test_a_snippet_shows_the_place_and_is_short() -> None:
 
 
 def test_marking_a_hostile_text_takes_no_time() -> None:
-    one: Asked = asked('"a b c d e f" ' + "a " * 100 + "a")
+    one: SearchQuery = parse_query('"a b c d e f" ' + "a " * 100 + "a")
     assert len(str(snippet("a " * 200_000, one))) < 5_000
 
 

@@ -202,7 +202,7 @@ async def test_a_change_of_the_session_closes_that_persons_sockets_to_be_let_in_
 
 def told_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     told: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("accounts.sessions.nudge", lambda *what: told.append(what))
+    monkeypatch.setattr("accounts.sessions.publish_event", lambda *what: told.append(what))
     return told
 
 

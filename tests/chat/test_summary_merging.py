@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from chat.compaction.summaries import Summary, merge, render
 from chat.compaction.summaries.merge import Part
 from chat.compaction.summaries.schema import LEAST_LIMIT
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 from .test_summary_schema import DATABASES, SUMMARIES
 
@@ -57,7 +57,7 @@ def test_the_order_in_which_segments_are_given_is_of_no_matter() -> None:
 def test_a_merged_summary_stays_within_its_limit(parts: list[Part], limit: int) -> None:
     merged = merge(parts, limit)
     assert merge(parts, limit) == merged
-    assert count(render(merged, 1, 80, limit)) <= limit
+    assert count_tokens(render(merged, 1, 80, limit)) <= limit
 
 
 def test_what_a_merge_keeps_is_shown_whole() -> None:
@@ -90,7 +90,7 @@ def test_merging_one_by_one_keeps_what_merging_at_once_keeps() -> None:
     for part in parts[1:]:
         running, last = merge([(first, last, running), part], 400), part[1]
     at_once = set(merge(parts, 400).topics)
-    assert count(render(running, first, last, 400)) <= 400
+    assert count_tokens(render(running, first, last, 400)) <= 400
     assert len(at_once & set(running.topics)) >= 0.7 * len(at_once)
     assert running.narrative.startswith("Earlier: ")
     assert running.narrative.count("Earlier: ") == 1

@@ -11,7 +11,7 @@ import anthropic
 import httpx2
 import pytest
 
-from chat.compaction.summaries import Exchange, RuleEngine, Summary, SummaryFailed, Verbosity, engine, summarise
+from chat.compaction.summaries import Exchange, RuleEngine, Summary, SummaryFailed, Verbosity, choose_engine, summarise
 from chat.compaction.summaries.model_engine import (
     ANSWER_CHARS,
     QUESTION_CHARS,
@@ -237,7 +237,7 @@ def test_a_failure_is_logged_without_a_word_of_the_user(offline: Offline, caplog
 
 def test_with_the_offline_server_the_rules_summarise(settings: Any) -> None:
     settings.IS_OFFLINE = True
-    assert isinstance(engine(), RuleEngine)
+    assert isinstance(choose_engine(), RuleEngine)
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def test_the_model_summarises_where_there_is_one_that_follows_a_schema(
     settings.IS_OFFLINE = False
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"librarian_engine": choice})
     able = client.Capabilities(200_000, 8_000, structured_output=structured)
-    monkeypatch.setattr("chat.compaction.summaries.select_engine.capabilities", lambda model: able)
-    chosen = engine()
+    monkeypatch.setattr("chat.compaction.summaries.select_engine.get_capabilities", lambda model: able)
+    chosen = choose_engine()
     assert isinstance(chosen, ModelEngine if is_model else RuleEngine)
     assert not is_model or chosen.version == f"{settings.ENVIRONMENT.librarian_model}/summary-1"
 
@@ -263,7 +263,7 @@ def test_a_proxy_that_answers_for_the_provider_leaves_it_to_the_rules(
 ) -> None:
     page = httpx2.MockTransport(lambda request: httpx2.Response(200, headers={"content-type": kind}, text=body))
     with anthropic.Anthropic(api_key="test", http_client=httpx2.Client(transport=page)) as behind:
-        monkeypatch.setattr("chat.compaction.summaries.model_engine.sync_client", lambda: behind)
+        monkeypatch.setattr("chat.compaction.summaries.model_engine.get_sync_client", lambda: behind)
         told = summarise(TURNS, engine=ModelEngine(MODEL))
     assert told.engine_name == RuleEngine().version
     assert told.failure == "The model server answered with something else than a message."

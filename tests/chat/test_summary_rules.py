@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from chat.compaction.summaries import Exchange, RuleEngine, Summary, Verbosity, render
 from chat.compaction.summaries.rule_engine import kind_of
 from memory.embeddings.port import embedder
-from memory.retrieval.query import read
+from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import CALIBRATIONS
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -202,7 +202,7 @@ def test_a_summary_is_found_by_what_it_was_about(verbosity: Verbosity) -> None:
     """Seed 002: “What did we discuss about databases?” finds turns 1 to 10."""
     texts = [render(told(said, verbosity), 1, 10, verbosity.limit) for said in (DATABASES, BREAD, JAPAN)]
     model = embedder()
-    question = read("What did we discuss about databases?", (), WHEN).by_meaning
+    question = parse_question("What did we discuss about databases?", (), WHEN).semantic_query
     cosines = model.embed(texts) @ model.embed([question])[0]
     assert int(np.argmax(cosines)) == 0
     assert cosines[0] >= CALIBRATIONS[model.name].floor
@@ -226,7 +226,7 @@ def test_long_segments_still_tell_of_their_beginning_and_their_end() -> None:
     narrative = asked(*(f"What is the capital of country number {n}?" for n in range(60))).narrative
     assert "number 0?" in narrative
     assert "number 59?" in narrative
-    assert count(narrative) <= 200
+    assert count_tokens(narrative) <= 200
 
 
 def test_nothing_said_gives_an_empty_summary() -> None:
@@ -239,7 +239,7 @@ def test_nothing_said_gives_an_empty_summary() -> None:
 def test_any_text_can_be_summarised_within_the_limit(said: list[tuple[str, str]], verbosity: Verbosity) -> None:
     first, second = told(said, verbosity), told(said, verbosity)
     assert first == second
-    assert count(render(first, 1, 10, verbosity.limit)) <= verbosity.limit
+    assert count_tokens(render(first, 1, 10, verbosity.limit)) <= verbosity.limit
 
 
 def test_the_rules_cost_no_tokens_and_name_themselves() -> None:

@@ -20,7 +20,7 @@ from chat.compaction.summaries.schema import (
     MAX_TOPIC,
     MAX_TOPICS,
 )
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 TEXTS = st.lists(TEXT, max_size=12).map(tuple)
@@ -72,13 +72,13 @@ def test_a_summary_of_one_turn_names_one_turn() -> None:
 @given(SUMMARIES, TURNS, TURNS, st.sampled_from(list(Verbosity)))
 def test_no_summary_passes_its_limit(summary: Summary, first: int, last: int, verbosity: Verbosity) -> None:
     text = render(summary, first, last, verbosity.limit)
-    assert count(text) <= verbosity.limit
+    assert count_tokens(text) <= verbosity.limit
     assert text == render(summary, first, last, verbosity.limit)
 
 
 @given(SUMMARIES, st.integers(LEAST_LIMIT, 1_000))
 def test_no_summary_passes_any_other_limit(summary: Summary, limit: int) -> None:
-    assert count(render(summary, 1, 10, limit)) <= limit
+    assert count_tokens(render(summary, 1, 10, limit)) <= limit
 
 
 def test_a_limit_too_small_for_a_heading_is_an_error() -> None:

@@ -17,9 +17,9 @@ from django.db import connection
 from budget.models import Limit
 from budget.spending import limits, usage
 from chat.turns import temporary
-from chat.turns.live import TURNS
+from chat.turns.live import TURN_REGISTRY
 from memory.documents import revisions
-from memory.index.indexer import embed_waiting
+from memory.index.indexer import embed_pending
 from memory.models import Boundary, Fact
 from tests.chat.conftest import Frame, Provider, Tab, Tabs, settled
 from tests.memory.test_indexing import said
@@ -39,14 +39,16 @@ def nothing_goes_out(queued: Queued) -> Queued:
 @sync_to_async
 def known_of(user: Any) -> None:
     """Something of every kind that a prompt could hold: the profile, a fact, an earlier conversation."""
-    from chat.ingest.source import Conversations
+    from chat.ingest.source import ChatSource
 
     revisions.save(user, "/profile/identity", "I am a nurse.", started_from=0)
     Fact.objects.create(
         user=user, statement=HOME, kind="place", key="home", value="Lisbon", importance=0.9, status="active"
     )
-    Conversations().store(user, "Instruments", said(("user", CELLO), ("assistant", "A fine town for a cello.")))
-    embed_waiting()
+    ChatSource().import_conversation(
+        user, "Instruments", said(("user", CELLO), ("assistant", "A fine town for a cello."))
+    )
+    embed_pending()
 
 
 @sync_to_async
@@ -171,7 +173,7 @@ async def test_it_ends_with_its_socket(alice: Any, tabs: Tabs, provider: Provide
     await tab.hear("delta")
     await tabs.close(tab)
     await settled()
-    assert TURNS._followers == {}
+    assert TURN_REGISTRY._followers == {}
     assert provider.requests()[-1]["outcome"] == "cancelled"
 
     again = await tabs.open(alice)

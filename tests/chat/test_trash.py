@@ -16,18 +16,18 @@ from django.utils import timezone
 from budget.models import ProfileSnapshot, Receipt
 from chat import tasks
 from chat.conversations import trash
-from chat.importing.threads import Said, Thread
-from chat.importing.upsert import keep
+from chat.importing.threads import ImportedConversation, ImportedMessage
+from chat.importing.upsert import store_conversation
 from chat.ingest import index_backfill
 from chat.ingest.conversation_digest import retold
 from chat.models import Compaction, Conversation, Message
-from chat.prompt.user_context import acquaintance
+from chat.prompt.user_context import load_relationship
 from chat.turns import intake
 from memory.documents import revisions
 from memory.index.indexer import index_conversation, index_segment
 from memory.models import Chunk, Document, Episode, Fact, LibrarianRun
-from memory.retrieval.conversation_start import where_we_left
-from memory.retrieval.recall import recall
+from memory.retrieval.conversation_start import find_opening_memory
+from memory.retrieval.recall import retrieve
 from recall.process.schedule import BEAT_SCHEDULE
 from tests.chat.test_pages import say
 
@@ -64,7 +64,7 @@ def told(user: Any, conversation: Conversation) -> Document:
 
 def recalled(user: Any) -> set[str]:
     """What kinds of memory a question about it brings up, kept or cut."""
-    found = recall(user, f"What about the {WORD} on Rottnest Island?", now=timezone.now())
+    found = retrieve(user, f"What about the {WORD} on Rottnest Island?", now=timezone.now())
     return {item.source for item in found.kept} | {cut.item.source for cut in found.cut}
 
 
@@ -104,7 +104,7 @@ def test_nothing_of_it_is_recalled(alice: Any, conversation: Conversation) -> No
     assert recalled(alice) >= {"message", "segment", "episode", "document"}
     delete(conversation)
     assert recalled(alice) == set()
-    assert where_we_left(alice, timezone.now()) is None
+    assert find_opening_memory(alice, timezone.now()) is None
 
 
 def segment_of(conversation: Conversation) -> int:
@@ -122,7 +122,7 @@ def test_what_was_learned_from_it_stays(alice: Any, conversation: Conversation) 
     fact = Fact.objects.create(user=alice, statement=f"The user saw a {WORD}.", status="active", message=message)
     delete(conversation)
     assert recalled(alice) == {"fact"}
-    trash.empty(timezone.now() + timedelta(hours=1))
+    trash.purge(timezone.now() + timedelta(hours=1))
     fact.refresh_from_db()
     assert fact.message is None
 
@@ -143,27 +143,27 @@ def test_nobody_reads_folds_or_indexes_it(alice: Any, conversation: Conversation
 
 def test_it_is_no_session_the_model_is_told_of(alice: Any, conversation: Conversation) -> None:
     other = Conversation.objects.create(user=alice)
-    assert acquaintance(other).sessions == 2
+    assert load_relationship(other).sessions == 2
     delete(conversation)
-    assert (acquaintance(other).sessions, acquaintance(other).last_session) == (1, None)
+    assert (load_relationship(other).sessions, load_relationship(other).last_session) == (1, None)
 
 
 def test_nothing_can_be_said_in_it(alice: Any, conversation: Conversation) -> None:
     delete(conversation)
-    with pytest.raises(intake.Refused) as refused:
-        intake.send(alice, uuid4(), conversation.pk, "Hello?")
+    with pytest.raises(intake.TurnRejectedError) as refused:
+        intake.accept_message(alice, uuid4(), conversation.pk, "Hello?")
     assert refused.value.code == "not_found"
-    with pytest.raises(intake.Refused):
-        intake.retry(alice, uuid4(), conversation.active_leaf_id or 0)
+    with pytest.raises(intake.TurnRejectedError):
+        intake.accept_retry(alice, uuid4(), conversation.active_leaf_id or 0)
 
 
 def test_bringing_the_same_export_in_again_brings_it_back(alice: Any) -> None:
-    said = Said("1", None, "user", ["Hello"])
-    thread = Thread("chatgpt", "abc", "Imported", [said], "1", None, None)
-    made = Conversation.objects.get(pk=str(keep(alice, thread).conversation_id))
+    said = ImportedMessage("1", None, "user", ["Hello"])
+    thread = ImportedConversation("chatgpt", "abc", "Imported", [said], "1", None, None)
+    made = Conversation.objects.get(pk=str(store_conversation(alice, thread).conversation_id))
     delete(made)
-    keep(alice, thread)
-    assert list(Conversation.objects.standing()) == [made]
+    store_conversation(alice, thread)
+    assert list(Conversation.objects.not_deleted()) == [made]
 
 
 # Back again -----------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_an_undo_of_nothing_says_so(sign_in: SignIn, alice: Any, moment: str) ->
 def test_nobody_brings_back_what_somebody_else_deleted(sign_in: SignIn, bob: Any, conversation: Conversation) -> None:
     moment = delete(conversation)
     sign_in(bob).post("/conversations/restore", {"deleted": moment.isoformat()})
-    assert not Conversation.objects.standing().exists()
+    assert not Conversation.objects.not_deleted().exists()
 
 
 def test_deleting_the_open_conversation_leads_to_an_empty_page(
@@ -226,7 +226,7 @@ def test_a_conversation_is_not_deleted_under_an_answer(sign_in: SignIn, alice: A
     say(conversation, "", status=Message.Status.STREAMING, process_key=1)
     response = sign_in(alice).post(f"/c/{conversation.pk}/delete", follow=True)
     assert "Stop it first" in response.content.decode()
-    assert Conversation.objects.standing().filter(pk=conversation.pk).exists()
+    assert Conversation.objects.not_deleted().filter(pk=conversation.pk).exists()
 
 
 # For good -------------------------------------------------------------------------------------------------------------
@@ -234,8 +234,8 @@ def test_a_conversation_is_not_deleted_under_an_answer(sign_in: SignIn, alice: A
 
 def test_half_an_hour_later_it_is_gone_with_what_was_told_of_it(alice: Any, conversation: Conversation) -> None:
     moment = delete(conversation)
-    assert trash.empty(moment + trash.UNDO_FOR - timedelta(seconds=1)) == 0
-    assert trash.empty(moment + trash.UNDO_FOR) == 1
+    assert trash.purge(moment + trash.UNDO_FOR - timedelta(seconds=1)) == 0
+    assert trash.purge(moment + trash.UNDO_FOR) == 1
     for model in (Conversation, Message, Chunk, Episode, Receipt, Document):
         assert not model.objects.exists(), model
     assert trash.undo(alice, moment) == []
@@ -243,14 +243,14 @@ def test_half_an_hour_later_it_is_gone_with_what_was_told_of_it(alice: Any, conv
 
 def test_a_document_of_it_that_the_person_wrote_in_is_theirs(alice: Any, conversation: Conversation) -> None:
     revisions.save(alice, "/conversations/2026-11-quokka", "My own words.", "user", started_from=1)
-    trash.empty(delete(conversation) + trash.UNDO_FOR)
+    trash.purge(delete(conversation) + trash.UNDO_FOR)
     assert Document.objects.get().text == "My own words."
     assert recalled_document(alice)
 
 
 def recalled_document(user: Any) -> bool:
     """Whether the person's own words in it are found."""
-    found = recall(user, "My own words?", now=timezone.now())
+    found = retrieve(user, "My own words?", now=timezone.now())
     return any(item.source == "document" for item in (*found.kept, *(cut.item for cut in found.cut)))
 
 

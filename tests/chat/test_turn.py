@@ -12,13 +12,13 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import sync_to_async
 
-from accounts.deletion import leave
+from accounts.deletion import delete_account
 from accounts.models import User
 from budget.models import Receipt
 from chat.messages.outcomes import outcome
 from chat.models import Conversation, Message
 from chat.turns import agent_loop, intake
-from chat.turns.live import TURNS
+from chat.turns.live import TURN_REGISTRY
 from chat.turns.recovery import mark_abandoned_answers
 from chat.turns.run import _show_context
 from memory.facts import review
@@ -310,7 +310,7 @@ async def test_a_shutdown_keeps_what_was_written(alice: Any, tabs: Tabs, provide
     tab = await tabs.open(alice)
     accepted = await tab.ask("Count to ten, please")
     await tab.hear("delta")
-    await TURNS.shut_down()
+    await TURN_REGISTRY.shut_down()
     answer = await answer_of(accepted["message"])
     assert answer.status == Message.Status.INTERRUPTED
     assert answer.text
@@ -395,9 +395,9 @@ async def test_a_turn_whose_account_is_deleted_ends_quietly(
     await tab.tell("send", client_id=str(uuid4()), conversation=None, text="Hello")
     message = (await tab.hear("accepted"))["message"]
     await tab.hear("delta")
-    (story,) = TURNS._tasks
+    (story,) = TURN_REGISTRY._tasks
 
-    await sync_to_async(leave)(alice)
+    await sync_to_async(delete_account)(alice)
 
     await settled()
     assert story.exception() is None
@@ -406,7 +406,7 @@ async def test_a_turn_whose_account_is_deleted_ends_quietly(
 
 
 async def test_a_receipt_that_is_begun_for_a_deleted_account_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.turns.run.open_receipt", Mock(side_effect=User.DoesNotExist))
+    monkeypatch.setattr("chat.turns.run.save_draft_receipt", Mock(side_effect=User.DoesNotExist))
     turn = Mock()
     await _show_context(turn, Mock(), Mock())
     turn.tell.assert_not_called()

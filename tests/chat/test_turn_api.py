@@ -14,8 +14,8 @@ from django.conf import settings
 from django.test import AsyncClient
 
 from chat.models import Message
-from chat.turns.live import TURNS
-from memory.index.indexer import embed_waiting
+from chat.turns.live import TURN_REGISTRY
+from memory.index.indexer import embed_pending
 from recall.llm.client import close
 from tests.chat.conftest import Provider, settled
 from tests.memory.test_indexing import said
@@ -107,7 +107,7 @@ async def test_who_goes_away_in_the_middle_finds_the_whole_answer(
 
     await stream.aclose()
 
-    assert TURNS.writes(accepted["message"]), "the turn goes on"
+    assert TURN_REGISTRY.writes(accepted["message"]), "the turn goes on"
     await settled()
     answer = await Message.objects.aget(pk=accepted["message"])
     assert answer.status == Message.Status.COMPLETE
@@ -151,10 +151,10 @@ async def test_without_a_csrf_token_nothing_is_sent(alice: Any, provider: Provid
 
 @sync_to_async
 def a_memory(user: Any) -> None:
-    from chat.ingest.source import Conversations
+    from chat.ingest.source import ChatSource
 
-    Conversations().store(user, "Instruments", said(("user", CELLO)))
-    embed_waiting()
+    ChatSource().import_conversation(user, "Instruments", said(("user", CELLO)))
+    embed_pending()
 
 
 async def test_staff_may_ask_for_debug_lines(api: AsyncClient, charlie: Any, provider: Provider) -> None:

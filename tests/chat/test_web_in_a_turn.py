@@ -10,7 +10,7 @@ import pytest
 
 from chat.models import Message
 from chat.prompt import assemble
-from chat.tools import TOOLS, offered
+from chat.tools import TOOLS, build_tools
 from chat.tools.search_providers import MOST_HITS, OFFER, SEARCHES_A_TURN
 from memory.models import Document
 from tests.chat.conftest import Frame, Provider, Tabs
@@ -30,7 +30,7 @@ def choose(settings: Any, monkeypatch: pytest.MonkeyPatch, web_search: str, addr
     """As if the installation had been started with this WEB_SEARCH."""
     chosen = {"web_search": web_search, "web_search_url": address}
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=chosen)
-    monkeypatch.setattr(assemble, "TOOLS_JSON", json.dumps(offered(web_search), sort_keys=True))
+    monkeypatch.setattr(assemble, "TOOLS_JSON", json.dumps(build_tools(web_search), sort_keys=True))
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def searxng(
 ) -> Iterator[Provider]:
     """An installation that searches with the offline server's SearXNG."""
     choose(settings, monkeypatch, "searxng", f"{offline_server}/searxng")
-    tools[:] = offered("searxng")
+    tools[:] = build_tools("searxng")
     provider.http.delete("/offline/pages").raise_for_status()
     yield provider
     provider.http.delete("/offline/pages").raise_for_status()
@@ -57,7 +57,7 @@ def searxng(
 def by_provider(provider: Provider, settings: Any, monkeypatch: pytest.MonkeyPatch, tools: list[Any]) -> Provider:
     """An installation whose provider searches by itself."""
     choose(settings, monkeypatch, "provider")
-    tools[:] = offered("provider")
+    tools[:] = build_tools("provider")
     return provider
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat.ingest import librarian_triggers
 from chat.models import Conversation, Message
-from chat.turns.intake import send
+from chat.turns.intake import accept_message
 from memory.models import LibrarianRun
 from tests.chat.long_talk import answered, begin, numbered
 
@@ -54,7 +54,7 @@ def test_a_quiet_conversation_is_paused_and_read_once(alice: User) -> None:
 
 def test_one_that_is_spoken_in_again_at_that_moment_goes_on(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = quiet(alice)
-    comes_before_the_lock(monkeypatch, lambda pk: send(alice, uuid4(), pk, "I am back."))
+    comes_before_the_lock(monkeypatch, lambda pk: accept_message(alice, uuid4(), pk, "I am back."))
     assert librarian_triggers.pause_idle() == 0
     conversation.refresh_from_db()
     assert (conversation.status, conversation.librarian_watermark) == (Status.ACTIVE, 0)
@@ -79,7 +79,7 @@ def test_one_that_was_ended_or_deleted_at_that_moment_stays_as_it_is(
 
 def test_one_that_is_still_answered_when_another_is_begun_is_read_later(alice: User) -> None:
     conversation, new = quiet(alice), begin(alice)
-    opened = send(alice, uuid4(), conversation.pk, "And now?")
+    opened = accept_message(alice, uuid4(), conversation.pk, "And now?")
     librarian_triggers.leave_others(alice, new.pk)
     conversation.refresh_from_db()
     assert (conversation.status, ranges()) == (Status.ACTIVE, [])
@@ -92,7 +92,7 @@ def test_what_is_left_for_a_new_one_is_looked_at_again_when_it_is_locked(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation, new = quiet(alice), begin(alice)
-    comes_before_the_lock(monkeypatch, lambda pk: send(alice, uuid4(), conversation.pk, "And now?"))
+    comes_before_the_lock(monkeypatch, lambda pk: accept_message(alice, uuid4(), conversation.pk, "And now?"))
     librarian_triggers.leave_others(alice, new.pk)
     conversation.refresh_from_db()
     assert (conversation.status, conversation.librarian_watermark, ranges()) == (Status.ACTIVE, 0, [])
@@ -100,7 +100,7 @@ def test_what_is_left_for_a_new_one_is_looked_at_again_when_it_is_locked(
 
 def test_an_answer_that_is_being_written_is_not_handed_over_with_the_end(alice: User) -> None:
     conversation = quiet(alice)
-    opened = send(alice, uuid4(), conversation.pk, "My name is Alex.")
+    opened = accept_message(alice, uuid4(), conversation.pk, "My name is Alex.")
     assert opened.answer.status == Message.Status.STREAMING
     librarian_triggers.end(conversation)
     conversation.refresh_from_db()

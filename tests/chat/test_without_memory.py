@@ -18,17 +18,17 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from budget.models import ProfileSnapshot, Receipt
-from chat.messages.history import Past, Turn
+from chat.messages.history import ConversationHistory, Turn
 from chat.models import Conversation, Message
 from chat.prompt import ablation
-from chat.prompt.ablation import HIDDEN, RULE, LeftOut, pattern, strike
-from chat.prompt.assemble import compile_known
-from chat.prompt.inputs import Known, gather
+from chat.prompt.ablation import HIDDEN, RULE, Exclusion, exclude_memories, pattern
+from chat.prompt.assemble import assemble_from_inputs
+from chat.prompt.inputs import PromptInputs, load_prompt_inputs
 from chat.prompt.replay import replay
 from chat.turns import intake
-from chat.turns.intake import Opened
-from chat.turns.live import TURNS
-from memory.index.indexer import INDEX_TASK, embed_waiting
+from chat.turns.intake import AcceptedTurn
+from chat.turns.live import TURN_REGISTRY
+from memory.index.indexer import INDEX_TASK, embed_pending
 from memory.models import Chunk, Fact, LibrarianRun
 from memory.retrieval.recall import MemoryItem
 from recall.llm.client import close
@@ -55,7 +55,7 @@ def remembered(user: Any, message: int | None = None) -> tuple[Fact, Fact]:
         statement=SISTER, kind="person", key="sister", value="Mary", quote=QUOTE, message_id=message, **common
     )
     home = Fact.objects.create(statement=HOME, kind="place", key="home", value="Porto", **common)
-    embed_waiting()
+    embed_pending()
     return sister, home
 
 
@@ -183,7 +183,7 @@ def _said(words: Sequence[str], between: str, shout: bool) -> str:
 
 @given(SENTENCES, BETWEEN, st.booleans())
 def test_its_words_are_found_whatever_stands_between_them(words: list[str], between: str, shout: bool) -> None:
-    left = LeftOut(words=pattern([" ".join(words)]))
+    left = Exclusion(words=pattern([" ".join(words)]))
     text = _said(words, between, shout and "Straße" not in words)  # capitals have no ß: STRASSE is another word
     assert left.says(text)
     assert not left.says(left.hidden_in(text))
@@ -192,20 +192,22 @@ def test_its_words_are_found_whatever_stands_between_them(words: list[str], betw
 
 def test_a_few_words_by_themselves_hide_nothing() -> None:
     assert pattern(["In Lisbon.", ""]) is None
-    assert LeftOut().hidden_in("In Lisbon.") == "In Lisbon."
+    assert Exclusion().hidden_in("In Lisbon.") == "In Lisbon."
 
 
 @hypothesis.settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # it only reads what is known
 @given(
     place=st.sampled_from(["profile", "update", "memory", "question", "answer", "tool line", "task"]), between=BETWEEN
 )
-def test_wherever_it_stood_it_is_struck(known: Known, place: str, between: str) -> None:
+def test_wherever_it_stood_it_is_struck(known: PromptInputs, place: str, between: str) -> None:
     secret = f"my{between}sister Mary{between}lives in Lisbon"
-    left = LeftOut(words=pattern([QUOTE]))
+    left = Exclusion(words=pattern([QUOTE]))
     full = _with_secret(known, place, f"Well, {secret}, and so on.")
-    assert _flat("lives in Lisbon") in _flat(json.dumps(compile_known(full, 0.0).request, ensure_ascii=False)), place
+    assert _flat("lives in Lisbon") in _flat(json.dumps(assemble_from_inputs(full, 0.0).request, ensure_ascii=False)), (
+        place
+    )
 
-    request = json.dumps(compile_known(strike(full, left), 0.0).request, ensure_ascii=False)
+    request = json.dumps(assemble_from_inputs(exclude_memories(full, left), 0.0).request, ensure_ascii=False)
 
     assert _flat(secret) not in _flat(request)
 
@@ -215,13 +217,13 @@ def _flat(text: str) -> str:
 
 
 @pytest.fixture
-def known(alice: Any) -> Known:
+def known(alice: Any) -> PromptInputs:
     """What is known of an empty beginning."""
-    opened = intake.send(alice, uuid4(), None, "What do you know about my family?")
-    return gather(opened)
+    opened = intake.accept_message(alice, uuid4(), None, "What do you know about my family?")
+    return load_prompt_inputs(opened)
 
 
-def _with_secret(known: Known, place: str, text: str) -> Known:
+def _with_secret(known: PromptInputs, place: str, text: str) -> PromptInputs:
     from budget.receipts.profile_snapshots import Line
 
     question = Message(pk=1, turn=1, role="user", text=text if place == "question" else "Hello", tokens=9)
@@ -235,7 +237,7 @@ def _with_secret(known: Known, place: str, text: str) -> Known:
         profile=[Line("document:/profile/identity:1", text, 9)] if place == "profile" else [],
         profile_update=[f"New: {text}"] if place == "update" else [],
         recollection=replace(known.recollection, kept=(item,) if place == "memory" else (), cut=()),
-        past=Past((Turn(1, question, answer),)),
+        history=ConversationHistory((Turn(1, question, answer),)),
         task=f"Goal: {text}" if place == "task" else "",
     )
 
@@ -416,7 +418,7 @@ async def test_it_waits_for_the_answer_that_is_being_written(
     await web.post(f"/m/{first['message']}/without", {"without": sister.ref})
     await tab.tell("send", client_id=str(uuid4()), conversation=first["conversation"], text="And now?")
     assert (await tab.hear("error"))["code"] == "busy"
-    assert TURNS.by_conversation
+    assert TURN_REGISTRY.by_conversation
     await settled()
     assert (await tab.talk("And now?", first["conversation"]))["outcome"] == "complete"
 
@@ -438,7 +440,7 @@ async def test_the_api_does_the_same(alice: Any, tabs: Tabs, provider: Provider,
 
 
 def test_an_ordinary_answer_does_without_nothing(alice: Any) -> None:
-    opened: Opened = intake.send(alice, uuid4(), None, "Good morning")
-    assert not opened.is_aside
-    assert opened.left_out == ablation.NOTHING
-    assert ablation.left_out_of(opened.answer) == ablation.NOTHING
+    opened: AcceptedTurn = intake.accept_message(alice, uuid4(), None, "Good morning")
+    assert not opened.is_trial
+    assert opened.exclusion == ablation.NOTHING
+    assert ablation.load_exclusion(opened.answer) == ablation.NOTHING

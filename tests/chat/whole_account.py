@@ -12,7 +12,7 @@ from budget.models import BudgetPlan, Limit, ProfileSnapshot, Receipt, UsageDay
 from chat.models import Attachment, Compaction, Conversation, ImportJob, Message, Project, Role, Segment
 from memory.documents import revisions
 from memory.facts import review
-from memory.index.indexer import embed_waiting, index_conversation
+from memory.index.indexer import embed_pending, index_conversation
 from memory.models import (
     Boundary,
     Consolidation,
@@ -71,7 +71,7 @@ def fill(user: Any, staff: Any) -> Conversation:
     ImportJob.objects.create(user=user, name=f"{EACH}.zip", size=5, state="done", counts={"counted": {"new": 1}})
     assert old.pk
     index_conversation(conversation.pk)
-    while embed_waiting():
+    while embed_pending():
         pass
     return conversation
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.redaction import FORGOTTEN, Erasure, Saying, words_of
+from recall.redaction import FORGOTTEN, Erasure, WordMatch, words_of
 
 SENTENCES = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon"]), min_size=2, max_size=5).map(
     " ".join
@@ -24,16 +24,16 @@ def forgetting(*texts: str, words: tuple[str, ...] = ()) -> Erasure:
 @given(before=AROUND, text=SENTENCES, after=AROUND)
 def test_it_is_gone_wherever_it_stood(before: str, text: str, after: str) -> None:
     erasure = forgetting(text)
-    cleaned = erasure.cleaned(f"{before} {text} {after}")
-    assert not erasure.says(cleaned)
-    assert erasure.cleaned(cleaned) == cleaned
+    cleaned = erasure.redact(f"{before} {text} {after}")
+    assert not erasure.occurs_in(cleaned)
+    assert erasure.redact(cleaned) == cleaned
 
 
 @given(text=AROUND, forgotten=SENTENCES)
 def test_a_text_that_does_not_say_it_is_left_alone(text: str, forgotten: str) -> None:
     erasure = forgetting(forgotten)
-    if not erasure.says(text) and FORGOTTEN not in text:
-        assert erasure.cleaned(text) == text
+    if not erasure.occurs_in(text) and FORGOTTEN not in text:
+        assert erasure.redact(text) == text
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_text_that_does_not_say_it_is_left_alone(text: str, forgotten: str) ->
     ],
 )
 def test_blanks_punctuation_and_case_make_no_difference(text: str, cleaned: str) -> None:
-    assert forgetting("I live in Porto.").cleaned(text) == cleaned
+    assert forgetting("I live in Porto.").redact(text) == cleaned
 
 
 def test_json_keeps_its_shape_and_what_code_reads() -> None:
@@ -60,7 +60,7 @@ def test_json_keeps_its_shape_and_what_code_reads() -> None:
         ],
         "n": [1, None, True],
     }
-    assert erasure.cleaned_json(value) == {
+    assert erasure.redact_json(value) == {
         "items": [
             {"ref": "fact:7", "section": "memories", "label": FORGOTTEN, "tokens": 3},
             {"ref": "document:/profile:3", "label": FORGOTTEN, "score": 0.5},
@@ -83,9 +83,9 @@ def test_json_keeps_its_shape_and_what_code_reads() -> None:
 def test_an_answer_repeats_it_by_its_value_or_by_half_of_its_words(text: str, is_repeated: bool) -> None:
     erasure = Erasure(1)
     erasure.sayings = [
-        Saying(frozenset(words_of("The user's sister Mary lives in Lisbon.")), frozenset(words_of("Lisbon")))
+        WordMatch(frozenset(words_of("The user's sister Mary lives in Lisbon.")), frozenset(words_of("Lisbon")))
     ]
-    assert erasure.repeats(text) is is_repeated
+    assert erasure.is_paraphrased_in(text) is is_repeated
 
 
 def test_sentences_that_repeat_it_in_other_words_go_too() -> None:
@@ -97,8 +97,8 @@ def test_sentences_that_repeat_it_in_other_words_go_too() -> None:
 
 def test_a_line_to_be_filled_in_is_looked_for_as_quickly_as_words() -> None:
     erasure = forgetting("Fill in this form: " + "_ " * 40)
-    assert not erasure.says("Fill in: " + "_" * 5_000 + "a"), "the other way to look would never end"
-    assert erasure.says("So fill in this form ____ and sign it")
+    assert not erasure.occurs_in("Fill in: " + "_" * 5_000 + "a"), "the other way to look would never end"
+    assert erasure.occurs_in("So fill in this form ____ and sign it")
 
 
 def test_one_short_word_beside_a_line_to_be_filled_in_stands_for_no_other() -> None:
@@ -108,6 +108,6 @@ def test_one_short_word_beside_a_line_to_be_filled_in_stands_for_no_other() -> N
 def test_an_underscore_stands_between_words() -> None:
     erasure = Erasure(1, words={"tamarind"})
     erasure.add_text("the tamarind tree")
-    assert erasure.cleaned("see the_tamarind_tree or this: tamarind_2, tamarinds") == (
+    assert erasure.redact("see the_tamarind_tree or this: tamarind_2, tamarinds") == (
         f"see {FORGOTTEN} or this: {FORGOTTEN}_2, tamarinds"
     )

@@ -14,17 +14,17 @@ from pgvector.django import CosineDistance
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from chat.prompt.assemble import compile_context
-from chat.turns.intake import Opened
+from chat.prompt.assemble import assemble_prompt
+from chat.turns.intake import AcceptedTurn
 from memory.embeddings.port import embedder
 from memory.facts.review import undo
 from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.residue import owned_models
 from memory.forgetting.targets import NothingThereError, Target, What
 from memory.forgetting.verify import look_for
-from memory.index.indexer import EMBEDDED_COLUMNS, embed_waiting
+from memory.index.indexer import EMBEDDED_COLUMNS, embed_pending
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 from recall.process.embedded_postgres import Cluster
 from recall.redaction import FORGOTTEN
 from tests.forgetting.everywhere import files_with, tables_with
@@ -58,7 +58,7 @@ def test_no_row_carries_the_vector_of_a_forgotten_statement(told: Told) -> None:
     vectors = {one: embedder().embed([one])[0] for one in (STATEMENT, QUOTE, SAID, told.episode.summary)}
 
     forget(told.user, the_fact(told), by=told.user)
-    embed_waiting()
+    embed_pending()
 
     for text, vector in vectors.items():
         for model in EMBEDDED_COLUMNS:
@@ -71,7 +71,7 @@ def test_the_rest_of_the_message_stays_and_is_found(told: Told) -> None:
 
     told.source.refresh_from_db()
     assert told.source.text == f"Guess what. {FORGOTTEN}, and I am learning to bake bread."
-    assert [item.ref for item in recall(told.user, "learning to bake bread", now=timezone.now()).kept]
+    assert [item.ref for item in retrieve(told.user, "learning to bake bread", now=timezone.now()).kept]
     assert Fact.objects.get(pk=told.bread.pk).statement == BREAD
 
 
@@ -205,7 +205,7 @@ def test_it_is_in_no_later_prompt(told: Told, django_capture_on_commit_callbacks
     for conversation in (told.conversation, told.other):
         question, answer = exchange(conversation, "Where does my cousin live, and what about Zanzibar?", "")
         conversation.refresh_from_db()
-        compiled = compile_context(Opened(conversation, question, answer, created=False, duplicate=False))
+        compiled = assemble_prompt(AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False))
         asked = question.text
         rest = json.dumps(compiled.request, default=str).replace(asked, "")
         assert not any(word in rest.lower() for word in WORDS), rest
@@ -224,7 +224,7 @@ def test_what_is_stated_anew_is_a_new_statement(told: Told) -> None:
 
     fact = learn(told.user, STATEMENT, status="active")
 
-    assert [item.ref for item in recall(told.user, "cousin Quillfeather", now=timezone.now()).kept][:1] == [fact.ref]
+    assert [item.ref for item in retrieve(told.user, "cousin Quillfeather", now=timezone.now()).kept][:1] == [fact.ref]
 
 
 def everything_of(user: User) -> dict[Any, list[Any]]:

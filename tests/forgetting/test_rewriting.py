@@ -16,7 +16,7 @@ from memory.forgetting import rewrite
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
 from memory.librarian import run
-from memory.librarian.engine import Extraction, ProposedEpisode, ReadingFailed
+from memory.librarian.engine import Extraction, ExtractionError, ProposedEpisode
 from memory.models import Chunk, Episode, Forgetting
 from memory.models.kinds import EpisodeKind
 from tests.forgetting.everywhere import tables_with
@@ -37,13 +37,13 @@ class Tells:
     """Tells one episode of whatever it is given, or fails."""
 
     version = "tells/1"
-    spends = False
+    uses_tokens = False
     fails = False
 
     def extract(self, reading: Any) -> Extraction:
         """One episode of all of it."""
         if self.fails:
-            raise ReadingFailed("The model did not answer.")
+            raise ExtractionError("The model did not answer.")
         numbers = [one.number for one in reading.utterances]
         episode = ProposedEpisode(
             kind=EpisodeKind.PLAIN,
@@ -59,7 +59,7 @@ class Tells:
 @pytest.fixture
 def tells(monkeypatch: pytest.MonkeyPatch) -> Tells:
     engine = Tells()
-    monkeypatch.setattr(run, "engine", lambda: engine)
+    monkeypatch.setattr(run, "choose_engine", lambda: engine)
     return engine
 
 

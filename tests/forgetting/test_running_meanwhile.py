@@ -17,23 +17,23 @@ from budget.receipts.profile_snapshots import Line
 from chat.compaction import jobs as compaction
 from chat.compaction import summaries
 from chat.compaction.summaries import RuleEngine as SummaryRules
-from chat.messages.history import Past
+from chat.messages.history import ConversationHistory
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.prompt import inputs
-from chat.prompt.assemble import Compiled, compile_context
+from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.tools import run_tool, task
-from chat.turns.agent_loop import Answered, ToolUse
-from chat.turns.finish import close_turn, open_receipt, save_partial
-from chat.turns.intake import Opened
+from chat.turns.agent_loop import AgentRun, ToolUse
+from chat.turns.finish import close_turn, save_draft_receipt, save_partial
+from chat.turns.intake import AcceptedTurn
 from chat.turns.recovery import mark_if_abandoned
 from memory.documents import uploads
-from memory.forget_epoch import epoch
+from memory.forget_epoch import forget_epoch
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
 from memory.index.indexer import reindex
 from memory.librarian import document_updates, remember
 from memory.librarian import run as librarian
-from memory.librarian.engine import Extraction, Reading
+from memory.librarian.engine import Extraction, ExtractionInput
 from memory.librarian.rules.engine import RuleEngine
 from memory.models import Document, Episode, Fact, LibrarianRun
 from recall.db.notify import PROCESS_KEY
@@ -60,10 +60,10 @@ class Interrupted:
     told: Told
     asked: int = 0
     version: str = "interrupted/1"
-    spends: bool = False
-    longest: timedelta = timedelta(seconds=60)
+    uses_tokens: bool = False
+    max_duration: timedelta = timedelta(seconds=60)
 
-    def extract(self, reading: Reading) -> Extraction:
+    def extract(self, reading: ExtractionInput) -> Extraction:
         """What the rules find in what it was given."""
         self.asked += 1
         found = RuleEngine().extract(reading)
@@ -76,20 +76,20 @@ def test_a_reading_that_was_running_begins_anew(
     told: Told, monkeypatch: pytest.MonkeyPatch, queued: list[Any], django_capture_on_commit_callbacks: Any
 ) -> None:
     engine = Interrupted(told)
-    monkeypatch.setattr(librarian, "engine", lambda: engine)
+    monkeypatch.setattr(librarian, "choose_engine", lambda: engine)
     run = LibrarianRun.objects.create(
         user=told.user, conversation=told.conversation, first_seq=1, last_seq=2, trigger="turns"
     )
 
     with django_capture_on_commit_callbacks(execute=True):
-        librarian.read(run.pk)
+        librarian.run_extraction(run.pk)
 
     run.refresh_from_db()
     assert (run.state, run.attempts) == ("pending", 0)
     assert ("memory.tasks.read", (run.pk,)) in queued
     assert not Fact.objects.filter(run=run).exists()
 
-    librarian.read(run.pk)
+    librarian.run_extraction(run.pk)
 
     run.refresh_from_db()
     assert (run.state, engine.asked) == ("done", 2)
@@ -102,7 +102,7 @@ def test_reading_the_same_messages_again_does_not_learn_it_again(told: Told) -> 
         user=told.user, conversation=told.conversation, first_seq=1, last_seq=3, trigger="asked"
     )
 
-    librarian.read(run.pk)
+    librarian.run_extraction(run.pk)
 
     assert tables_with(*WORDS) == {}
     assert not any("cousin" in fact.statement and fact.pk != told.older.pk for fact in Fact.objects.all())
@@ -141,12 +141,12 @@ def test_a_folding_that_was_running_begins_anew(
     monkeypatch.setattr(summaries, "summarise", summarise)
     work = Compaction.objects.create(user=told.user, conversation=conversation, reason="asked")
 
-    assert compaction.carry_out(work.pk) is False
+    assert compaction.run_compaction(work.pk) is False
     work.refresh_from_db()
     assert (work.state, work.attempts) == ("pending", 0)
     assert not Segment.objects.filter(conversation=conversation).exists()
 
-    compaction.carry_out(work.pk)
+    compaction.run_compaction(work.pk)
 
     segment = Segment.objects.get(conversation=conversation)
     assert (segment.first_turn, len(calls)) == (3, 2)
@@ -156,27 +156,27 @@ def test_a_folding_that_was_running_begins_anew(
 # A turn ----------------------------------------------------------------------------------------------------------
 
 
-def asked(told: Told, question: str) -> tuple[Opened, Compiled]:
+def asked(told: Told, question: str) -> tuple[AcceptedTurn, AssembledPrompt]:
     """A turn whose prompt is ready, and whose answer is about to be written."""
     conversation = Conversation.objects.create(user=told.user, title="Just now")
     said, answer = exchange(conversation, question, "")
     answer.status, answer.process_key = Message.Status.STREAMING, PROCESS_KEY
     answer.save()
-    opened = Opened(conversation, said, answer, created=True, duplicate=False)
-    return opened, compile_context(opened)
+    opened = AcceptedTurn(conversation, said, answer, created=True, is_duplicate=False)
+    return opened, assemble_prompt(opened)
 
 
 def test_an_answer_whose_prompt_held_it_keeps_nothing_of_it(told: Told) -> None:
     opened, compiled = asked(told, "Where does my cousin live?")
     assert STATEMENT in str(compiled.request)
-    open_receipt(opened, compiled)
+    save_draft_receipt(opened, compiled)
     save_partial(opened.answer.pk, "Your cousin Quillfeather")
 
     forget_it(told)
     call = ToolUse("1", "search_knowledge", {"query": "Quillfeather"})
     call.result = STATEMENT
     close_turn(
-        opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, Answered(tools=[call]), time.monotonic()
+        opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, AgentRun(tools=[call]), time.monotonic()
     )
 
     answer = Message.objects.get(pk=opened.answer.pk)
@@ -189,12 +189,12 @@ def test_a_receipt_that_would_show_it_is_not_saved_before_the_answer(told: Told)
     opened, compiled = asked(told, "Where does my cousin live?")
 
     forget_it(told)
-    open_receipt(opened, compiled)
+    save_draft_receipt(opened, compiled)
 
     assert tables_with(*WORDS) == {}
 
 
-def knowing_nothing(told: Told, question: str = "hello") -> tuple[Opened, Compiled]:
+def knowing_nothing(told: Told, question: str = "hello") -> tuple[AcceptedTurn, AssembledPrompt]:
     """A turn whose prompt holds nothing of it."""
     Fact.objects.filter(pk=told.fact.pk).update(importance=0.1)
     for model in (Document, Episode, Segment):
@@ -208,7 +208,7 @@ def test_an_answer_that_knew_nothing_of_it_is_kept(told: Told) -> None:
     opened, compiled = knowing_nothing(told)
 
     forget_it(told)
-    close_turn(opened, "Hello there!", compiled, Answered(), time.monotonic())
+    close_turn(opened, "Hello there!", compiled, AgentRun(), time.monotonic())
 
     assert Message.objects.get(pk=opened.answer.pk).text == "Hello there!"
 
@@ -243,7 +243,7 @@ def test_an_answer_that_was_told_it_by_a_tool_keeps_nothing_of_it(told: Told) ->
 
     forget_it(told)
     close_turn(
-        opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, Answered(tools=[call]), time.monotonic()
+        opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, AgentRun(tools=[call]), time.monotonic()
     )
 
     assert Message.objects.get(pk=opened.answer.pk).text == FORGOTTEN
@@ -252,12 +252,12 @@ def test_an_answer_that_was_told_it_by_a_tool_keeps_nothing_of_it(told: Told) ->
 
 def test_a_receipt_does_not_name_what_was_only_considered(told: Told) -> None:
     opened, compiled = knowing_nothing(told, "What shall I cook tonight?")
-    open_receipt(opened, compiled)
+    save_draft_receipt(opened, compiled)
     receipt = Receipt.objects.get(message=opened.answer)
     assert STATEMENT in {one["label"] for one in receipt.items}
 
     forget_it(told)
-    close_turn(opened, "Soup.", compiled, Answered(), time.monotonic())
+    close_turn(opened, "Soup.", compiled, AgentRun(), time.monotonic())
 
     assert Message.objects.get(pk=opened.answer.pk).text == "Soup."
     receipt.refresh_from_db()
@@ -284,17 +284,19 @@ def test_a_task_that_was_noted_in_other_words_goes_with_its_answer(told: Told) -
     assert not call.is_error
 
     forget_it(told)
-    close_turn(opened, "I shall.", compiled, Answered(tools=[call]), time.monotonic())
+    close_turn(opened, "I shall.", compiled, AgentRun(tools=[call]), time.monotonic())
 
     assert Conversation.objects.get(pk=opened.conversation.pk).task == {}
 
 
 def test_a_profile_that_was_read_before_is_not_pinned_afterwards(told: Told) -> None:
     conversation = Conversation.objects.create(user=told.user, title="Just now")
-    before = epoch(told.user.pk)
+    before = forget_epoch(told.user.pk)
     forget_it(told)
 
-    pinned = inputs._snapshot(conversation, Past(), [Line("fact:1", STATEMENT, 9)], before, timezone.now())
+    pinned = inputs._snapshot(
+        conversation, ConversationHistory(), [Line("fact:1", STATEMENT, 9)], before, timezone.now()
+    )
 
     assert STATEMENT not in pinned.text
     assert tables_with(*WORDS) == {}
@@ -320,7 +322,7 @@ def test_an_import_holds_the_person_and_then_its_job_for_each_entry(told: Told) 
 def test_an_uploaded_file_becomes_a_document_with_the_person_held(told: Told) -> None:
     upload = uploads.accept(told.user, "roses.md", b"# Roses")
     with CaptureQueriesContext(connection) as queries:
-        uploads.read(upload.pk)
+        uploads.process_upload(upload.pk)
     written = next(at for at, one in enumerate(queries) if 'INSERT INTO "memory_document"' in one["sql"])
     assert min(held_at(queries, "accounts_user")) < written
 

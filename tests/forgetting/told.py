@@ -14,8 +14,8 @@ from budget.models import ProfileSnapshot, Receipt
 from chat.models import Conversation, Message, Segment
 from memory.documents import revisions
 from memory.embeddings.port import embedder
-from memory.facts.links import take_place
-from memory.index.indexer import embed_waiting, index_conversation, index_segment
+from memory.facts.links import link_superseded
+from memory.index.indexer import embed_pending, index_conversation, index_segment
 from memory.models import Document, Episode, Fact, FactLink, LibrarianRun, PersonalIndex, ReviewAction, Upload
 
 QUOTE = "My cousin Quillfeather moved to Zanzibar"
@@ -96,7 +96,7 @@ def tell(user: User) -> Told:
     Conversation.objects.filter(pk=other.pk).update(task={"goal": "Visit Zanzibar", "steps": ["book"]})
     LibrarianRun.objects.filter(pk=run.pk).update(error=f"could not place “{STATEMENT}”")
     PersonalIndex.objects.create(user=user, rows=9, common_words={"zanzibar": 5, "bread": 4, "quillfeath": 2})
-    embed_waiting()
+    embed_pending()
     return Told(
         user, conversation, other, said[0], said[1], said[2], recalled, unconcerned, fact, older, bread, episode,
         segment, receipt, run,
@@ -150,7 +150,7 @@ def accept(fact: Fact, older: Fact) -> ReviewAction:
     Fact.objects.filter(pk=older.pk).update(status="superseded", superseded_at=now)
     Fact.objects.filter(pk=fact.pk).update(status="active", accepted_at=now)
     fact.refresh_from_db()
-    take_place(fact, [older.pk])
+    link_superseded(fact, [older.pk])
     action: ReviewAction = ReviewAction.objects.create(
         user=fact.user, fact=fact, verb="accept", by=fact.user, before=before
     )

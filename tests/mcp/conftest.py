@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from accounts.api import keys
 from accounts.models import User
-from chat.mcp.auth import BesideThePages
+from chat.mcp.auth import McpMiddleware
 from chat.mcp.tools import SCOPES_OF_TOOLS
 
 URL = "http://localhost/mcp"
@@ -26,7 +26,7 @@ async def pages(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-APP: Any = BesideThePages(pages)
+APP: Any = McpMiddleware(pages)
 
 
 class Assistant:
@@ -97,6 +97,6 @@ def assistant(one_thread: None) -> Callable[..., Assistant]:
     """`assistant(alice)` is one with a key of Alice's; `scopes`: of the key."""
 
     def with_key(user: User, scopes: Iterable[str] = SCOPES_OF_TOOLS, name: str = "Claude on my laptop") -> Assistant:
-        return Assistant(keys.make(user, name, scopes)[1])
+        return Assistant(keys.create_key(user, name, scopes)[1])
 
     return with_key

@@ -15,7 +15,7 @@ from asgiref.sync import async_to_sync
 
 from accounts.api.scopes import SCOPES
 from accounts.models import User
-from chat.mcp.tools import LENT
+from chat.mcp.tools import EXPOSED_TOOLS
 from memory.documents import revisions
 from memory.index.indexer import index_document
 from tests.mcp.conftest import URL, Assistant
@@ -48,7 +48,7 @@ def test_there_is_an_example_for_each_kind_of_assistant() -> None:
 def test_the_table_of_tools_names_each_with_its_scope() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| `([\w:]+)` \|", PAGE, re.MULTILINE))
 
-    assert rows == {name: tool.scope for name, tool in LENT.items()}
+    assert rows == {name: tool.scope for name, tool in EXPOSED_TOOLS.items()}
     assert set(rows.values()) <= set(SCOPES)
 
 

@@ -59,7 +59,7 @@ def test_a_key_that_opens_nothing_any_more_is_refused(alice: User, assistant: Wi
 
 
 def test_a_key_that_has_not_expired_yet_is_good(alice: User) -> None:
-    _, secret = keys.make(alice, "Notes", ["memory:read"], timezone.now() + timedelta(hours=1))
+    _, secret = keys.create_key(alice, "Notes", ["memory:read"], timezone.now() + timedelta(hours=1))
 
     assert Assistant(secret).post(LIST).status_code == 200
 

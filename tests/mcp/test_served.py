@@ -18,7 +18,7 @@ from tests.running import listening_socket, serve_in_thread
 def test_other_assistants_are_served_beside_the_pages(alice: User) -> None:
     bound = listening_socket()
     address = f"http://127.0.0.1:{bound.getsockname()[1]}/mcp"
-    _, secret = keys.make(alice, "Claude on my laptop", SCOPES_OF_TOOLS)
+    _, secret = keys.create_key(alice, "Claude on my laptop", SCOPES_OF_TOOLS)
     with serve_in_thread("recall.asgi:application", bound):
         hers = Assistant(secret, address=address, in_process=False)
         assert hers.call("remember", statement="The user keeps bees behind the house.") == {"outcome": WAITS}
@@ -28,4 +28,4 @@ def test_other_assistants_are_served_beside_the_pages(alice: User) -> None:
         assert httpx2.get(address.replace("/mcp", "/healthz")).status_code == 200
 
     assert Fact.objects.get().user == alice
-    assert keys.holder(secret).last_used_at is not None  # type: ignore[union-attr]
+    assert keys.find_active_key(secret).last_used_at is not None  # type: ignore[union-attr]

@@ -14,10 +14,10 @@ from django.test import Client
 
 from accounts.api import keys
 from accounts.models import User
-from chat.ingest.source import Conversations
+from chat.ingest.source import ChatSource
 from memory.documents import uploads
 from memory.documents.revisions import save
-from memory.index.indexer import embed_waiting
+from memory.index.indexer import embed_pending
 from memory.models import Document, Episode, Fact, Upload
 from tests.memory.test_indexing import said
 
@@ -54,8 +54,8 @@ def send(client: Client, method: str, route: str, /, **body: Any) -> Any:
 def library(alice: User) -> None:
     save(alice, "/projects/garden/plan", PLAN, started_from=0)
     Fact.objects.create(user=alice, statement="The user grows garlic.", status="active")
-    Conversations().store(alice, "Garden", said(("user", "I planted the garlic in October.")))
-    embed_waiting()
+    ChatSource().import_conversation(alice, "Garden", said(("user", "I planted the garlic in October.")))
+    embed_pending()
 
 
 def test_a_search_names_each_part_of_each_score(hers: Client, library: None) -> None:
@@ -126,7 +126,7 @@ def test_a_key_that_decides_nothing_writes_no_profile(
     method: str, route: str, body: dict[str, Any], alice: User, library: None
 ) -> None:
     def answered(*scopes: str) -> int:
-        _, secret = keys.make(alice, "one", scopes)
+        _, secret = keys.create_key(alice, "one", scopes)
         program = Client(headers={"Authorization": f"Bearer {secret}"})
         return program.generic(method, f"{AT}/{route}", json.dumps(body), content_type="application/json").status_code
 
@@ -137,7 +137,7 @@ def test_a_key_that_decides_nothing_writes_no_profile(
 def test_a_file_is_taken_and_its_way_can_be_followed(hers: Client, alice: User) -> None:
     file = SimpleUploadedFile("bows.md", b"# Bows\n\nOf pernambuco.")
     taken = hers.post(f"{AT}/uploads?folder=/reference", {"file": file})
-    uploads.read(taken.json()["id"])
+    uploads.process_upload(taken.json()["id"])
 
     assert (taken.status_code, taken.json()["state"]) == (202, "waiting")
     state = get(hers, f"uploads/{taken.json()['id']}")

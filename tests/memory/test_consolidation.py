@@ -107,7 +107,7 @@ def test_what_a_person_accepted_or_reworded_stays_whoever_extracted_it(alice: Us
 
 
 def test_a_sisters_name_unused_for_a_year_is_still_recalled(alice: User) -> None:
-    from memory.retrieval.recall import recall
+    from memory.retrieval.recall import retrieve
 
     vector = embedder().embed([SISTER])[0].tolist()
     fact(
@@ -116,7 +116,7 @@ def test_a_sisters_name_unused_for_a_year_is_still_recalled(alice: User) -> None
     )  # fmt: skip
     for day in range(0, 366, 73):
         consolidate(alice, NOW + day * DAY)
-    found = recall(alice, "What is my sister called?", now=NOW + YEAR)
+    found = retrieve(alice, "What is my sister called?", now=NOW + YEAR)
     assert [item.text for item in found.kept] == [SISTER]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from memory.facts.contradiction import CHOICES, contradicted
+from memory.facts.contradiction import CHOICES, load_contradictions
 from memory.facts.links import link
 from memory.facts.review import RefusedError, accept, keep_both, not_a_contradiction, reject, undo
 from memory.models import Fact, FactLink, ReviewAction
@@ -44,13 +44,13 @@ def links() -> set[tuple[int, str, int, float]]:
 
 
 def test_what_is_contradicted_is_found_by_key_and_by_link(keyed: tuple[Fact, Fact], free: tuple[Fact, Fact]) -> None:
-    assert contradicted([keyed[1], free[1]]) == {keyed[1].pk: keyed[0], free[1].pk: free[0]}
+    assert load_contradictions([keyed[1], free[1]]) == {keyed[1].pk: keyed[0], free[1].pk: free[0]}
 
 
 def test_what_was_given_up_meanwhile_contradicts_nothing(alice: User, pair: tuple[Fact, Fact]) -> None:
     reject(pair[0], by=alice)
 
-    assert contradicted([pair[1]]) == {}
+    assert load_contradictions([pair[1]]) == {}
 
 
 def test_replace_supersedes_the_known_one(alice: User, pair: tuple[Fact, Fact]) -> None:

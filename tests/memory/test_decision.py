@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING
-from memory.librarian.decision import DEFAULT_POLICY, SURE, Decision, Outcome, Policy, Reason, Rule, decide
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING_COSINE
+from memory.librarian.decision import DEFAULT_POLICY, SURE_CONFIDENCE, Decision, Outcome, Policy, Reason, Rule, decide
 from memory.librarian.engine import KnownFact, ProposedFact, Relation
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import Utterance
-from memory.text.user_text import own_words
+from memory.text.user_text import mask_foreign_text
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)
@@ -367,7 +367,7 @@ def test_of_two_values_of_a_key_the_surer_one_holds_and_an_equal_one_supersedes(
 ) -> None:
     decision = decide(home(confidence=new, correction=correction), UTTERANCES, [known(confidence=old)])
     outweighs = correction or new >= old
-    assert decision.outcome == (KEEP if outweighs and new >= SURE else PROPOSE)
+    assert decision.outcome == (KEEP if outweighs and new >= SURE_CONFIDENCE else PROPOSE)
     assert decision.supersedes == 5, "what waits says, too, what would give way"
 
 
@@ -389,8 +389,8 @@ def test_the_evidence_is_the_numbered_message_first() -> None:
 
 def test_the_vectors_of_two_statements_may_say_that_they_are_the_same() -> None:
     facts = [jazz(statement="The user is keen on jazz.")]
-    assert decide(propose(), UTTERANCES, facts, similarity={5: SAME_MEANING}).outcome == REINFORCE
-    assert decide(propose(), UTTERANCES, facts, similarity={5: SAME_MEANING - 0.01}).outcome == KEEP
+    assert decide(propose(), UTTERANCES, facts, similarity={5: SAME_MEANING_COSINE}).outcome == REINFORCE
+    assert decide(propose(), UTTERANCES, facts, similarity={5: SAME_MEANING_COSINE - 0.01}).outcome == KEEP
 
 
 def test_however_near_two_statements_are_their_words_may_deny_it() -> None:
@@ -403,7 +403,7 @@ def test_a_no_holds_in_other_words_too_and_sooner() -> None:
     decision = decide(propose(), UTTERANCES, facts, similarity={5: REJECTED_TOO})
     assert (decision.outcome, decision.reason) == (DROP, Reason.REJECTED)
     assert decide(propose(), UTTERANCES, facts, similarity={5: REJECTED_TOO - 0.01}).outcome == KEEP
-    assert REJECTED_TOO < SAME_MEANING
+    assert REJECTED_TOO < SAME_MEANING_COSINE
 
 
 def test_another_value_of_a_key_is_never_the_same_however_near() -> None:
@@ -474,7 +474,7 @@ def test_nothing_is_kept_whose_quote_is_not_the_users_own_words(
     if decision.outcome in (KEEP, REINFORCE):
         assert decision.evidence is not None
         assert decision.evidence.speaker == "user"
-        own = own_words(decision.evidence.text, decision.evidence.echoes)
+        own = mask_foreign_text(decision.evidence.text, decision.evidence.echoes)
         assert proposal.quote in own
         assert not {"bees", "yacht", "horses", "Atlantis"} & set(re.findall(r"\w+", proposal.statement))
 
@@ -543,14 +543,14 @@ def test_every_reason_fits_its_column() -> None:
 
 
 def test_the_sisters_home_has_no_key() -> None:
-    proposal = home(about_third_party=True).by_scheme()
+    proposal = home(about_third_party=True).normalized()
     assert (proposal.key, proposal.kind) == ("", Kind.BIOGRAPHY)
 
 
 def test_a_key_is_spelt_by_the_scheme_and_brings_its_kind() -> None:
-    proposal = propose(key="Allergy: Tree nuts", kind=Kind.FACT).by_scheme()
+    proposal = propose(key="Allergy: Tree nuts", kind=Kind.FACT).normalized()
     assert (proposal.key, proposal.kind) == ("allergy:tree_nuts", Kind.CONSTRAINT)
-    assert propose(key="hobby").by_scheme().key == ""
+    assert propose(key="hobby").normalized().key == ""
 
 
 def test_the_documented_importance_of_each_kind_is_its_default() -> None:

@@ -13,12 +13,12 @@ from django.utils import timezone
 from accounts.models import User
 from memory import tasks
 from memory.documents import revisions, trash, tree
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
-from memory.index.indexer import embed_waiting
+from memory.index.indexer import embed_pending
 from memory.models import Chunk, DeletedDocument, Document, Fact, Revision
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 from recall.process.schedule import BEAT_SCHEDULE
 
 NOW = timezone.now
@@ -32,7 +32,7 @@ def written(user: User, path: str, *texts: str) -> Document:
 
 
 def found(user: User, words: str) -> list[str]:
-    return [item.text for item in recall(user, words, now=NOW()).kept]
+    return [item.text for item in retrieve(user, words, now=NOW()).kept]
 
 
 def paths_of(user: User) -> list[str]:
@@ -64,14 +64,14 @@ def test_a_folder_comes_back_with_versions_tags_and_dates_as_it_was(alice: User)
 
 def test_it_is_recalled_before_and_after_and_not_between(alice: User) -> None:
     written(alice, "/garden/soil", "The soil behind the shed is heavy clay.")
-    embed_waiting()
+    embed_pending()
     assert found(alice, "What is the soil behind the shed?")
 
     moment, _ = trash.delete(alice, "/garden/soil")
     assert not found(alice, "What is the soil behind the shed?")
 
     trash.undo(alice, moment)
-    embed_waiting()
+    embed_pending()
     assert found(alice, "What is the soil behind the shed?") == ["The soil behind the shed is heavy clay."]
 
 
@@ -80,7 +80,7 @@ def test_facts_that_its_lines_told_hold_again(alice: User) -> None:
         user=alice, statement="The user lives in Lisbon.", kind="identity", key="home", value="Lisbon", status="active",
         confidence=0.9, importance=0.9, quote="I live in Lisbon.",
     )  # fmt: skip
-    refresh(alice)
+    refresh_profile(alice)
     text = Document.objects.get(path="/profile/identity").text
 
     moment, _ = trash.delete(alice, "/profile")
@@ -98,7 +98,7 @@ def test_a_fact_that_was_decided_on_since_stays_as_it_is(alice: User) -> None:
         user=alice, statement="The user lives in Lisbon.", kind="identity", key="home", value="Lisbon", status="active",
         confidence=0.9, importance=0.9, quote="I live in Lisbon.",
     )  # fmt: skip
-    refresh(alice)
+    refresh_profile(alice)
     moment, _ = trash.delete(alice, "/profile")
     Fact.objects.filter(pk=fact.pk).update(status=Fact.Status.EXPIRED)
 

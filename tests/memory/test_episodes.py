@@ -20,7 +20,15 @@ from chat.models import Conversation, Message
 from memory.librarian import episodes
 from memory.librarian import run as librarian
 from memory.librarian.decision import Reason
-from memory.librarian.engine import MAX_NAME, MAX_SUMMARY, MAX_TAG, MAX_TITLE, MAX_TONE, ProposedEpisode, Reading
+from memory.librarian.engine import (
+    MAX_NAME,
+    MAX_SUMMARY,
+    MAX_TAG,
+    MAX_TITLE,
+    MAX_TONE,
+    ExtractionInput,
+    ProposedEpisode,
+)
 from memory.librarian.episodes import (
     INSIGNIFICANT,
     KEY_MOMENT,
@@ -111,7 +119,7 @@ def script(offline_server: str, monkeypatch: pytest.MonkeyPatch, queued: list[An
 
     client.forget_capabilities()
     call("DELETE", "script")
-    monkeypatch.setattr(librarian, "engine", lambda: ModelEngine(MODEL))
+    monkeypatch.setattr(librarian, "choose_engine", lambda: ModelEngine(MODEL))
     yield lambda *answers: call("POST", "script", replies=[{"json": answer} for answer in answers])
     call("DELETE", "script")
     client.forget_capabilities()
@@ -134,7 +142,7 @@ def test_an_episode_that_the_model_tells_is_recorded_with_its_turns(
     script({"facts": [FACT], "episode": TOLD})
     run = ask(conversation)
     with django_capture_on_commit_callbacks(execute=True):
-        librarian.read(run.pk)
+        librarian.run_extraction(run.pk)
     told = Episode.objects.get()
     assert (told.user, told.conversation, told.run) == (alice, conversation, run)
     assert (told.first_turn, told.last_turn, told.status) == (2, 3, "live")
@@ -150,7 +158,7 @@ def test_an_episode_that_the_model_tells_is_recorded_with_its_turns(
 
 def test_most_stretches_hold_no_episode(alice: User, script: Any) -> None:
     script({"facts": [FACT], "episode": None})
-    librarian.read(ask(talk(alice, *WORDS)).pk)
+    librarian.run_extraction(ask(talk(alice, *WORDS)).pk)
     assert not Episode.objects.exists()
     assert Fact.objects.count() == 1
 
@@ -162,7 +170,7 @@ def test_the_schema_with_an_episode_keeps_to_what_structured_output_allows() -> 
 
 def test_an_episode_out_of_range_is_sent_back_for_repair(alice: User, script: Any) -> None:
     script({"facts": [], "episode": {**TOLD, "significance": 7}}, {"facts": [], "episode": TOLD})
-    librarian.read(ask(talk(alice, *WORDS)).pk)
+    librarian.run_extraction(ask(talk(alice, *WORDS)).pk)
     assert Episode.objects.get().significance == 0.8
 
 
@@ -173,7 +181,7 @@ def test_of_a_long_stretch_read_in_parts_the_weightiest_episode_counts(script: A
         {"facts": [], "episode": {**TOLD, "title": "The weightier one"}},
         {"facts": [], "episode": {**TOLD, "significance": 0.3}},
     )
-    extraction = ModelEngine(MODEL).extract(Reading(said, "Alice", ZoneInfo("UTC")))
+    extraction = ModelEngine(MODEL).extract(ExtractionInput(said, "Alice", ZoneInfo("UTC")))
     assert extraction.episode is not None
     assert extraction.episode.title == "The weightier one"
 
@@ -184,9 +192,9 @@ def test_of_a_long_stretch_read_in_parts_the_weightiest_episode_counts(script: A
 def test_reading_again_changes_nothing(alice: User, script: Any) -> None:
     conversation = talk(alice, *WORDS)
     script({"facts": [], "episode": TOLD}, {"facts": [], "episode": {**TOLD, "title": "Told in another way"}})
-    librarian.read(ask(conversation).pk)
+    librarian.run_extraction(ask(conversation).pk)
     before = list(Episode.objects.values())
-    librarian.read(ask(conversation, first=2).pk)
+    librarian.run_extraction(ask(conversation, first=2).pk)
     assert list(Episode.objects.values()) == before
 
 
@@ -195,14 +203,14 @@ def test_what_became_of_it_since_is_not_undone_by_another_reading(alice: User, s
     conversation = talk(alice, *WORDS)
     episode(conversation, 2, 3, status=status)
     script({"facts": [], "episode": TOLD})
-    librarian.read(ask(conversation).pk)
+    librarian.run_extraction(ask(conversation).pk)
     assert [one.status for one in Episode.objects.all()] == [status]
 
 
 def test_the_same_turns_of_another_conversation_are_another_episode(alice: User, script: Any) -> None:
     script({"facts": [], "episode": TOLD}, {"facts": [], "episode": TOLD})
     for _ in range(2):
-        librarian.read(ask(talk(alice, *WORDS)).pk)
+        librarian.run_extraction(ask(talk(alice, *WORDS)).pk)
     assert Episode.objects.live().count() == 2
 
 
@@ -241,7 +249,7 @@ def test_the_reason_for_not_recording_is(fields: dict[str, Any], reason: str | N
 def test_what_is_not_recorded_is_counted_on_the_run(alice: User, script: Any) -> None:
     script({"facts": [], "episode": {**TOLD, "first": 2, "last": 2}})
     run = ask(talk(alice, *WORDS))
-    librarian.read(run.pk)
+    librarian.run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.dropped) == ("done", {NOT_THE_USERS: 1})
     assert not Episode.objects.exists()

@@ -21,7 +21,7 @@ from memory.evaluation.measures import ANSWERABLE
 from memory.evaluation.throwaway import DOMAIN
 from memory.models import Chunk
 from memory.retrieval.ranking import MEASURED
-from memory.retrieval.recall import CutItem, MemoryItem, Recollection
+from memory.retrieval.recall import CutItem, MemoryItem, RetrievalResult
 from tests.memory.test_evaluation_layouts import TWO_PEOPLE, WITH_AN_ASSISTANT
 
 pytestmark = pytest.mark.django_db
@@ -160,7 +160,7 @@ def memory_of(message: int | None, score: float) -> MemoryItem:
 def test_an_answer_is_what_was_kept_then_what_was_cut_by_score_each_message_once() -> None:
     kept = (memory_of(5, 0.4), memory_of(None, 0.9), memory_of(7, 0.3))
     cut = tuple(CutItem(memory_of(*of), "beyond top-K") for of in ((1, 0.1), (7, 0.8), (2, 0.2)))
-    answer = product.answer(Recollection(kept, cut, {}))
+    answer = product.answer(RetrievalResult(kept, cut, {}))
     assert answer.ranked == (5, 7, 2, 1)
     assert answer.recalled == {5, 7}
     assert answer.memories == 3
@@ -169,9 +169,9 @@ def test_an_answer_is_what_was_kept_then_what_was_cut_by_score_each_message_once
 def test_a_question_is_asked_with_the_profile_of_the_product(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
-    def recall(*given: Any, **options: Any) -> Recollection:
+    def recall(*given: Any, **options: Any) -> RetrievalResult:
         asked.append((given, options))
-        return Recollection((), (), {})
+        return RetrievalResult((), (), {})
 
     monkeypatch.setattr(product, "recall", recall)
     now = datetime(2024, 5, 2, tzinfo=UTC)

@@ -15,7 +15,7 @@ from budget.models import Receipt
 from chat.models import Conversation, Message
 from memory.documents import revisions
 from memory.documents.profile import profile_lines
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.facts import review
 from memory.facts.links import Relation, link
 from memory.facts.validity import OVER
@@ -310,7 +310,7 @@ def test_the_days_a_fact_is_true_on_are_whole_days_where_the_person_is(alice: Us
 
 def test_a_fact_that_ended_leaves_the_prompt_at_once_and_its_line_goes(alice: User, sign_in: SignIn) -> None:
     fact = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto", importance=0.8)
-    refresh(alice)
+    refresh_profile(alice)
     assert fact.ref in [line.ref for line in profile_lines(alice)]
 
     date_it(sign_in(alice), fact, "", "2025-12-31")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from memory.consolidation.consolidate import consolidate, revive
-from memory.facts.links import give_way, take_place
+from memory.facts.links import link_superseded, mark_superseded
 from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
 from memory.models.facts import FactQuerySet
@@ -82,7 +82,7 @@ def test_what_a_person_stated_worded_or_accepted_is_somebodys(alice: User) -> No
     for source in Fact.Source:
         fact(alice, source.value, source=source)
         fact(alice, f"{source.value}, accepted", source=source, accepted_at=NOON)
-    assert said(Fact.objects.for_user(alice).nobodys()) == ["imported", "inferred"]
+    assert said(Fact.objects.for_user(alice).unconfirmed()) == ["imported", "inferred"]
 
 
 # One value for a key ---------------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ class History:
         """Keep a fact at once, as the librarian does: it takes the place of the one with its key."""
         same = Fact.objects.for_user(self.user).filter(key=key, status="active") if key else Fact.objects.none()
         older = list(same.values_list("pk", flat=True))
-        give_way(older, at=self.now)
-        take_place(self.make(key, hours, Fact.Status.ACTIVE, Fact.Source.STATED), older)
+        mark_superseded(older, at=self.now)
+        link_superseded(self.make(key, hours, Fact.Status.ACTIVE, Fact.Source.STATED), older)
 
     def propose(self, key: str, hours: int | None) -> None:
         self.make(key, hours, Fact.Status.PROPOSED, Fact.Source.INFERRED)

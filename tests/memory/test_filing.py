@@ -15,12 +15,12 @@ from chat.ingest import librarian_triggers as chat_reading
 from chat.models import Conversation, Message
 from memory import tasks
 from memory.documents import revisions, tree
-from memory.documents.profile_updates import refresh
+from memory.documents.profile_updates import refresh_profile
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target, What
 from memory.librarian import run as librarian
-from memory.librarian.engine import Extraction, Folder, ProposedDocument, ProposedLine, ProposedStory, Reading
-from memory.librarian.run import read, request_reading
+from memory.librarian.engine import Extraction, ExtractionInput, Folder, ProposedDocument, ProposedLine, ProposedStory
+from memory.librarian.run import request_reading, run_extraction
 from memory.models import Document, Episode, Fact, LibrarianRun, Revision
 
 GARDEN = "The kitchen garden gets morning sun, and I plant tomatoes in the north bed."
@@ -41,24 +41,24 @@ def silent(queued: list[Any]) -> None:
 class Scripted:
     """An engine that answers what a test says."""
 
-    does: Callable[[Reading], Extraction]
+    does: Callable[[ExtractionInput], Extraction]
     version: str = "scripted/1"
-    spends: bool = False
-    longest: timedelta = timedelta(seconds=60)
-    readings: list[Reading] = field(default_factory=list)
+    uses_tokens: bool = False
+    max_duration: timedelta = timedelta(seconds=60)
+    readings: list[ExtractionInput] = field(default_factory=list)
 
-    def extract(self, reading: Reading) -> Extraction:
+    def extract(self, reading: ExtractionInput) -> Extraction:
         self.readings.append(reading)
         return self.does(reading)
 
 
 @pytest.fixture
-def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Reading], Extraction]], Scripted]:
+def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ExtractionInput], Extraction]], Scripted]:
     """`use(function)` makes it the engine."""
 
-    def use(does: Callable[[Reading], Extraction]) -> Scripted:
+    def use(does: Callable[[ExtractionInput], Extraction]) -> Scripted:
         scripted = Scripted(does)
-        monkeypatch.setattr(librarian, "engine", lambda: scripted)
+        monkeypatch.setattr(librarian, "choose_engine", lambda: scripted)
         return scripted
 
     return use
@@ -86,7 +86,7 @@ def say(user: User, *texts: str, title: str = "", conversation: Conversation | N
 def reading_of(conversation: Conversation, trigger: str = "turns", first: int = 1) -> LibrarianRun:
     run = request_reading(conversation.user, conversation.pk, first, conversation.next_seq - 1, trigger)
     assert run is not None
-    read(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     assert run.state == LibrarianRun.State.DONE, run.error
     return run
@@ -105,7 +105,9 @@ def paths(user: User) -> list[str]:
     return sorted(Document.objects.for_user(user).values_list("path", flat=True))
 
 
-def garden(*lines: ProposedLine, title: str = "Kitchen garden", topic: str = "") -> Callable[[Reading], Extraction]:
+def garden(
+    *lines: ProposedLine, title: str = "Kitchen garden", topic: str = ""
+) -> Callable[[ExtractionInput], Extraction]:
     proposal = ProposedDocument(folder=Folder.PROJECTS, title=title, topic=topic, lines=lines or (SUN,))
     return lambda reading: Extraction(documents=[proposal])
 
@@ -128,7 +130,7 @@ def test_a_line_a_person_took_out_does_not_come_back_when_it_is_said_again(alice
     revisions.save(alice, "/profile/identity", "", started_from=1)
     learn(alice, "I live in Porto.")
     learn(alice, "I live in Porto!")
-    refresh(alice)
+    refresh_profile(alice)
     assert text(alice, "/profile/identity") == ""
     assert Fact.objects.get().status == Fact.Status.REJECTED
 
@@ -301,7 +303,7 @@ def test_ending_a_conversation_asks_for_all_of_it(alice: User) -> None:
     conversation = say(alice, "We decided to plant roses.", title="Garden")
     chat_reading.end(conversation)
     run = LibrarianRun.objects.get()
-    read(run.pk)
+    run_extraction(run.pk)
     assert any(path.startswith("/conversations/") for path in paths(alice))
 
 
@@ -473,11 +475,11 @@ def test_a_worker_killed_while_filing_leaves_nothing_and_the_next_one_files_it_o
     with monkeypatch.context() as patched:
         patched.setattr(document_updates, place, killed)
         with pytest.raises(KeyboardInterrupt):
-            read(run.pk)
+            run_extraction(run.pk)
     assert paths(alice) == []
     LibrarianRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    read(run.pk)
-    read(run.pk)
+    run_extraction(run.pk)
+    run_extraction(run.pk)
     assert [path.split("/")[1] for path in paths(alice)] == ["conversations", "projects", "stories"]
     assert Revision.objects.count() == 3
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.documents.merge import merged, taken_out, without
+from memory.documents.merge import taken_out, three_way_merge, without
 from memory.text.fact_lines import (
-    edited,
+    diff_fact_lines,
     fact_line,
     facts_in,
     line_of,
+    statement_as_line,
     statement_of,
-    told,
+    sync_fact_lines,
     value_of,
     without_marks,
     words_of,
-    woven,
 )
 
 # A line and its mark ---------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def test_marks_are_not_shown_and_all_else_is() -> None:
     ],
 )
 def test_a_statement_as_a_line(statement: str, line: str) -> None:
-    assert told(statement) == line
+    assert statement_as_line(statement) == line
 
 
 @pytest.mark.parametrize(
@@ -95,20 +95,22 @@ def test_a_hundred_thousand_blanks_take_no_time() -> None:
 
 def test_an_heir_takes_the_place_of_the_line_it_supersedes() -> None:
     text = "One.\n- A. ^fact-1\nTwo.\n- B. ^fact-2"
-    assert woven(text, {2: "B.", 3: "C."}, {1: 3}) == "One.\n- C. ^fact-3\nTwo.\n- B. ^fact-2"
+    assert sync_fact_lines(text, {2: "B.", 3: "C."}, {1: 3}) == "One.\n- C. ^fact-3\nTwo.\n- B. ^fact-2"
 
 
 def test_an_heir_that_has_a_line_leaves_the_old_place_empty() -> None:
-    assert woven("- A. ^fact-1\n- C. ^fact-3", {3: "C."}, {1: 3}) == "- C. ^fact-3"
+    assert sync_fact_lines("- A. ^fact-1\n- C. ^fact-3", {3: "C."}, {1: 3}) == "- C. ^fact-3"
 
 
 def test_new_lines_stand_with_their_kind() -> None:
-    assert woven("One.\n- A. ^fact-1\n\nTwo.", {1: "A.", 2: "B."}, {}) == ("One.\n- A. ^fact-1\n- B. ^fact-2\n\nTwo.")
+    assert sync_fact_lines("One.\n- A. ^fact-1\n\nTwo.", {1: "A.", 2: "B."}, {}) == (
+        "One.\n- A. ^fact-1\n- B. ^fact-2\n\nTwo."
+    )
 
 
 def test_a_statement_that_changed_is_told_anew_and_a_line_that_tells_it_stays_as_it_looks() -> None:
-    assert woven("*  **A.**  ^fact-1", {1: "A."}, {}) == "*  **A.**  ^fact-1"
-    assert woven("*  **A.**  ^fact-1", {1: "B."}, {}) == "- B. ^fact-1"
+    assert sync_fact_lines("*  **A.**  ^fact-1", {1: "A."}, {}) == "*  **A.**  ^fact-1"
+    assert sync_fact_lines("*  **A.**  ^fact-1", {1: "B."}, {}) == "- B. ^fact-1"
 
 
 prose = st.text(st.sampled_from("abc *-#.\t🐝"), max_size=12)
@@ -126,16 +128,16 @@ def persons(text: str) -> list[str]:
 def test_weaving_leaves_a_persons_lines_alone_and_tells_each_fact_once(
     text: str, holds: dict[int, str], heirs: dict[int, int]
 ) -> None:
-    new = woven(text, holds, heirs)
+    new = sync_fact_lines(text, holds, heirs)
     assert persons(new) == persons(text)
     assert sorted(facts_in(new)) == sorted(holds)
     assert len([line for line in new.split("\n") if line_of(line).fact]) == len(holds)
-    assert woven(new, holds, heirs) == new
+    assert sync_fact_lines(new, holds, heirs) == new
 
 
 @given(texts, texts, st.dictionaries(marks, marks, max_size=3))
 def test_an_edit_accounts_for_every_fact_and_loses_no_word(before: str, after: str, heirs: dict[int, int]) -> None:
-    edit = edited(before, after, heirs)
+    edit = diff_fact_lines(before, after, heirs)
     was = set(facts_in(before))
     assert set(facts_in(edit.text)) == was - edit.removed
     assert set(edit.reworded) <= was - edit.removed
@@ -157,7 +159,7 @@ def is_within(part: list[str], whole: list[str]) -> bool:
 
 @given(lines, mine, lines)
 def test_what_a_person_wrote_survives_a_merge_in_order(base: str, person: str, librarian: str) -> None:
-    both = merged(base, person, librarian).split("\n")
+    both = three_way_merge(base, person, librarian).split("\n")
     own = [line for line in person.split("\n") if line.startswith("mine")]
     assert is_within(own, both)
     assert [line for line in both if line.startswith("mine")] == own
@@ -165,19 +167,19 @@ def test_what_a_person_wrote_survives_a_merge_in_order(base: str, person: str, l
 
 @given(lines, mine)
 def test_merging_with_one_who_did_nothing_changes_nothing(base: str, other: str) -> None:
-    assert merged(base, other, base) == other
-    assert merged(base, base, other) == other
+    assert three_way_merge(base, other, base) == other
+    assert three_way_merge(base, base, other) == other
 
 
 @given(mine)
 def test_what_a_person_took_out_does_not_return(person: str) -> None:
     base = "x\ny\nz"
     gone = {"x", "y", "z"} - set(person.split("\n"))
-    assert not gone & set(merged(base, person, "x\ny\nnew\nz").split("\n"))
+    assert not gone & set(three_way_merge(base, person, "x\ny\nnew\nz").split("\n"))
 
 
 def test_both_rewording_one_line_leaves_the_persons_words() -> None:
-    assert merged("One.\nTwo.", "One.\nTwo, I say.", "One.\nTwo, it seems.\nThree.") == "One.\nTwo, I say."
+    assert three_way_merge("One.\nTwo.", "One.\nTwo, I say.", "One.\nTwo, it seems.\nThree.") == "One.\nTwo, I say."
 
 
 def test_lines_that_a_person_took_out_are_known_from_the_history() -> None:

@@ -14,7 +14,7 @@ from accounts.models import User
 from memory.consolidation.consolidate import consolidate
 from memory.documents import revisions, tree
 from memory.documents.profile import PROSE, profile_lines
-from memory.documents.profile_updates import MOST_LINES, refresh
+from memory.documents.profile_updates import MOST_LINES, refresh_profile
 from memory.documents.revisions import BEGINNINGS, DocumentChangedError, Origin, save
 from memory.facts.review import accept, edit, reject, undo
 from memory.models import Document, Fact, ReviewAction, Revision
@@ -59,7 +59,7 @@ def test_active_facts_of_profile_kinds_become_lines_with_their_ids(alice: User) 
     tea = known(alice, "The user prefers tea.", "preference")
     marathon = known(alice, "The user wants to run a marathon.", "goal")
 
-    assert refresh(alice)
+    assert refresh_profile(alice)
 
     assert text(alice) == f"- Lives in Lisbon. ^fact-{lisbon.pk}"
     assert text(alice, PREFERENCES) == f"- Prefers tea. ^fact-{tea.pk}"
@@ -80,14 +80,14 @@ def test_active_facts_of_profile_kinds_become_lines_with_their_ids(alice: User) 
 )
 def test_other_facts_become_none(alice: User, fields: dict[str, Any]) -> None:
     known(alice, "The user lives in Lisbon.", **fields)
-    refresh(alice)
+    refresh_profile(alice)
     assert not Document.objects.exclude(text="").exists()
 
 
 def test_again_changes_nothing(alice: User) -> None:
     home(alice)
-    refresh(alice)
-    assert not refresh(alice)
+    refresh_profile(alice)
+    assert not refresh_profile(alice)
     assert number(alice) == 1
 
 
@@ -95,7 +95,7 @@ def test_a_persons_prose_stays_as_it_was(alice: User) -> None:
     prose = "# Me\n\nI am a nurse.  \n* I sing.\n"
     save(alice, IDENTITY, prose, started_from=0)
     fact = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     assert text(alice) == f"# Me\n\nI am a nurse.  \n* I sing.\n\n- Lives in Lisbon. ^fact-{fact.pk}\n"
     reject(fact, by=alice)
     assert [line for line in text(alice).split("\n") if line] == [line for line in prose.split("\n") if line]
@@ -104,7 +104,7 @@ def test_a_persons_prose_stays_as_it_was(alice: User) -> None:
 def test_a_person_with_a_name_has_a_document_of_their_own(alice: User) -> None:
     mary = known(alice, "The user's sister Mary lives in Porto.", "person", tags=["Mary", "sister"])
     nameless = known(alice, "The user has a brother.", "person", tags=["brother"])
-    refresh(alice)
+    refresh_profile(alice)
     assert text(alice, "/profile/people/Mary") == f"- Sister Mary lives in Porto. ^fact-{mary.pk}"
     assert text(alice) == f"- Has a brother. ^fact-{nameless.pk}"
     made = Document.objects.get(path="/profile/people/Mary")
@@ -114,14 +114,14 @@ def test_a_person_with_a_name_has_a_document_of_their_own(alice: User) -> None:
 def test_a_person_known_by_their_full_name_gets_no_second_document(alice: User) -> None:
     save(alice, "/profile/people/Mary Chen", "We met at school.", started_from=0)
     mary = known(alice, "The user's friend Mary plays chess.", "person", tags=["Mary"])
-    refresh(alice)
+    refresh_profile(alice)
     assert f"^fact-{mary.pk}" in text(alice, "/profile/people/Mary Chen")
     assert not Document.objects.filter(path="/profile/people/Mary").exists()
 
 
 def test_the_document_of_a_person_of_whom_nothing_is_known_any_more_goes(alice: User) -> None:
     mary = known(alice, "The user's sister Mary sings.", "person", tags=["Mary"])
-    refresh(alice)
+    refresh_profile(alice)
     reject(mary, by=alice)
     assert not Document.objects.filter(path="/profile/people/Mary").exists()
 
@@ -129,10 +129,10 @@ def test_the_document_of_a_person_of_whom_nothing_is_known_any_more_goes(alice: 
 def test_a_document_holds_so_many_lines_and_those_that_stand_stay(alice: User) -> None:
     for place in range(MOST_LINES):
         known(alice, f"The user likes thing {place}.", "preference")
-    refresh(alice)
+    refresh_profile(alice)
     before = text(alice, PREFERENCES)
     known(alice, "The user loves the most important thing.", "preference", importance=1.0)
-    refresh(alice)
+    refresh_profile(alice)
     assert text(alice, PREFERENCES) == before
     assert len(before.split("\n")) == MOST_LINES
 
@@ -140,7 +140,7 @@ def test_a_document_holds_so_many_lines_and_those_that_stand_stay(alice: User) -
 def test_bobs_documents_are_left_alone(alice: User, bob: User) -> None:
     home(alice)
     home(bob, "Porto")
-    refresh(alice)
+    refresh_profile(alice)
     assert not Document.objects.for_user(bob).exists()
 
 
@@ -148,16 +148,16 @@ def test_a_synchronised_file_is_not_written_into(alice: User) -> None:
     origin = Origin(Document.Source.SYNC, "notes:goals", "hash")
     revisions.add(alice, GOALS, "From my notes.", Revision.Author.SYNC, origin)
     known(alice, "The user wants to run a marathon.", "goal")
-    refresh(alice)
+    refresh_profile(alice)
     assert text(alice, GOALS) == "From my notes."
 
 
 def test_a_moved_document_stays_where_it_is_and_is_still_kept_true(alice: User) -> None:
     home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     tree.move(alice, IDENTITY, "/mine/About me")
     job = known(alice, "The user works as a nurse.", key="job", value="nurse")
-    refresh(alice)
+    refresh_profile(alice)
     assert f"- Works as a nurse. ^fact-{job.pk}" in text(alice, "/mine/About me")
     assert not Document.objects.filter(path=IDENTITY).exists()
 
@@ -168,7 +168,7 @@ def test_a_moved_document_stays_where_it_is_and_is_still_kept_true(alice: User) 
 def test_an_accepted_proposal_gets_a_line_and_takes_the_place_of_the_one_it_supersedes(alice: User) -> None:
     old = home(alice)
     known(alice, "The user works as a nurse.", key="job", value="nurse")
-    refresh(alice)
+    refresh_profile(alice)
     new = home(alice, "Porto", status=Status.PROPOSED)
     action = accept(new, by=alice)
     assert text(alice).split("\n")[0] == f"- Lives in Porto. ^fact-{new.pk}"
@@ -185,7 +185,7 @@ def test_an_edited_proposal_is_told_in_its_new_words(alice: User) -> None:
 
 def test_a_rejected_fact_loses_its_line_and_undo_brings_it_back(alice: User) -> None:
     fact = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     action = reject(fact, by=alice)
     assert text(alice) == ""
     undo(action)
@@ -194,7 +194,7 @@ def test_a_rejected_fact_loses_its_line_and_undo_brings_it_back(alice: User) -> 
 
 def test_what_expires_leaves_the_document_with_the_daily_tidying(alice: User) -> None:
     home(alice, valid_until=timezone.now() + timedelta(hours=1))
-    refresh(alice)
+    refresh_profile(alice)
     Fact.objects.update(valid_until=timezone.now() - timedelta(minutes=1))
     consolidate(alice, timezone.now())
     assert text(alice) == ""
@@ -205,7 +205,7 @@ def test_what_expires_leaves_the_document_with_the_daily_tidying(alice: User) ->
 
 def test_a_reworded_line_supersedes_its_fact_by_one_in_the_persons_words(alice: User) -> None:
     old = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     write(alice, f"- Lives in Porto. ^fact-{old.pk}")
     old.refresh_from_db()
     new = Fact.objects.get(status=Status.ACTIVE)
@@ -213,12 +213,12 @@ def test_a_reworded_line_supersedes_its_fact_by_one_in_the_persons_words(alice: 
     assert (new.statement, new.key, new.value) == ("The user lives in Porto.", "home", "Porto")
     assert (new.source, new.confidence, new.quote) == (Fact.Source.EDITED, 1.0, "Lives in Porto.")
     assert text(alice) == f"- Lives in Porto. ^fact-{new.pk}"
-    assert not refresh(alice)
+    assert not refresh_profile(alice)
 
 
 def test_rewording_can_be_undone(alice: User) -> None:
     old = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     write(alice, f"- Lives in Porto. ^fact-{old.pk}")
     undo(ReviewAction.objects.get())
     assert text(alice) == f"- Lives in Lisbon. ^fact-{old.pk}"
@@ -226,7 +226,7 @@ def test_rewording_can_be_undone(alice: User) -> None:
 
 def test_words_with_another_subject_are_taken_as_they_were_written(alice: User) -> None:
     old = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     write(alice, f"- My home is Porto since May. ^fact-{old.pk}")
     new = Fact.objects.get(status=Status.ACTIVE)
     assert (new.statement, new.value) == ("My home is Porto since May.", "")
@@ -234,21 +234,21 @@ def test_words_with_another_subject_are_taken_as_they_were_written(alice: User) 
 
 def test_a_removed_line_rejects_its_fact_and_never_returns(alice: User) -> None:
     fact = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     write(alice, "Just me.")
     fact.refresh_from_db()
     assert fact.status == Status.REJECTED
-    assert not refresh(alice)
+    assert not refresh_profile(alice)
     assert text(alice) == "Just me."
 
 
 def test_taking_out_many_lines_is_one_version_and_each_can_be_undone(alice: User) -> None:
     facts = [known(alice, f"The user likes thing {n}.", "preference") for n in range(4)]
-    refresh(alice)
+    refresh_profile(alice)
     stays = text(alice, PREFERENCES).split("\n")[1]
     write(alice, stays, PREFERENCES)
     assert number(alice, PREFERENCES) == 2
-    assert not refresh(alice)
+    assert not refresh_profile(alice)
     actions = list(ReviewAction.objects.order_by("pk"))
     assert [action.fact_id for action in actions] == [facts[0].pk, facts[2].pk, facts[3].pk]
     assert len({action.batch for action in actions}) == 1
@@ -258,7 +258,7 @@ def test_taking_out_many_lines_is_one_version_and_each_can_be_undone(alice: User
 
 def test_a_line_that_lost_its_mark_alone_gets_it_back(alice: User) -> None:
     fact = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     write(alice, "I sing.\n* Lives in  Lisbon.")
     fact.refresh_from_db()
     assert fact.status == Status.ACTIVE
@@ -267,7 +267,7 @@ def test_a_line_that_lost_its_mark_alone_gets_it_back(alice: User) -> None:
 
 def test_a_copied_line_is_prose_and_the_fact_keeps_one(alice: User) -> None:
     fact = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     write(alice, f"- Lives in Lisbon. ^fact-{fact.pk}\n- Lives in Faro. ^fact-{fact.pk}")
     fact.refresh_from_db()
     assert fact.status == Status.ACTIVE
@@ -284,7 +284,7 @@ def test_a_mark_that_is_nobodys_here_is_taken_off(alice: User, bob: User) -> Non
 
 def test_a_secret_written_over_a_line_becomes_no_fact(alice: User) -> None:
     old = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     write(alice, f"- My card is 4111 1111 1111 1111. ^fact-{old.pk}")
     assert text(alice) == "- My card is 4111 1111 1111 1111."
     assert not Fact.objects.filter(status=Status.ACTIVE).exists()
@@ -292,7 +292,7 @@ def test_a_secret_written_over_a_line_becomes_no_fact(alice: User) -> None:
 
 def test_going_back_to_an_older_version_rewords_the_fact_that_holds(alice: User) -> None:
     old = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     document = write(alice, f"- Lives in Porto. ^fact-{old.pk}")
     revisions.revert(document, 1, started_from=2)
     now = Fact.objects.get(status=Status.ACTIVE)
@@ -302,18 +302,18 @@ def test_going_back_to_an_older_version_rewords_the_fact_that_holds(alice: User)
 
 def test_a_deleted_document_takes_its_facts_along(alice: User) -> None:
     fact = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     tree.delete(alice, IDENTITY)
     fact.refresh_from_db()
     assert fact.status == Status.REJECTED
     assert not Document.objects.for_user(alice).exists()
-    refresh(alice)
+    refresh_profile(alice)
     assert not Document.objects.for_user(alice).exclude(text="").exists()
 
 
 def test_the_api_and_synchronising_change_facts_as_the_page_does(alice: User, sign_in: Any) -> None:
     old = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     changed = {"path": IDENTITY, "text": f"- Lives in Faro. ^fact-{old.pk}", "version": 1}
     answer = sign_in(alice).put("/api/v1/memory/document", changed, content_type="application/json")
     assert answer.status_code == 200, answer.content
@@ -330,7 +330,7 @@ def test_the_api_and_synchronising_change_facts_as_the_page_does(alice: User, si
 def test_what_the_librarian_wrote_meanwhile_is_merged_into_what_the_person_saves(alice: User) -> None:
     save(alice, IDENTITY, "I sing.\n", started_from=0)
     fact = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     save(alice, IDENTITY, "I sing in a choir.\n", started_from=1)
     fact.refresh_from_db()
     assert fact.status == Status.ACTIVE
@@ -340,7 +340,7 @@ def test_what_the_librarian_wrote_meanwhile_is_merged_into_what_the_person_saves
 @pytest.mark.parametrize("theirs", ["I sing.", ""], ids=["replaced", "removed"])
 def test_who_takes_out_a_line_that_changed_meanwhile_takes_out_the_old_one_only(alice: User, theirs: str) -> None:
     home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     new = home(alice, "Porto", status=Status.PROPOSED)
     accept(new, by=alice)
     save(alice, IDENTITY, theirs, started_from=1)
@@ -351,7 +351,7 @@ def test_who_takes_out_a_line_that_changed_meanwhile_takes_out_the_old_one_only(
 
 def test_who_rewords_a_line_that_changed_meanwhile_has_the_last_word(alice: User) -> None:
     old = home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     accept(home(alice, "Porto", status=Status.PROPOSED), by=alice)
     save(alice, IDENTITY, f"- Lives in Faro. ^fact-{old.pk}", started_from=1)
     now = Fact.objects.get(status=Status.ACTIVE)
@@ -363,7 +363,7 @@ def test_what_another_person_wrote_meanwhile_is_still_a_conflict(alice: User) ->
     save(alice, IDENTITY, "One.", started_from=0)
     save(alice, IDENTITY, "Two.", started_from=1)
     home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     with pytest.raises(DocumentChangedError):
         save(alice, IDENTITY, "Mine.", started_from=1)
 
@@ -372,7 +372,7 @@ def test_what_another_person_wrote_meanwhile_is_still_a_conflict(alice: User) ->
 def test_a_person_and_the_librarian_writing_at_once_lose_nothing(transactional_db: None, alice: User) -> None:
     for place in range(5):
         known(alice, f"The user likes thing {place}.", "biography")
-    refresh(alice)
+    refresh_profile(alice)
     start, failed = threading.Barrier(2), []
 
     def person() -> None:
@@ -391,7 +391,7 @@ def test_a_person_and_the_librarian_writing_at_once_lose_nothing(transactional_d
         try:
             for place in range(5, 10):
                 known(alice, f"The user likes thing {place}.", "biography")
-                refresh(alice)
+                refresh_profile(alice)
         finally:
             connection.close()
 
@@ -400,7 +400,7 @@ def test_a_person_and_the_librarian_writing_at_once_lose_nothing(transactional_d
         thread.start()
     for thread in threads:
         thread.join(60)
-    refresh(alice)
+    refresh_profile(alice)
     assert failed == []
     lines = text(alice).split("\n")
     assert [line for line in lines if line.startswith("Prose")] == [f"Prose {n}." for n in reversed(range(5))]
@@ -414,7 +414,7 @@ def test_the_prompt_tells_each_fact_once_and_without_marks(alice: User) -> None:
     save(alice, IDENTITY, "I sing.", started_from=0)
     lisbon = home(alice)
     marathon = known(alice, "The user wants to run a marathon.", "goal")
-    refresh(alice)
+    refresh_profile(alice)
     assert [(line.ref, line.text, line.kind) for line in profile_lines(alice)] == [
         (f"document:{IDENTITY}:1", "I sing.", PROSE),
         (f"fact:{marathon.pk}", "The user wants to run a marathon.", PROSE),
@@ -424,14 +424,14 @@ def test_the_prompt_tells_each_fact_once_and_without_marks(alice: User) -> None:
 
 def test_a_line_whose_fact_holds_no_longer_is_not_told(alice: User) -> None:
     known(alice, "The user wants to run a marathon.", "goal")
-    refresh(alice)
+    refresh_profile(alice)
     Fact.objects.update(valid_until=timezone.now() - timedelta(minutes=1))
     assert profile_lines(alice) == []
 
 
 def test_pages_show_no_marks(alice: User, sign_in: Any) -> None:
     home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     page = sign_in(alice).get("/memory/profile").content.decode()
     assert '<li>Lives in Lisbon. <a class="line-fact"' in page, "the mark is for the editor"
 
@@ -439,7 +439,7 @@ def test_pages_show_no_marks(alice: User, sign_in: Any) -> None:
 def test_a_line_that_tells_a_fact_is_found_as_that_fact_and_not_twice(alice: User) -> None:
     save(alice, IDENTITY, "I am fond of old trams.", Revision.Author.USER, started_from=0)
     home(alice)
-    refresh(alice)
+    refresh_profile(alice)
     document = Document.objects.get(path=IDENTITY)
-    assert "Lives in Lisbon." in document.shown
+    assert "Lives in Lisbon." in document.display_text
     assert [chunk.text.strip() for chunk in document.chunks.all()] == ["I am fond of old trams."]

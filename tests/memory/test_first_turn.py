@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import User
 from memory.models import Episode, Fact
-from memory.retrieval.conversation_start import STILL_GOING_ON, where_we_left
+from memory.retrieval.conversation_start import STILL_GOING_ON, find_opening_memory
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ def goal(user: User, statement: str, **fields: Any) -> Fact:
 
 
 def begun(user: User, *known: str) -> str | None:
-    found = where_we_left(user, NOW, known)
+    found = find_opening_memory(user, NOW, known)
     return found.ref if found else None
 
 

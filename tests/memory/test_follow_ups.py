@@ -16,7 +16,7 @@ import pytest
 from accounts.models import User
 from memory.embeddings.port import embedder
 from memory.models import Fact
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 
 WORLDS: Final = json.loads((Path(__file__).parent / "data" / "follow_ups.json").read_text())["worlds"]
 TRAPS: Final = ("topic_shift", "none")
@@ -38,7 +38,7 @@ def found(user: User, world: dict[str, Any], *, context: bool) -> dict[str, floa
     shares = {}
     for one in world["follow_ups"]:
         said = [text for turn in one["turns"][-2:] for text in turn] if context else []
-        kept = recall(user, one["question"], now=NOW, top_k=AMONG, context=said).kept
+        kept = retrieve(user, one["question"], now=NOW, top_k=AMONG, context=said).kept
         wanted = {refs[evidence] for evidence in one["evidence"]}
         shares[one["id"]] = len(wanted & {item.ref for item in kept}) / len(wanted)
     Fact.objects.all().delete()

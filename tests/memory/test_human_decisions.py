@@ -16,9 +16,9 @@ from memory.facts.merge import merge
 from memory.facts.review import accept, edit, reject
 from memory.facts.undo import undo
 from memory.librarian import run as librarian
-from memory.librarian.engine import Extraction, Reading
+from memory.librarian.engine import Extraction, ExtractionInput
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.run import read
+from memory.librarian.run import run_extraction
 from memory.models import Fact, LibrarianRun, ReviewAction
 from tests.memory.test_librarian import Scripted, ask, say
 
@@ -36,11 +36,11 @@ OTHER_WORDS = {
 }
 
 
-def by_rules(reading: Reading) -> Extraction:
+def by_rules(reading: ExtractionInput) -> Extraction:
     return RuleEngine().extract(reading)
 
 
-def in_other_words(reading: Reading) -> Extraction:
+def in_other_words(reading: ExtractionInput) -> Extraction:
     """Another engine: the same facts in other words, surer, without keys, and with a longer quote."""
     return Extraction(
         [
@@ -52,14 +52,14 @@ def in_other_words(reading: Reading) -> Extraction:
     )
 
 
-def boldly(reading: Reading) -> Extraction:
+def boldly(reading: ExtractionInput) -> Extraction:
     """An engine that takes everything for certain and corrects what is known."""
     sure = {"confidence": 1.0, "importance": 1.0, "correction": True, "hypothetical": False, "health": False,
             "about_third_party": False}  # fmt: skip
     return Extraction([fact.model_copy(update=sure) for fact in RuleEngine().extract(reading).facts])
 
 
-ENGINES: tuple[Callable[[Reading], Extraction], ...] = (by_rules, in_other_words, boldly)
+ENGINES: tuple[Callable[[ExtractionInput], Extraction], ...] = (by_rules, in_other_words, boldly)
 
 
 @cache
@@ -72,10 +72,12 @@ def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(librarian, "_vectors", lambda proposals: [_vector(one.statement) for one in proposals])
 
 
-def read_again(run: LibrarianRun, does: Callable[[Reading], Extraction], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(librarian, "engine", lambda: Scripted(does, version=f"{does.__name__}/1"))
+def read_again(
+    run: LibrarianRun, does: Callable[[ExtractionInput], Extraction], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(does, version=f"{does.__name__}/1"))
     LibrarianRun.objects.filter(pk=run.pk).update(state="pending", attempts=0, not_before=timezone.now())
-    read(run.pk)
+    run_extraction(run.pk)
     assert LibrarianRun.objects.get(pk=run.pk).state == "done"
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from memory.facts import bulk_review
-from memory.facts.bulk_review import batch_of, decide_together, undo_together
+from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
 from memory.facts.review import RefusedError, accept, reject, undo
 from memory.models import Fact, ReviewAction
 from tests.memory.test_review import at_once, home, propose, row
@@ -33,12 +33,12 @@ def test_all_are_decided_as_one_batch_and_undone_as_one(
 ) -> None:
     before = [row(fact) for fact in many]
 
-    outcome = decide_together(many, verb, by=alice)
+    outcome = decide_batch(many, verb, by=alice)
     assert states(many) == [state] * 5
     action = ReviewAction.objects.get(pk=outcome.actions[2].pk)
     assert len(batch_of(action)) == 5
 
-    facts, refusals = undo_together(batch_of(action))
+    facts, refusals = undo_batch(batch_of(action))
     assert (len(facts), refusals) == (5, [])
     assert [row(fact) for fact in many] == before
 
@@ -46,17 +46,17 @@ def test_all_are_decided_as_one_batch_and_undone_as_one(
 def test_what_was_decided_elsewhere_meanwhile_is_left_out_and_told(alice: User, many: list[Fact]) -> None:
     reject(many[1], by=alice)
 
-    outcome = decide_together(many, ACCEPT, by=alice)
+    outcome = decide_batch(many, ACCEPT, by=alice)
 
     assert states(many) == ["active", "rejected", "active", "active", "active"]
     assert outcome.refusals == ["This fact has changed meanwhile: it is rejected now."]
 
 
 def test_what_was_decided_again_since_stays_and_the_rest_is_undone(alice: User, many: list[Fact]) -> None:
-    outcome = decide_together(many, ACCEPT, by=alice)
+    outcome = decide_batch(many, ACCEPT, by=alice)
     reject(many[0], by=alice)
 
-    facts, refusals = undo_together(batch_of(ReviewAction.objects.get(pk=outcome.actions[0].pk)))
+    facts, refusals = undo_batch(batch_of(ReviewAction.objects.get(pk=outcome.actions[0].pk)))
 
     assert (len(facts), len(refusals)) == (4, 1)
     assert states(many) == ["rejected", *["proposed"] * 4]
@@ -67,10 +67,10 @@ def test_of_rivals_for_a_key_the_last_holds_and_undo_restores_the_first(alice: U
     rivals = [home(alice, "Porto"), home(alice, "Lisbon")]
     before = [row(fact) for fact in (faro, *rivals)]
 
-    outcome = decide_together(rivals, ACCEPT, by=alice)
+    outcome = decide_batch(rivals, ACCEPT, by=alice)
     assert states([faro, *rivals]) == ["superseded", "superseded", "active"]
 
-    undo_together(batch_of(ReviewAction.objects.get(pk=outcome.actions[0].pk)))
+    undo_batch(batch_of(ReviewAction.objects.get(pk=outcome.actions[0].pk)))
     assert [row(fact) for fact in (faro, *rivals)] == before
 
 
@@ -78,15 +78,15 @@ def test_nothing_and_too_many_are_refused(alice: User, many: list[Fact], monkeyp
     monkeypatch.setattr(bulk_review, "MOST", 4)
     for facts, why in (([], "Nothing is selected"), (many, "Nothing was changed")):
         with pytest.raises(RefusedError, match=why):
-            decide_together(facts, REJECT, by=alice)
+            decide_batch(facts, REJECT, by=alice)
     assert states(many) == ["proposed"] * 5
 
 
 def test_each_person_takes_back_what_is_theirs_of_a_click_of_staff(alice: User, bob: User, charlie: User) -> None:
     theirs = [propose(alice), propose(bob)]
-    first = decide_together(theirs, REJECT, by=charlie).actions[0]
+    first = decide_batch(theirs, REJECT, by=charlie).actions[0]
 
-    undo_together(batch_of(ReviewAction.objects.get(pk=first.pk)))
+    undo_batch(batch_of(ReviewAction.objects.get(pk=first.pk)))
 
     assert states(theirs) == ["proposed", "rejected"]
 
@@ -111,9 +111,9 @@ def test_two_clicks_on_the_same_many_wait_for_one_another(transactional_db: None
     chosen = facts[1:]
 
     at_once(
-        lambda: decide_together(chosen, ACCEPT, by=alice),
-        lambda: decide_together(list(reversed(chosen)), REJECT, by=alice),
-        lambda: decide_together(chosen, ACCEPT, by=alice),
+        lambda: decide_batch(chosen, ACCEPT, by=alice),
+        lambda: decide_batch(list(reversed(chosen)), REJECT, by=alice),
+        lambda: decide_batch(chosen, ACCEPT, by=alice),
     )
 
     assert ReviewAction.objects.values("batch").distinct().count() in (1, 2)

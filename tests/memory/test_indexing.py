@@ -10,7 +10,7 @@ import pytest
 from django.db.models import Q
 
 from accounts.models import User
-from chat.ingest.source import Conversations
+from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message, Segment
 from memory.documents.revisions import save
 from memory.embeddings.port import embedder
@@ -39,7 +39,7 @@ def said(*lines: tuple[Speaker, str], author: str = "") -> list[Utterance]:
 
 def talk(user: User, *lines: tuple[Speaker, str]) -> UUID:
     """A stored conversation, indexed by its words."""
-    (first, *_) = Conversations().store(user, "Instruments", said(*lines))
+    (first, *_) = ChatSource().import_conversation(user, "Instruments", said(*lines))
     return Message.objects.get(pk=first).conversation_id
 
 
@@ -90,7 +90,9 @@ def test_what_is_said_next_lends_its_words_to_what_was_said_before(alice: User) 
 
 
 def test_the_speakers_name_is_among_the_words(alice: User) -> None:
-    messages = Conversations().store(alice, "Two friends", said(("user", "The bow is new."), author="Melanie"))
+    messages = ChatSource().import_conversation(
+        alice, "Two friends", said(("user", "The bow is new."), author="Melanie")
+    )
 
     chunk = Chunk.objects.get(message_id=messages[0])
 
@@ -157,7 +159,7 @@ def test_every_row_gets_its_vector_in_the_background(alice: User) -> None:
     Episode.objects.create(user=alice, title="A cello", summary="The user bought a cello in Cremona.")
     save(alice, "/reference/bows", "A bow is made of pernambuco.", started_from=0)
 
-    assert indexer.embed_waiting() is False
+    assert indexer.embed_pending() is False
 
     for model in indexer.EMBEDDED_COLUMNS:
         assert not model._default_manager.exclude(embedded_by=embedder().name).exists()
@@ -170,9 +172,9 @@ def test_embedding_goes_on_where_it_was_interrupted(alice: User) -> None:
         Fact(user=alice, statement=f"The user owns {n} bows.") for n in range(indexer.EMBED_AT_ONCE + 3)
     )
 
-    assert indexer.embed_waiting(seconds=0) is True
+    assert indexer.embed_pending(seconds=0) is True
     assert Fact.objects.filter(embedded_by="").count() == 3
-    assert indexer.embed_waiting() is False
+    assert indexer.embed_pending() is False
     assert not Fact.objects.filter(embedded_by="").exists()
 
 
@@ -181,11 +183,11 @@ def test_after_a_change_of_the_model_rows_are_embedded_anew_and_keep_their_old_v
     for n in range(indexer.EMBED_AT_ONCE + 1):
         Fact.objects.create(user=alice, statement=f"The user owns {n} bows.", vector=old, embedded_by="older-model")
 
-    indexer.embed_waiting(seconds=0)
+    indexer.embed_pending(seconds=0)
 
     assert indexer.models_in_use() == {"older-model", embedder().name}
     assert Fact.objects.get(embedded_by="older-model").vector == old
-    indexer.embed_waiting()
+    indexer.embed_pending()
     assert indexer.models_in_use() == {embedder().name}
     assert {len(fact.vector) for fact in Fact.objects.all()} == {embedder().dimension}
 
@@ -195,7 +197,7 @@ def test_new_rows_come_before_those_of_an_older_model(alice: User) -> None:
         Fact.objects.create(user=alice, statement=f"Old {n}.", vector=[1.0], embedded_by="older-model")
     fresh = Fact.objects.create(user=alice, statement="The user owns a bow.")
 
-    indexer.embed_waiting(seconds=0)
+    indexer.embed_pending(seconds=0)
 
     fresh.refresh_from_db()
     assert fresh.embedded_by == embedder().name
@@ -211,7 +213,7 @@ def test_a_text_that_changed_while_it_was_embedded_keeps_waiting(alice: User, mo
         return embed(texts)
 
     monkeypatch.setattr(type(embedder()), "embed", lambda _, texts: edited_meanwhile(texts))
-    indexer.embed_waiting()
+    indexer.embed_pending()
 
     fact.refresh_from_db()
     assert fact.vector == pytest.approx(embed(["The user owns two bows."])[0].tolist(), abs=1e-3)
@@ -221,7 +223,7 @@ def test_an_unchanged_passage_of_a_document_keeps_its_vector(alice: User) -> Non
     first = "\n\n".join(f"Paragraph {n} tells how a bow is haired. " * 12 for n in range(6))
     document = save(alice, "/reference/bows", first, started_from=0)
     indexer.index_document(document)
-    indexer.embed_waiting()
+    indexer.embed_pending()
     kept = Chunk.objects.filter(document=document).order_by("number")[0].text
 
     document = save(alice, "/reference/bows", first + "\n\nA new end.", started_from=1)

@@ -18,7 +18,7 @@ from memory.documents import revisions, tree, uploads
 from memory.documents.revisions import Origin
 from memory.documents.tree import Node
 from memory.forms import PathField
-from memory.index.indexer import embed_waiting, index_document
+from memory.index.indexer import embed_pending, index_document
 from memory.models import Document, Fact, Revision, Upload
 from memory.pages import knowledge
 from memory.pages.knowledge import MOST_IN_FOLDER, MOST_IN_TREE, address, crumbs, folder
@@ -410,8 +410,8 @@ def test_files_wait_read_and_stand_in_the_tree(alice: User, sign_in: SignIn) -> 
     assert "tree-of-documents" not in page
 
     for upload in Upload.objects.for_user(alice):
-        uploads.read(upload.pk)
-    embed_waiting()
+        uploads.process_upload(upload.pk)
+    embed_pending()
     page = client.get("/memory/uploads", headers=HTMX).content.decode()
     assert "Read: 1 passage to be found." in page
     assert "every 2s" not in page

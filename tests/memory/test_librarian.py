@@ -19,9 +19,9 @@ from budget.spending import limits
 from chat.models import Conversation, Message
 from memory.facts.review import accept, edit, reject
 from memory.librarian import run as librarian
-from memory.librarian.engine import Extraction, ProposedFact, Reading, ReadingFailed, Relation, Usage
+from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, ProposedFact, Relation, Usage
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.run import MAX_ATTEMPTS, read, request_reading, requeue_due, retry
+from memory.librarian.run import MAX_ATTEMPTS, request_reading, requeue_due, retry, run_extraction
 from memory.models import Fact, LibrarianRun
 from memory.models.kinds import Kind
 from recall.celery import app as celery_app
@@ -64,7 +64,7 @@ def ask(conversation: Conversation, first: int = 1) -> LibrarianRun:
 def learn(user: User, *texts: str) -> LibrarianRun:
     """Say something and have it read."""
     run = ask(say(user, *texts))
-    read(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     return run
 
@@ -78,14 +78,14 @@ def facts(user: User, status: str | None = None) -> list[str]:
 class Scripted:
     """An engine that does what a test says, and counts how often it was asked."""
 
-    does: Callable[[Reading], Extraction]
+    does: Callable[[ExtractionInput], Extraction]
     asked: int = 0
     version: str = "scripted/1"
-    spends: bool = False
-    longest: timedelta = timedelta(seconds=60)
-    readings: list[Reading] = field(default_factory=list)
+    uses_tokens: bool = False
+    max_duration: timedelta = timedelta(seconds=60)
+    readings: list[ExtractionInput] = field(default_factory=list)
 
-    def extract(self, reading: Reading) -> Extraction:
+    def extract(self, reading: ExtractionInput) -> Extraction:
         self.asked += 1
         self.readings.append(reading)
         return self.does(reading)
@@ -100,25 +100,25 @@ def nudges(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> Nudges:
 
 
 @pytest.fixture
-def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Reading], Extraction]], Scripted]:
+def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ExtractionInput], Extraction]], Scripted]:
     """`use(function)` makes it the engine."""
 
-    def use(does: Callable[[Reading], Extraction]) -> Scripted:
+    def use(does: Callable[[ExtractionInput], Extraction]) -> Scripted:
         scripted = Scripted(does)
-        monkeypatch.setattr(librarian, "engine", lambda: scripted)
+        monkeypatch.setattr(librarian, "choose_engine", lambda: scripted)
         return scripted
 
     return use
 
 
-def failing(sentence: str, *, final: bool = False) -> Callable[[Reading], Extraction]:
-    def fail(reading: Reading) -> Extraction:
-        raise ReadingFailed(sentence, final=final)
+def failing(sentence: str, *, final: bool = False) -> Callable[[ExtractionInput], Extraction]:
+    def fail(reading: ExtractionInput) -> Extraction:
+        raise ExtractionError(sentence, final=final)
 
     return fail
 
 
-def by_rules(reading: Reading) -> Extraction:
+def by_rules(reading: ExtractionInput) -> Extraction:
     return RuleEngine().extract(reading)
 
 
@@ -186,7 +186,7 @@ def test_what_the_assistant_says_is_never_learned(alice: User) -> None:
 
 def test_only_the_range_asked_for_is_read(alice: User) -> None:
     conversation = say(alice, HOME, "My favourite colour is green.")
-    read(ask(conversation, first=3).pk)
+    run_extraction(ask(conversation, first=3).pk)
     assert facts(alice) == ["The user's favourite colour is green."]
 
 
@@ -264,7 +264,7 @@ def test_two_homes_in_one_conversation_leave_the_last(alice: User) -> None:
 def test_old_words_read_late_do_not_undo_newer_ones(alice: User) -> None:
     earlier = say(alice, "I live in Lisbon.")
     learn(alice, "I live in Porto.")
-    read(ask(earlier).pk)
+    run_extraction(ask(earlier).pk)
     assert facts(alice, "active") == ["The user lives in Porto."]
     assert Fact.objects.get(status="proposed").reason.startswith("said before what is known now")
 
@@ -290,9 +290,9 @@ def test_what_a_person_accepted_is_known(alice: User) -> None:
 def test_what_a_person_decided_since_is_not_undone_by_words_from_before(alice: User) -> None:
     first = say(alice, "I think I live in Lisbon.")
     second = say(alice, "I live in Faro.")
-    read(ask(first).pk)
+    run_extraction(ask(first).pk)
     edit(Fact.objects.get(), "The user lives in Braga.", "Braga", by=alice)
-    read(ask(second).pk)
+    run_extraction(ask(second).pk)
     assert facts(alice, "active") == ["The user lives in Braga."]
 
 
@@ -323,7 +323,7 @@ def test_a_failed_reading_is_tried_again_later_with_its_reason(alice: User, use:
     run = learn(alice, HOME)
     assert (run.state, run.error, run.attempts) == ("pending", "The model is overloaded.", 1)
     assert run.not_before > timezone.now()
-    read(run.pk)
+    run_extraction(run.pk)
     assert engine.asked == 1  # not before its time
 
 
@@ -333,7 +333,7 @@ def test_a_limit_that_is_used_up_puts_off_what_spends_and_counts_no_attempt(
 ) -> None:
     limits.set_limit(alice, limits.What.MONEY, limits.Per.DAY, Decimal(0), by_staff=True)
     engine = use(by_rules)
-    engine.spends = spends
+    engine.uses_tokens = spends
     run = learn(alice, HOME)
     if not spends:
         assert (run.state, engine.asked) == ("done", 1)
@@ -344,7 +344,7 @@ def test_a_limit_that_is_used_up_puts_off_what_spends_and_counts_no_attempt(
 
     limits.set_limit(alice, limits.What.MONEY, limits.Per.DAY, None, by_staff=True)
     LibrarianRun.objects.update(not_before=timezone.now())
-    read(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.attempts, run.error, engine.asked) == ("done", 1, "", 1)
 
@@ -352,7 +352,7 @@ def test_a_limit_that_is_used_up_puts_off_what_spends_and_counts_no_attempt(
 def test_a_limit_of_turns_leaves_what_was_said_within_it_to_be_read(alice: User, use: Any) -> None:
     limits.set_limit(alice, limits.What.TURNS, limits.Per.DAY, Decimal(0))
     engine = use(by_rules)
-    engine.spends = True
+    engine.uses_tokens = True
     assert learn(alice, HOME).state == "done"
 
 
@@ -361,7 +361,7 @@ def test_a_reading_that_keeps_failing_fails_for_good_with_its_reason(alice: User
     run = learn(alice, HOME)
     for _ in range(2 * MAX_ATTEMPTS):
         LibrarianRun.objects.filter(state="pending").update(not_before=timezone.now())
-        read(run.pk)
+        run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.error, engine.asked) == ("failed", "The model is overloaded.", MAX_ATTEMPTS)
 
@@ -382,7 +382,7 @@ def test_a_person_may_start_a_failed_run_afresh(
         assert not retry(run)
     assert queued == [("memory.tasks.read", (run.pk,))]
     engine.does = by_rules
-    read(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.attempts, run.error) == ("done", 1, "")
     assert facts(alice) == ["The user lives in Porto."]
@@ -391,7 +391,7 @@ def test_a_person_may_start_a_failed_run_afresh(
 def test_a_done_run_is_not_read_again(alice: User, use: Any) -> None:
     engine = use(by_rules)
     run = learn(alice, HOME)
-    read(run.pk)
+    run_extraction(run.pk)
     assert not retry(run)
     assert (engine.asked, len(facts(alice))) == (1, 1)
 
@@ -420,13 +420,13 @@ def test_a_worker_killed_at_any_point_leaves_nothing_half_done(
     with monkeypatch.context() as broken:
         broken.setattr(where, die)
         with pytest.raises(Killed):
-            read(run.pk)
+            run_extraction(run.pk)
     assert facts(alice) == []
-    read(run.pk)  # delivered again at once: the lease still stands
+    run_extraction(run.pk)  # delivered again at once: the lease still stands
     assert facts(alice) == []
     LibrarianRun.objects.update(lease_until=timezone.now())
-    read(run.pk)
-    read(run.pk)
+    run_extraction(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.learned, run.waiting, run.attempts) == ("done", 1, 2, 2)
     assert len(facts(alice)) == 3
@@ -437,15 +437,15 @@ def test_a_run_whose_worker_is_lost_each_time_fails_with_a_reason(alice: User, u
     run = ask(say(alice, HOME))
     for _ in range(MAX_ATTEMPTS):
         with pytest.raises(Killed):
-            read(run.pk)
+            run_extraction(run.pk)
         LibrarianRun.objects.update(lease_until=timezone.now())
-    read(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.error) == ("failed", librarian.GAVE_UP)
 
 
 def test_a_worker_that_lost_its_claim_writes_nothing(alice: User, use: Any) -> None:
-    def taken_over(reading: Reading) -> Extraction:
+    def taken_over(reading: ExtractionInput) -> Extraction:
         LibrarianRun.objects.update(claim=uuid4())
         return by_rules(reading)
 
@@ -455,12 +455,12 @@ def test_a_worker_that_lost_its_claim_writes_nothing(alice: User, use: Any) -> N
 
 
 def test_a_conversation_deleted_meanwhile_is_learned_nothing_from(alice: User, use: Any) -> None:
-    def deleted(reading: Reading) -> Extraction:
+    def deleted(reading: ExtractionInput) -> Extraction:
         Conversation.objects.all().delete()
         return by_rules(reading)
 
     use(deleted)
-    read(ask(say(alice, HOME)).pk)
+    run_extraction(ask(say(alice, HOME)).pk)
     assert facts(alice) == []
 
 
@@ -505,14 +505,14 @@ def in_threads(*jobs: Callable[[], None]) -> None:
 def test_two_workers_at_one_run_learn_it_once(alice: User, use: Any) -> None:
     engine = use(by_rules)
     run = ask(say(alice, HOME, SISTER))
-    in_threads(*[lambda: read(run.pk)] * 4)
+    in_threads(*[lambda: run_extraction(run.pk)] * 4)
     assert (engine.asked, len(facts(alice))) == (1, 3)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_conversations_read_at_once_learn_the_same_thing_once(alice: User) -> None:
     runs = [ask(say(alice, HOME, SISTER)).pk for _ in range(3)]
-    in_threads(*[lambda pk=pk: read(pk) for pk in runs])
+    in_threads(*[lambda pk=pk: run_extraction(pk) for pk in runs])
     assert set(LibrarianRun.objects.values_list("state", flat=True)) == {"done"}
     assert sorted(facts(alice)) == [
         "The user is allergic to peanuts.", "The user lives in Porto.", "The user's sister Mary lives in Lisbon.",
@@ -523,7 +523,7 @@ def test_two_conversations_read_at_once_learn_the_same_thing_once(alice: User) -
 def test_no_connection_is_held_while_the_engine_reads(alice: User, use: Any) -> None:
     held: list[object] = []
 
-    def look(reading: Reading) -> Extraction:
+    def look(reading: ExtractionInput) -> Extraction:
         held.append(connection.connection)
         return by_rules(reading)
 
@@ -542,7 +542,7 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
         Fact.objects.create(
             user=alice, statement="The user lives in Braga.", kind=Kind.BIOGRAPHY, key="home", status="active"
         )
-        read(run.pk)
+        run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.error) == ("pending", librarian.CAME_BETWEEN)
     assert facts(alice) == ["The user lives in Braga."]
@@ -563,7 +563,7 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
 def test_the_engine_is_the_model_unless_there_is_none(settings: Any, choice: str, offline: bool, version: str) -> None:
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"librarian_engine": choice})
     settings.IS_OFFLINE = offline
-    assert librarian.engine().version == version
+    assert librarian.choose_engine().version == version
 
 
 def proposal(quote: str, **fields: Any) -> ProposedFact:

@@ -20,9 +20,9 @@ from chat.models import Conversation
 from memory.facts.review import reject
 from memory.librarian import run as librarian
 from memory.librarian.decision import Reason
-from memory.librarian.engine import Extraction, Reading, ReadingFailed, Usage
+from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, Usage
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.run import read, requeue_due
+from memory.librarian.run import requeue_due, run_extraction
 from memory.models import Episode, Fact, FactLink, LibrarianRun
 from tests.memory.test_librarian import Scripted, ask, learn, say
 
@@ -45,7 +45,7 @@ class Killed(BaseException):
     """Stands for SIGKILL: nothing catches it, nothing is tidied up."""
 
 
-def costly(reading: Reading) -> Extraction:
+def costly(reading: ExtractionInput) -> Extraction:
     """What the rules find, at a model's price."""
     return Extraction(RuleEngine().extract(reading).facts, Usage(1_000_000, 100_000, 20, MODEL))
 
@@ -53,7 +53,7 @@ def costly(reading: Reading) -> Extraction:
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> None:
     """An engine with a price, and vectors without a model, so that a forked process has no threads to miss."""
-    monkeypatch.setattr(librarian, "engine", lambda: Scripted(costly))
+    monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(costly))
     monkeypatch.setattr(librarian, "_vectors", lambda proposals: [_vector(one.statement) for one in proposals])
 
 
@@ -123,8 +123,8 @@ def the_clock_comes_round(run: LibrarianRun, queued: list[Any], capture: Any) ->
         requeue_due()
     for name, (pk,) in list(queued):
         if name == "memory.tasks.read":
-            read(pk)
-            read(pk)
+            run_extraction(pk)
+            run_extraction(pk)
 
 
 def person(name: str) -> User:
@@ -142,7 +142,7 @@ def statements_of(run: LibrarianRun) -> int:
         return execute(*rest)
 
     with statements(counting):
-        read(run.pk)
+        run_extraction(run.pk)
     return count
 
 
@@ -169,7 +169,7 @@ def test_killed_at_any_statement_the_end_is_the_same(
     for number in range(part, count, PARTS):
         with taken_back():
             with pytest.raises(Killed), statements(killer(number, after=after, kill=die)):
-                read(run.pk)
+                run_extraction(run.pk)
             the_clock_comes_round(run, queued, django_capture_on_commit_callbacks)
             assert outcome(sam, run) == undisturbed, f"killed {'after' if after else 'before'} statement {number}"
 
@@ -184,13 +184,13 @@ def test_a_process_killed_for_good_leaves_nothing_half_done(number: int, queued:
     if child == 0:  # pragma: no cover - dies by its own hand
         try:
             with statements(killer(number, after=True, kill=lambda: os.kill(os.getpid(), signal.SIGKILL))):
-                read(runs[0].pk)
+                run_extraction(runs[0].pk)
         finally:
             os._exit(1)
     assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
     LibrarianRun.objects.filter(state="running").update(lease_until=timezone.now())
     for run in runs:
-        read(run.pk)
+        run_extraction(run.pk)
     assert outcome(sam, runs[0]) == outcome(pat, runs[1])
     assert outcome(sam, runs[0])["run"][0] == "done"
 
@@ -208,15 +208,15 @@ def test_a_reading_is_booked_to_the_run_and_to_the_day_in_one_transaction(alice:
 def test_a_failed_reading_costs_all_the_same_and_the_next_adds_to_it(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(reading: Reading) -> Extraction:
-        raise ReadingFailed("No.", usage=Usage(100_000, 0, 2, MODEL))
+    def fail(reading: ExtractionInput) -> Extraction:
+        raise ExtractionError("No.", usage=Usage(100_000, 0, 2, MODEL))
 
-    monkeypatch.setattr(librarian, "engine", lambda: Scripted(fail))
+    monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(fail))
     run = learn(alice, "I live in Porto.")
     assert (run.state, run.cost, run.input_tokens) == ("pending", Decimal("0.01"), 100_000)
-    monkeypatch.setattr(librarian, "engine", lambda: Scripted(costly))
+    monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(costly))
     LibrarianRun.objects.update(not_before=timezone.now())
-    read(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     assert (run.state, run.cost) == ("done", Decimal("0.16"))
     assert UsageDay.objects.get().cost == Decimal("0.16")
@@ -225,16 +225,16 @@ def test_a_failed_reading_costs_all_the_same_and_the_next_adds_to_it(
 def test_what_a_worker_spent_that_lost_its_claim_is_booked_to_the_day(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def taken_over(reading: Reading) -> Extraction:
+    def taken_over(reading: ExtractionInput) -> Extraction:
         Conversation.objects.all().delete()
         return costly(reading)
 
-    monkeypatch.setattr(librarian, "engine", lambda: Scripted(taken_over))
-    read(ask(say(alice, "I live in Porto.")).pk)
+    monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(taken_over))
+    run_extraction(ask(say(alice, "I live in Porto.")).pk)
     assert UsageDay.objects.get().cost == Decimal("0.15")
 
 
 def test_the_rules_cost_nothing(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(librarian, "engine", RuleEngine)
+    monkeypatch.setattr(librarian, "choose_engine", RuleEngine)
     assert learn(alice, "I live in Porto.").cost == 0
     assert not UsageDay.objects.exists()

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.facts.links import GAVE_WAY, MOST_STEPS, contradictions, give_way, link, neighbours, take_place
+from memory.facts.links import GAVE_WAY, MOST_STEPS, contradictions, link, link_superseded, mark_superseded, neighbours
 from memory.facts.review import accept, edit, undo
 from memory.librarian import run as librarian
-from memory.librarian.engine import Extraction, ProposedFact, Reading, Relation
+from memory.librarian.engine import Extraction, ExtractionInput, ProposedFact, Relation
 from memory.models import Fact, FactLink
 from memory.models.kinds import Kind
 
@@ -130,9 +130,9 @@ def test_neighbours_are_those_a_walk_of_so_many_steps_reaches(
 def test_what_takes_a_place_is_linked_to_what_gave_way(alice: User) -> None:
     old = fact(alice, key="home", kind="biography")
     now = timezone.now()
-    give_way([old.pk], at=now)
+    mark_superseded([old.pk], at=now)
     new = fact(alice, key="home", kind="biography")
-    take_place(new, [old.pk])
+    link_superseded(new, [old.pk])
     old.refresh_from_db()
     assert (old.status, old.reason, old.superseded_at, old.superseded_by) == ("superseded", GAVE_WAY, now, new)
     assert links(alice) == [(new.pk, "supersedes", old.pk)]
@@ -169,18 +169,18 @@ def read(
     proposal = ProposedFact(number=1, **{"quote": text, **plain, **fields})
 
     class Scripted:
-        version, longest, spends = "scripted/1", librarian.RETRY_AFTER[0], False
+        version, max_duration, uses_tokens = "scripted/1", librarian.RETRY_AFTER[0], False
 
-        def extract(self, reading: Reading) -> Extraction:
+        def extract(self, reading: ExtractionInput) -> Extraction:
             meanwhile()
             related = reading.known[0].number if reading.known else 1
             relation = proposal.relation
             return Extraction([proposal.model_copy(update={"related_to": related if relation != "none" else None})])
 
-    monkeypatch.setattr(librarian, "engine", Scripted)
+    monkeypatch.setattr(librarian, "choose_engine", Scripted)
     run = librarian.request_reading(user, conversation.pk, 1, 1, "ended")
     assert run is not None
-    librarian.read(run.pk)
+    librarian.run_extraction(run.pk)
 
 
 HOME: dict[str, Any] = {"kind": Kind.BIOGRAPHY, "key": "home"}

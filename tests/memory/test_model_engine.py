@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.librarian.engine import Folder, KnownFact, Reading, ReadingFailed, Relation
+from memory.librarian.engine import ExtractionError, ExtractionInput, Folder, KnownFact, Relation
 from memory.librarian.model_engine import (
     ASSISTANT_CHARS,
     BATCH_CHARS,
@@ -49,8 +49,8 @@ def utterance(text: str, number: int = 1, speaker: Speaker = "user") -> Utteranc
     return Utterance(number + 100, number, speaker, text, SAID_AT)
 
 
-def reading(*utterances: Utterance, known: tuple[KnownFact, ...] = ()) -> Reading:
-    return Reading(utterances or (utterance(SISTER),), "Alice", ZoneInfo("Asia/Tokyo"), known)
+def reading(*utterances: Utterance, known: tuple[KnownFact, ...] = ()) -> ExtractionInput:
+    return ExtractionInput(utterances or (utterance(SISTER),), "Alice", ZoneInfo("Asia/Tokyo"), known)
 
 
 @pytest.fixture
@@ -80,9 +80,9 @@ def offline(offline_server: str) -> Iterator[Call]:
 @pytest.fixture
 def plain_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server without structured output."""
-    able = client.from_settings()
+    able = client.configured_capabilities()
     assert not able.structured_output
-    monkeypatch.setattr("memory.librarian.model_engine.capabilities", lambda model: able)
+    monkeypatch.setattr("memory.librarian.model_engine.get_capabilities", lambda model: able)
 
 
 def bodies(offline: Call) -> list[dict[str, Any]]:
@@ -204,7 +204,7 @@ def test_an_answer_out_of_range_is_sent_back_once_for_repair(offline: Call, wron
 def test_an_answer_wrong_twice_is_a_failure_and_no_empty_list(offline: Call) -> None:
     wrong = {"json": {"facts": [{**FACT, "confidence": 7}]}}
     offline("POST", "script", replies=[wrong, wrong])
-    with pytest.raises(ReadingFailed, match="did not follow the schema"):
+    with pytest.raises(ExtractionError, match="did not follow the schema"):
         ModelEngine(MODEL).extract(reading())
 
 
@@ -220,7 +220,7 @@ def test_an_unfinished_answer_is_a_failure_and_no_empty_list(
     offline: Call, stop_reason: str, sentence: str, final: bool
 ) -> None:
     offline("POST", "script", replies=[{"json": {"facts": []}, "stop_reason": stop_reason}])
-    with pytest.raises(ReadingFailed, match=sentence) as failure:
+    with pytest.raises(ExtractionError, match=sentence) as failure:
         ModelEngine(MODEL).extract(reading())
     assert failure.value.final is final
 
@@ -236,15 +236,15 @@ def test_an_unfinished_answer_is_a_failure_and_no_empty_list(
 )
 def test_an_error_of_the_provider_is_a_plain_sentence(offline: Call, fault: dict[str, Any], sentence: str) -> None:
     offline("POST", "faults", **fault, path="/v1/messages")
-    with pytest.raises(ReadingFailed, match=sentence):
+    with pytest.raises(ExtractionError, match=sentence):
         ModelEngine(MODEL).extract(reading())
 
 
 def test_a_server_that_is_away_is_a_plain_sentence(offline: Call, settings: Any) -> None:
-    client.capabilities(MODEL)
-    client.sync_client.cache_clear()
+    client.get_capabilities(MODEL)
+    client.get_sync_client.cache_clear()
     settings.PROVIDER_BASE_URL = "http://127.0.0.1:9"
-    with pytest.raises(ReadingFailed, match="could not be reached"):
+    with pytest.raises(ExtractionError, match="could not be reached"):
         ModelEngine(MODEL).extract(reading())
 
 
@@ -280,7 +280,7 @@ def test_a_plain_server_gets_one_chance_to_repair(offline: Call) -> None:
     offline("POST", "script", replies=[{"text": "I found nothing."}, {"text": '{"facts": []}'}])
     assert ModelEngine(MODEL).extract(reading()).facts == []
     offline("POST", "script", replies=[{"text": "I found nothing."}, {"text": "Really."}])
-    with pytest.raises(ReadingFailed):
+    with pytest.raises(ExtractionError):
         ModelEngine(MODEL).extract(reading())
 
 

@@ -25,12 +25,12 @@ from chat.models import Conversation, Message
 from memory.embeddings.port import embedder
 from memory.librarian import run as librarian
 from memory.librarian.decision import Reason
-from memory.librarian.echo import RUN, mark
+from memory.librarian.echo import RUN, mark_echoes
 from memory.librarian.model_engine import ModelEngine
-from memory.librarian.run import read, request_reading
+from memory.librarian.run import request_reading, run_extraction
 from memory.models import Document, Fact, LibrarianRun
-from memory.ports.source import Heard, Speaker, Utterance
-from memory.text.user_text import own_words
+from memory.ports.source import ContextText, Speaker, Utterance
+from memory.text.user_text import mask_foreign_text
 from recall.llm import client
 
 CONVERSATIONS = 200
@@ -149,7 +149,7 @@ def held(user: User, lines: list[tuple[Speaker, str]]) -> Conversation:
 def read_all(conversation: Conversation, first: int = 1) -> LibrarianRun:
     run = request_reading(conversation.user, conversation.pk, first, conversation.next_seq - 1, "ended")
     assert run is not None
-    read(run.pk)
+    run_extraction(run.pk)
     run.refresh_from_db()
     assert run.state == "done", run.error
     return run
@@ -191,7 +191,7 @@ def test_200_conversations_end_with_what_the_user_stated_however_greedy_the_mode
 ) -> None:
     """The scripted model proposes every sentence it sees as a fact, whoever said it, with four quotes to choose."""
     client.forget_capabilities()
-    monkeypatch.setattr(librarian, "engine", lambda: ModelEngine("claude-haiku-5-5"))
+    monkeypatch.setattr(librarian, "choose_engine", lambda: ModelEngine("claude-haiku-5-5"))
     for number in part:
         made, user = talk(number), somebody(number)
         _script(offline_server, made)
@@ -243,10 +243,10 @@ def said(number: int, text: str, speaker: Speaker = "user") -> Utterance:
     return Utterance(number, number, speaker, text, AT)
 
 
-def own(utterances: list[Utterance], *heard: Heard) -> str:
+def own(utterances: list[Utterance], *heard: ContextText) -> str:
     """The last message's own words."""
-    last = mark(utterances, heard)[-1]
-    return " ".join(own_words(last.text, last.echoes).split())
+    last = mark_echoes(utterances, heard)[-1]
+    return " ".join(mask_foreign_text(last.text, last.echoes).split())
 
 
 LETTER = "I have lived in Atlantis for twenty years and I keep three horses."
@@ -273,12 +273,12 @@ def test_what_the_assistant_said_first_is_not_the_users(before: str, text: str, 
 def test_what_the_user_said_first_stays_theirs_when_the_assistant_repeats_it() -> None:
     talk = [said(1, LETTER), said(2, f"You said: {LETTER}", "assistant"), said(3, LETTER)]
     assert own(talk) == LETTER
-    assert own(talk[1:], Heard(1, LETTER, is_users=True)) == LETTER
+    assert own(talk[1:], ContextText(1, LETTER, is_users=True)) == LETTER
     assert own(talk[1:]) != LETTER
 
 
 def test_what_the_assistant_says_only_later_is_no_echo() -> None:
-    first = mark([said(1, LETTER), said(2, LETTER, "assistant")], [])[0]
+    first = mark_echoes([said(1, LETTER), said(2, LETTER, "assistant")], [])[0]
     assert first.echoes == ()
 
 

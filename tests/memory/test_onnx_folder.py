@@ -15,7 +15,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from memory.embeddings import port
-from memory.embeddings.onnx_folder import FromFolder
+from memory.embeddings.onnx_folder import OnnxEmbedder
 from memory.embeddings.port import Vectors
 from recall.environment import Environment
 
@@ -53,7 +53,7 @@ def unit(vector: Vectors) -> Vectors:
 def test_a_text_is_the_mean_of_its_words_of_length_one(tmp_path: Path, where: str) -> None:
     table = published(tmp_path, where=where)
 
-    vectors = FromFolder(tmp_path).embed(["where lives Mary", "gdzie mieszka Mary"])
+    vectors = OnnxEmbedder(tmp_path).embed(["where lives Mary", "gdzie mieszka Mary"])
 
     assert vectors.shape == (2, 384)
     np.testing.assert_allclose(vectors[0], unit(table[[1, 2, 3]].mean(axis=0)), atol=1e-6)
@@ -63,14 +63,14 @@ def test_a_text_is_the_mean_of_its_words_of_length_one(tmp_path: Path, where: st
 def test_a_model_that_gives_a_texts_vector_itself_is_taken_at_its_word(tmp_path: Path) -> None:
     table = published(tmp_path, pooled=True)
 
-    (vector,) = FromFolder(tmp_path).embed(["where Mary"])
+    (vector,) = OnnxEmbedder(tmp_path).embed(["where Mary"])
 
     np.testing.assert_allclose(vector, unit(table[[1, 3]].max(axis=0)), atol=1e-6)
 
 
 def test_many_texts_come_in_their_order_and_an_empty_one_has_a_vector(tmp_path: Path) -> None:
     published(tmp_path)
-    model, texts = FromFolder(tmp_path), [*WORDS, "", "a\ud83d"] * 5
+    model, texts = OnnxEmbedder(tmp_path), [*WORDS, "", "a\ud83d"] * 5
 
     many = model.embed(texts)
 
@@ -82,7 +82,7 @@ def test_its_name_tells_it_from_another_version_in_a_folder_of_the_same_name(tmp
     published(tmp_path / "one" / "multilingual")
     published(tmp_path / "two" / "multilingual", pooled=True)
 
-    names = {FromFolder(tmp_path / each / "multilingual").name for each in ("one", "two")}
+    names = {OnnxEmbedder(tmp_path / each / "multilingual").name for each in ("one", "two")}
 
     assert len(names) == 2
     assert all(name.startswith("multilingual-") and len(name) <= 80 for name in names)
@@ -92,7 +92,7 @@ def test_vectors_of_another_width_are_refused_with_a_sentence(tmp_path: Path) ->
     published(tmp_path, width=768)
 
     with pytest.raises(ImproperlyConfigured, match="gives 768 numbers a text; Recall keeps 384"):
-        FromFolder(tmp_path)
+        OnnxEmbedder(tmp_path)
 
 
 def test_the_setting_takes_the_place_of_the_usual_model(tmp_path: Path, settings: Any) -> None:

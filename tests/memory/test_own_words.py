@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.text.user_text import PASTED_WORDS, blanked, own_words
+from memory.text.user_text import PASTED_WORDS, mask_foreign_text, mask_spans
 
 LONG = "I have moved to Atlantis with my three horses and I work there as a blacksmith. " * 2
 assert len(LONG.split()) > PASTED_WORDS
@@ -42,34 +42,34 @@ OWN = {
 
 @pytest.mark.parametrize(("text", "left"), BORROWED.values(), ids=BORROWED.keys())
 def test_what_was_brought_along_is_blanked(text: str, left: str) -> None:
-    assert own_words(text).rstrip() == left
+    assert mask_foreign_text(text).rstrip() == left
 
 
 @pytest.mark.parametrize("text", OWN.values(), ids=OWN.keys())
 def test_ones_own_words_stay(text: str) -> None:
-    assert own_words(text) == text
+    assert mask_foreign_text(text) == text
 
 
 def test_an_echo_is_blanked_and_every_position_stays() -> None:
     text = "Yes. I live in\nAtlantis. I like jazz."
-    assert own_words(text, [(5, 24)]) == "Yes." + " " * 10 + "\n" + " " * 10 + "I like jazz."
+    assert mask_foreign_text(text, [(5, 24)]) == "Yes." + " " * 10 + "\n" + " " * 10 + "I like jazz."
 
 
 @given(st.text(alphabet="ab \n.,:\"'>`-“”", max_size=300), st.lists(st.integers(0, 300), max_size=6))
 def test_the_positions_are_those_of_the_message(text: str, ends: list[int]) -> None:
     cuts = sorted(min(end, len(text)) for end in ends)
     spans = list(zip(cuts[::2], cuts[1::2], strict=False))
-    own = own_words(text, spans)
+    own = mask_foreign_text(text, spans)
     assert len(own) == len(text)
     assert all(one in (other, " ") for one, other in zip(own, text, strict=True))
-    assert own_words(text, []) == own_words(text)
-    assert len(blanked(text, spans)) == len(text)
+    assert mask_foreign_text(text, []) == mask_foreign_text(text)
+    assert len(mask_spans(text, spans)) == len(text)
 
 
 @pytest.mark.parametrize("piece", ["Dear Tom,\n", "Yours,\n", "\n\n", "hi ", "make this ", "https://x ", "dear "])
 def test_the_time_grows_with_the_length_and_no_faster(piece: str) -> None:
     started = time.process_time()
-    own_words((piece * 60_000)[:200_000])
+    mask_foreign_text((piece * 60_000)[:200_000])
     assert time.process_time() - started < 5
 
 
@@ -78,5 +78,5 @@ def test_messages_without_pastes_keep_what_they_tell() -> None:
     path = Path(__file__).parent / "data" / "librarian_development.jsonl"
     messages = [json.loads(line) for line in path.read_text().splitlines()]
     told = [(one["text"], word) for one in messages for fact in one["facts"] for word in fact["words"]]
-    lost = [(text, word) for text, word in told if word in text and word not in own_words(text)]
+    lost = [(text, word) for text, word in told if word in text and word not in mask_foreign_text(text)]
     assert len(lost) <= len(told) * 0.02, lost

@@ -18,7 +18,7 @@ from memory.embeddings.port import DIMENSION, embedder
 from memory.index import large_collections
 from memory.models import Chunk, Document, Fact, PersonalIndex
 from memory.retrieval import candidates
-from memory.retrieval.recall import recall
+from memory.retrieval.recall import retrieve
 
 pytestmark = pytest.mark.django_db(transaction=True)  # an index that is built beside the traffic allows no transaction
 
@@ -102,9 +102,9 @@ def test_a_large_collection_gets_indexes_over_its_own_rows_alone(alice: User, bo
 
 def test_the_search_finds_its_way_by_the_index_of_meaning(alice: User) -> None:
     plant(alice)
-    before = plan_of(lambda: recall(alice, QUESTION, now=timezone.now()))
+    before = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
     large_collections.build(alice)
-    after = plan_of(lambda: recall(alice, QUESTION, now=timezone.now()))
+    after = plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()))
     meaning = next(name for name in indexes() if not name.endswith("_words"))
 
     assert meaning not in before
@@ -123,7 +123,7 @@ def test_what_is_found_by_meaning_is_still_found(alice: User) -> None:
     )
     large_collections.build(alice)
 
-    found = recall(alice, "Where do I have my beehives?", now=timezone.now())  # no word of it
+    found = retrieve(alice, "Where do I have my beehives?", now=timezone.now())  # no word of it
 
     assert [item.ref for item in found.kept] == [fact.ref]
 
@@ -131,7 +131,7 @@ def test_what_is_found_by_meaning_is_still_found(alice: User) -> None:
 def told(user: User, question: str) -> list[str]:
     """The statements that a question of words alone brings up."""
     Fact.objects.for_user(user).update(vector=None, embedded_by="")
-    recollection = recall(user, question, now=timezone.now(), top_k=100)
+    recollection = retrieve(user, question, now=timezone.now(), top_k=100)
     return sorted(item.text for item in (*recollection.kept, *(cut.item for cut in recollection.cut)))
 
 
@@ -197,9 +197,9 @@ def test_passages_are_brought_up_by_their_rare_words_and_by_common_ones_together
 
 
 def test_a_word_of_passages_is_looked_up_under_its_owner_whatever_the_size(alice: User) -> None:
-    plans = [plan_of(lambda: recall(alice, QUESTION, now=timezone.now()), besides="bitmapscan")]
+    plans = [plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()), besides="bitmapscan")]
     plant_in_passages(alice)
-    plans.append(plan_of(lambda: recall(alice, QUESTION, now=timezone.now()), besides="bitmapscan"))
+    plans.append(plan_of(lambda: retrieve(alice, QUESTION, now=timezone.now()), besides="bitmapscan"))
 
     for plan in plans:
         [condition] = set(re.findall(r"Bitmap Index Scan on chunk_words.*\n\s+(Index Cond: .*)", plan))

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.librarian.engine import Reading
+from memory.librarian.engine import ExtractionInput
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.rules.plain import plainly_said
 from memory.librarian.rules.presupposed import presupposed
@@ -22,12 +22,14 @@ WEDNESDAY = datetime(2026, 2, 4, 10, tzinfo=UTC)
 def told(message: str) -> list[str]:
     """The statements proposed for one message."""
     utterance = Utterance(1, 1, "user", message, WEDNESDAY)
-    return [one.statement for one in RuleEngine().extract(Reading([utterance], "", ZoneInfo("Europe/London"))).facts]
+    return [
+        one.statement for one in RuleEngine().extract(ExtractionInput([utterance], "", ZoneInfo("Europe/London"))).facts
+    ]
 
 
 def test_a_plain_claim_that_fits_no_row_is_put_to_the_user_and_never_kept_unasked() -> None:
     utterance = Utterance(1, 1, "user", "Our startup makes hearing tests for kids.", WEDNESDAY)
-    (fact,) = RuleEngine().extract(Reading([utterance], "", ZoneInfo("UTC"))).facts
+    (fact,) = RuleEngine().extract(ExtractionInput([utterance], "", ZoneInfo("UTC"))).facts
     assert fact.statement == "The user's startup makes hearing tests for kids."
     assert fact.confidence < 0.8
 
@@ -78,7 +80,7 @@ def test_a_name_is_taken_wherever_it_stands(message: str, statement: str) -> Non
 
 def test_what_it_is_called_may_be_anything_and_is_only_asked_for() -> None:
     utterance = Utterance(1, 1, "user", "It's Paris.", WEDNESDAY)
-    facts = RuleEngine().extract(Reading([utterance], "", ZoneInfo("UTC"))).facts
+    facts = RuleEngine().extract(ExtractionInput([utterance], "", ZoneInfo("UTC"))).facts
     assert all(fact.confidence < 0.8 for fact in facts)
 
 

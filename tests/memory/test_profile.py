@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from memory.documents.profile import PROSE, profile_lines
 from memory.documents.revisions import BEGINNINGS, WORD_BY_WORD, DocumentChangedError, beginnings, changes, revert, save
-from memory.facts.evidence import shown
+from memory.facts.evidence import build_fact_views
 from memory.models import Document, Fact, Revision
 
 IDENTITY, PREFERENCES, GOALS = (beginning.path for beginning in BEGINNINGS)
@@ -92,7 +92,7 @@ def test_only_important_keyed_facts_that_hold_now_are_guaranteed(alice: User) ->
     keyed(alice, "Kept.", "e", importance=0.5)
 
     assert [line.text for line in profile_lines(alice)] == ["Kept."]
-    assert [row.fact.statement for row in shown(list(Fact.objects.all())) if row.guaranteed] == ["Kept."]
+    assert [row.fact.statement for row in build_fact_views(list(Fact.objects.all())) if row.guaranteed] == ["Kept."]
 
 
 def test_documents_elsewhere_are_no_part_of_the_profile(alice: User) -> None:

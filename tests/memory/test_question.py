@@ -16,8 +16,8 @@ from memory.retrieval.query import (
     ends,
     in_third_person,
     is_small_talk,
+    parse_question,
     periods,
-    read,
     without_names,
     words_as_written,
 )
@@ -42,10 +42,10 @@ SPEAKERS = ("Caroline", "Jo", "Mary Ann Smith")
     ],
 )
 def test_the_names_of_speakers_are_noted_and_not_searched_for(question: str, speakers: set[str], searched: str) -> None:
-    asked = read(question, SPEAKERS, NOW)
+    asked = parse_question(question, SPEAKERS, NOW)
 
     assert asked.speakers == speakers
-    assert asked.by_words == searched
+    assert asked.keyword_query == searched
 
 
 def test_a_name_is_a_word_and_no_pattern() -> None:
@@ -67,7 +67,7 @@ def test_a_name_is_a_word_and_no_pattern() -> None:
 )
 def test_a_question_is_put_in_the_third_person_as_facts_are(question: str, put: str) -> None:
     assert in_third_person(question) == put
-    assert read(question, (), NOW).by_meaning == put
+    assert parse_question(question, (), NOW).semantic_query == put
 
 
 # Times -----------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_a_day_within_the_time_or_shortly_after_it_is_one_on_which_it_is_told(
 ) -> None:
     period = Period(first, first + timedelta(days=length), yearly)
 
-    is_told = any(earliest <= when <= latest for earliest, latest in period.told(when.year))
+    is_told = any(earliest <= when <= latest for earliest, latest in period.reporting_days(when.year))
 
     if period.match(when) == 1:
         assert is_told
@@ -160,7 +160,7 @@ def test_a_day_within_the_time_or_shortly_after_it_is_one_on_which_it_is_told(
 def test_what_happened_is_told_for_some_days_and_of_a_longer_time_for_longer(question: str, last: date) -> None:
     (period,) = periods(question, TODAY)
 
-    ((first, latest),) = period.told(TODAY.year)
+    ((first, latest),) = period.reporting_days(TODAY.year)
 
     assert (first, latest) == (period.first, last)
 
@@ -168,11 +168,11 @@ def test_what_happened_is_told_for_some_days_and_of_a_longer_time_for_longer(que
 def test_a_day_without_a_year_is_told_in_each() -> None:
     (period,) = periods("On 31 December?", TODAY)
 
-    told = list(period.told(TODAY.year))
+    told = list(period.reporting_days(TODAY.year))
 
     assert told[-2:] == [(date(year, 12, 31), date(year + 1, 1, 5)) for year in (TODAY.year - 1, TODAY.year)]
     assert len(told) == YEARS_BACK + 1
-    assert [first.year for first, _ in Period(TODAY, TODAY, yearly=True).told(2)] == [1, 2]
+    assert [first.year for first, _ in Period(TODAY, TODAY, yearly=True).reporting_days(2)] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_day_without_a_year_is_told_in_each() -> None:
     ],
 )
 def test_what_is_asked_for_is_noted(question: str, latest: bool, time: bool) -> None:
-    asked = read(question, (), NOW)
+    asked = parse_question(question, (), NOW)
 
     assert (asked.wants_latest, asked.wants_time) == (latest, time)
 
@@ -229,22 +229,24 @@ def test_what_may_be_answered_from_memory_is_no_small_talk(text: str) -> None:
 
 
 def test_a_question_that_refers_to_what_was_said_takes_its_names_and_words_along() -> None:
-    asked = read("And where does she work?", (), NOW, ["I met my sister Mary yesterday.", "How nice, in Lisbon?"])
+    asked = parse_question(
+        "And where does she work?", (), NOW, ["I met my sister Mary yesterday.", "How nice, in Lisbon?"]
+    )
 
     assert asked.context.split()[:2] == ["Lisbon", "Mary"]
     assert "sister" in asked.context
-    assert asked.by_words == "And where does she work?"
-    assert asked.by_meaning == f"And where does she work? ({asked.context})"
+    assert asked.keyword_query == "And where does she work?"
+    assert asked.semantic_query == f"And where does she work? ({asked.context})"
 
 
 def test_a_question_that_stands_on_its_own_takes_nothing_along() -> None:
-    assert read("Where does Mary work?", (), NOW, ["I like tea."]).context == ""
+    assert parse_question("Where does Mary work?", (), NOW, ["I like tea."]).context == ""
 
 
 def test_no_more_than_some_words_are_taken_along() -> None:
     said = " ".join(f"word{letter}x" for letter in "abcdefghijklmnopqrstuvw")
 
-    assert len(read("What about it?", (), NOW, [said]).context.split()) == CONTEXT_WORDS
+    assert len(parse_question("What about it?", (), NOW, [said]).context.split()) == CONTEXT_WORDS
 
 
 # Any text --------------------------------------------------------------------------------------------------------
@@ -260,9 +262,9 @@ def test_of_a_long_message_its_beginning_and_its_end_are_the_question() -> None:
 
 @given(st.text(), st.lists(st.text(min_size=1, max_size=20), max_size=3), st.lists(st.text(), max_size=3))
 def test_any_text_can_be_read(text: str, authors: list[str], context: list[str]) -> None:
-    asked = read(text, authors, NOW, context)
+    asked = parse_question(text, authors, NOW, context)
 
-    assert "\x00" not in asked.by_words + asked.context + asked.by_meaning
+    assert "\x00" not in asked.keyword_query + asked.context + asked.semantic_query
     assert asked.speakers <= set(authors)
 
 

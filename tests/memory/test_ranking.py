@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.retrieval.decay import decay
-from memory.retrieval.query import read
+from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import (
     ARCHIVED_FLOOR,
     CALIBRATIONS,
@@ -25,12 +25,12 @@ from memory.retrieval.ranking import (
     WORDS_FLOOR,
     Calibration,
     Candidate,
-    Profile,
-    Ranked,
+    RankedCandidate,
+    RankingProfile,
     explain,
+    is_near_duplicate,
     on_scale_of,
-    rank,
-    says_the_same,
+    rerank,
     semantic,
 )
 
@@ -57,20 +57,20 @@ def passage(ref: str = "message:1", text: str = "We went to the lake.", **fields
 def ranked(
     *candidates: Candidate,
     question: str = "?",
-    profile: Profile = MEASURED,
+    profile: RankingProfile = MEASURED,
     top_k: int = TOP_K,
     authors: tuple[str, ...] = (),
     **limits: Any,
-) -> list[Ranked]:
-    asked = read(question, authors, NOW)
-    return rank(asked, candidates, profile, NOW, calibration=MINILM, top_k=top_k, **limits)
+) -> list[RankedCandidate]:
+    asked = parse_question(question, authors, NOW)
+    return rerank(asked, candidates, profile, NOW, calibration=MINILM, top_k=top_k, **limits)
 
 
-def refs(rows: list[Ranked]) -> list[str]:
+def refs(rows: list[RankedCandidate]) -> list[str]:
     return [row.candidate.ref for row in rows]
 
 
-def rule_of(rows: list[Ranked], ref: str) -> str | None:
+def rule_of(rows: list[RankedCandidate], ref: str) -> str | None:
     return next(row.rule for row in rows if row.candidate.ref == ref)
 
 
@@ -142,7 +142,7 @@ def test_the_seed_profile_lifts_the_last_week_by_a_fifth() -> None:
     assert row.total == pytest.approx(1.2 * plain)
 
 
-def parts_of(rows: list[Ranked], ref: str) -> Any:
+def parts_of(rows: list[RankedCandidate], ref: str) -> Any:
     return next(row.parts for row in rows if row.candidate.ref == ref)
 
 
@@ -314,7 +314,7 @@ def test_what_no_longer_fits_the_token_budget_leaves_its_place_to_what_does() ->
 def test_a_model_nobody_has_measured_has_a_careful_floor() -> None:
     similar = candidate(distance=0.65)
 
-    (row,) = rank(read("?", (), NOW), [similar], MEASURED, NOW, calibration=UNKNOWN_MODEL)
+    (row,) = rerank(parse_question("?", (), NOW), [similar], MEASURED, NOW, calibration=UNKNOWN_MODEL)
 
     assert row.rule == "below the floor"
 
@@ -386,8 +386,8 @@ def test_the_kept_come_before_the_cut() -> None:
     ],
 )
 def test_a_name_a_number_or_a_not_makes_the_difference(one: str, other: str, same: bool) -> None:
-    assert says_the_same(candidate(text=one), candidate(text=other)) is same
-    assert says_the_same(candidate(text=other), candidate(text=one)) is same
+    assert is_near_duplicate(candidate(text=one), candidate(text=other)) is same
+    assert is_near_duplicate(candidate(text=other), candidate(text=one)) is same
 
 
 def test_names_are_what_is_capitalised_but_for_the_opening_word() -> None:
@@ -443,7 +443,7 @@ profiles = st.sampled_from(list(PROFILES.values()))
 
 @given(any_memories, questions, profiles, st.randoms(use_true_random=False))
 def test_the_order_candidates_arrive_in_changes_nothing(
-    candidates: list[Candidate], question: str, profile: Profile, random: Any
+    candidates: list[Candidate], question: str, profile: RankingProfile, random: Any
 ) -> None:
     shuffled = list(candidates)
     random.shuffle(shuffled)
@@ -455,7 +455,7 @@ def test_the_order_candidates_arrive_in_changes_nothing(
 
 @given(any_memories, questions, profiles)
 def test_every_candidate_comes_back_once_with_all_scores_between_0_and_1(
-    candidates: list[Candidate], question: str, profile: Profile
+    candidates: list[Candidate], question: str, profile: RankingProfile
 ) -> None:
     rows = ranked(*candidates, question=question, profile=profile)
 
@@ -474,7 +474,7 @@ IMPROVEMENTS: list[Callable[[Candidate, float], Candidate]] = [
 
 @given(any_candidates, questions, profiles, st.data())
 def test_a_candidate_never_loses_by_getting_better_in_one_part(
-    candidates: list[Candidate], question: str, profile: Profile, data: st.DataObject
+    candidates: list[Candidate], question: str, profile: RankingProfile, data: st.DataObject
 ) -> None:
     chosen = data.draw(st.integers(0, len(candidates) - 1))
     improve, by = data.draw(st.sampled_from(IMPROVEMENTS)), data.draw(shares)
@@ -491,7 +491,7 @@ def test_a_candidate_never_loses_by_getting_better_in_one_part(
 
 @given(any_memories, questions, profiles, st.data())
 def test_no_score_falls_when_a_memory_gets_better_in_one_part(
-    candidates: list[Candidate], question: str, profile: Profile, data: st.DataObject
+    candidates: list[Candidate], question: str, profile: RankingProfile, data: st.DataObject
 ) -> None:
     chosen = data.draw(st.integers(0, len(candidates) - 1))
     improve, by = data.draw(st.sampled_from(IMPROVEMENTS[:4])), data.draw(shares)
@@ -505,7 +505,7 @@ def test_no_score_falls_when_a_memory_gets_better_in_one_part(
 
 @given(any_memories, questions, profiles, st.none() | st.integers(0, 600))
 def test_a_tighter_top_k_never_keeps_more(
-    candidates: list[Candidate], question: str, profile: Profile, token_budget: int | None
+    candidates: list[Candidate], question: str, profile: RankingProfile, token_budget: int | None
 ) -> None:
     kept = [
         [
@@ -522,5 +522,5 @@ def test_a_tighter_top_k_never_keeps_more(
     assert token_budget is None or max(tokens) <= token_budget
 
 
-def score_of(rows: list[Ranked], ref: str) -> float:
+def score_of(rows: list[RankedCandidate], ref: str) -> float:
     return next(row.total for row in rows if row.candidate.ref == ref)

@@ -13,14 +13,14 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from memory.embeddings.port import MINILM, MINILM_INT8, embedder
 from memory.index import indexer
-from memory.index.indexer import embed_waiting, index_document
+from memory.index.indexer import embed_pending, index_document
 from memory.models import Chunk, Document, Episode, Fact, PersonalIndex
-from memory.ports.source import Utterance, source
+from memory.ports.source import Utterance, get_source
 from memory.refs import fact_ids, ids_by_kind
 from memory.retrieval import candidates
 from memory.retrieval.candidates import STATEMENT_LIMIT
 from memory.retrieval.ranking import SEED
-from memory.retrieval.recall import Filters, Recollection, Told, mark_used, recall
+from memory.retrieval.recall import AlreadyInPrompt, Filters, RetrievalResult, mark_used, retrieve
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 IN_THE_WINDOW = "already in the window"
@@ -54,29 +54,29 @@ def talk(user: User, *said: str, authors: tuple[str, ...] = (), days_ago: int = 
         )
         for number, text in enumerate(said, start=1)
     ]
-    messages = source().store(user, "A talk", utterances)
-    embed_waiting()
+    messages = get_source().import_conversation(user, "A talk", utterances)
+    embed_pending()
     return messages
 
 
 def document(user: User, path: str, text: str, **fields: Any) -> Document:
     made: Document = Document.objects.create(user=user, path=path, title=path.rsplit("/", 1)[-1], text=text, **fields)
     index_document(made)
-    embed_waiting()
+    embed_pending()
     return made
 
 
 def episode(user: User, title: str, summary: str, **fields: Any) -> Episode:
     made: Episode = Episode.objects.create(user=user, title=title, summary=summary, **{"happened_at": NOW, **fields})
-    embed_waiting()
+    embed_pending()
     return made
 
 
-def refs(recollection: Recollection) -> list[str]:
+def refs(recollection: RetrievalResult) -> list[str]:
     return [item.ref for item in recollection.kept]
 
 
-def texts(recollection: Recollection) -> list[str]:
+def texts(recollection: RetrievalResult) -> list[str]:
     return [item.text for item in recollection.kept]
 
 
@@ -89,14 +89,14 @@ def texts(recollection: Recollection) -> list[str]:
 def test_a_question_finds_the_statement_that_answers_it(alice: User, question: str) -> None:
     remember(alice, *OTHERS, SISTER)
 
-    assert texts(recall(alice, question, now=NOW))[0] == SISTER
+    assert texts(retrieve(alice, question, now=NOW))[0] == SISTER
 
 
 def test_words_find_a_fact_whose_vector_has_not_been_made(alice: User) -> None:
     remember(alice, *OTHERS)
     Fact.objects.create(user=alice, statement=SISTER, status=Fact.Status.ACTIVE)
 
-    (item,) = recall(alice, "Where does Mary live?", now=NOW).kept
+    (item,) = retrieve(alice, "Where does Mary live?", now=NOW).kept
 
     assert item.text == SISTER
     assert item.parts["semantic"] == 0
@@ -109,15 +109,15 @@ def test_a_vector_of_another_model_is_not_compared(alice: User) -> None:
         user=alice, statement=SISTER, vector=vector, embedded_by="another-model", status=Fact.Status.ACTIVE
     )
 
-    assert recall(alice, "Do I have family in Portugal?", now=NOW).kept == ()
-    (item,) = recall(alice, "Mary lives where?", now=NOW).kept
+    assert retrieve(alice, "Do I have family in Portugal?", now=NOW).kept == ()
+    (item,) = retrieve(alice, "Mary lives where?", now=NOW).kept
     assert item.parts["semantic"] == 0
 
 
 def test_small_talk_brings_back_nothing(alice: User) -> None:
     remember(alice, *OTHERS, SISTER, PEANUTS)
 
-    recollection = recall(alice, "What is the capital of Mongolia?", now=NOW)
+    recollection = retrieve(alice, "What is the capital of Mongolia?", now=NOW)
 
     assert recollection.kept == ()
     assert {cut.rule for cut in recollection.cut} == {"below the floor"}
@@ -126,11 +126,11 @@ def test_small_talk_brings_back_nothing(alice: User) -> None:
 def test_what_was_considered_and_left_out_says_by_which_rule(alice: User) -> None:
     remember(alice, SISTER, "Mary, the user's sister, lives in Lisbon.", "The user's sister Mary paints.", *OTHERS)
 
-    recollection = recall(alice, "Tell me about my sister Mary in Lisbon", now=NOW, top_k=1)
+    recollection = retrieve(alice, "Tell me about my sister Mary in Lisbon", now=NOW, top_k=1)
 
     assert len(recollection.kept) == 1
     assert {cut.rule for cut in recollection.cut} == {"beyond top-K", "below the floor"}
-    wider = recall(alice, "Tell me about my sister Mary in Lisbon", now=NOW)
+    wider = retrieve(alice, "Tell me about my sister Mary in Lisbon", now=NOW)
     assert "near-duplicate" in {cut.rule for cut in wider.cut}
 
 
@@ -138,7 +138,7 @@ def test_a_rare_word_weighs_more_than_a_common_one(alice: User) -> None:
     remember(alice, *(f"The user visited the garden of town {number}." for number in range(20)))
     remember(alice, "The user saw an orchid.")
 
-    (best, *_) = recall(alice, "an orchid in the garden", now=NOW).kept
+    (best, *_) = retrieve(alice, "an orchid in the garden", now=NOW).kept
 
     assert best.text == "The user saw an orchid."
     assert best.parts["keyword"] > 0.4
@@ -147,7 +147,7 @@ def test_a_rare_word_weighs_more_than_a_common_one(alice: User) -> None:
 def test_each_item_says_where_it_comes_from_and_how_it_was_scored(alice: User) -> None:
     (fact,) = remember(alice, SISTER)
 
-    (item,) = recall(alice, "Where does my sister live?", now=NOW).kept
+    (item,) = retrieve(alice, "Where does my sister live?", now=NOW).kept
 
     assert (item.ref, item.source, item.when, item.message_id) == (f"fact:{fact.pk}", "fact", fact.recorded_at, None)
     assert {"semantic", "keyword", "name_match", "recency", "importance", "access", "decay"} < set(item.parts)
@@ -155,14 +155,14 @@ def test_each_item_says_where_it_comes_from_and_how_it_was_scored(alice: User) -
 
 
 def test_the_time_of_each_step_is_told(alice: User) -> None:
-    assert set(recall(alice, "Anything?", now=NOW).timings) == {"read", "embed", "fetch", "rank"}
+    assert set(retrieve(alice, "Anything?", now=NOW).timings) == {"read", "embed", "fetch", "rank"}
 
 
 def test_another_profile_may_be_asked_for(alice: User) -> None:
     remember(alice, SISTER, recorded_at=NOW)
 
-    (measured,) = recall(alice, "Where does my sister live?", now=NOW).kept
-    (seed,) = recall(alice, "Where does my sister live?", now=NOW, profile=SEED).kept
+    (measured,) = retrieve(alice, "Where does my sister live?", now=NOW).kept
+    (seed,) = retrieve(alice, "Where does my sister live?", now=NOW, profile=SEED).kept
 
     assert measured.parts == seed.parts
     assert measured.score != seed.score
@@ -174,7 +174,7 @@ def test_another_profile_may_be_asked_for(alice: User) -> None:
 def test_what_was_said_is_found_and_says_by_whom(alice: User) -> None:
     mine, answer = talk(alice, "My sister Mary has moved to Lisbon.", "Your sister will love Lisbon, with its hills.")
 
-    found = recall(alice, "Where does my sister live?", now=NOW)
+    found = retrieve(alice, "Where does my sister live?", now=NOW)
 
     assert refs(found) == [f"message:{mine}", f"message:{answer}"]
     best = found.kept[0]
@@ -193,7 +193,7 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(alice: User) 
         authors=("Tom", "Caroline"),
     )
 
-    found = recall(alice, "What instrument does Caroline play?", now=NOW)
+    found = retrieve(alice, "What instrument does Caroline play?", now=NOW)
 
     assert refs(found)[0] == f"message:{answer}"
     assert found.kept[0].author == found.kept[0].said_by == "Caroline"
@@ -204,7 +204,7 @@ def test_a_passage_of_a_document_says_where_it_stands(alice: User) -> None:
         alice, "/projects/Garden notes", "# Soil\n\nThe soil needs lime.\n\n# Bees\n\nTwo hives by the wall."
     )
 
-    best = recall(alice, "What does the soil in the garden need?", now=NOW).kept[0]
+    best = retrieve(alice, "What does the soil in the garden need?", now=NOW).kept[0]
 
     assert best.ref == f"chunk:{Chunk.objects.filter(document=garden).order_by('number')[0].pk}"
     assert best.source == "document"
@@ -215,7 +215,7 @@ def test_a_passage_of_a_document_says_where_it_stands(alice: User) -> None:
 def test_an_episode_is_found_by_what_happened(alice: User) -> None:
     told = episode(alice, "The broken boiler", "The user's boiler broke and a plumber called Anna repaired it.")
 
-    best = recall(alice, "Who repaired my boiler?", now=NOW).kept[0]
+    best = retrieve(alice, "Who repaired my boiler?", now=NOW).kept[0]
 
     assert (best.ref, best.source, best.title) == (told.ref, "episode", "The broken boiler")
 
@@ -224,8 +224,8 @@ def test_one_ranking_rules_facts_and_passages(alice: User) -> None:
     remember(alice, "The user's cat is called Tom.", *OTHERS)
     talk(alice, "My sister Mary has moved to Lisbon.", "I see.")
 
-    assert texts(recall(alice, "Where does my sister live?", now=NOW))[0] == "My sister Mary has moved to Lisbon."
-    assert texts(recall(alice, "What is my cat called?", now=NOW))[0] == "The user's cat is called Tom."
+    assert texts(retrieve(alice, "Where does my sister live?", now=NOW))[0] == "My sister Mary has moved to Lisbon."
+    assert texts(retrieve(alice, "What is my cat called?", now=NOW))[0] == "The user's cat is called Tom."
 
 
 # Limits that are asked for ---------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_filters_narrow_what_is_searched(alice: User) -> None:
     episode(alice, "Roses planted", "The user planted roses.", kind=Episode.Kind.TASK_COMPLETED)
 
     def found(**wanted: Any) -> set[str]:
-        return {item.source for item in recall(alice, "roses", now=NOW, top_k=20, filters=Filters(**wanted)).kept}
+        return {item.source for item in retrieve(alice, "roses", now=NOW, top_k=20, filters=Filters(**wanted)).kept}
 
     assert found() == {"fact", "message", "document", "episode"}
     assert found(sources=frozenset({"message"})) == {"message"}
@@ -261,7 +261,7 @@ def test_only_this_project_means_its_documents_and_its_conversations(alice: User
     (kept, _) = remember(alice, "The user grows roses.", "The user paints roses.")
     Fact.objects.filter(pk=kept.pk).update(message_id=inside)
 
-    found = recall(alice, "roses", now=NOW, top_k=20, filters=Filters(scope="/projects/garden"))
+    found = retrieve(alice, "roses", now=NOW, top_k=20, filters=Filters(scope="/projects/garden"))
 
     assert {"Roses along the wall.", "The roses need water.", "The user grows roses."} <= set(texts(found))
     assert not {"Roses at work, too.", "Roses on the wallpaper.", "The user paints roses."} & set(texts(found))
@@ -274,22 +274,22 @@ def test_as_of_a_past_moment_what_was_known_then_comes_back(alice: User) -> None
     Fact.objects.filter(pk=new.pk).update(recorded_at=later)
     talk(alice, "My sister moved to Lisbon.", "I see.", days_ago=9)
 
-    assert texts(recall(alice, "Where does my sister live?", now=NOW, as_of=then)) == [old.statement]
-    assert old.statement not in texts(recall(alice, "Where does my sister live?", now=NOW))
+    assert texts(retrieve(alice, "Where does my sister live?", now=NOW, as_of=then)) == [old.statement]
+    assert old.statement not in texts(retrieve(alice, "Where does my sister live?", now=NOW))
 
 
 def test_a_token_budget_is_kept(alice: User) -> None:
     facts = remember(alice, SISTER, "The user's sister Mary paints.", "Mary has a dog.", tokens=10)
 
-    assert len(recall(alice, "Tell me about my sister Mary", now=NOW, token_budget=25).kept) == 2
+    assert len(retrieve(alice, "Tell me about my sister Mary", now=NOW, token_budget=25).kept) == 2
     assert len(facts) == 3
 
 
 def test_a_question_that_refers_to_what_was_said_is_found_by_it(alice: User) -> None:
     remember(alice, "Mary works at a bakery.", "Tom works at a mill.", *OTHERS)
 
-    of_mary = recall(alice, "And where does she work?", now=NOW, context=["My sister Mary called."])
-    of_tom = recall(alice, "And where does he work?", now=NOW, context=["My sister Mary called.", "So did Tom."])
+    of_mary = retrieve(alice, "And where does she work?", now=NOW, context=["My sister Mary called."])
+    of_tom = retrieve(alice, "And where does he work?", now=NOW, context=["My sister Mary called.", "So did Tom."])
 
     assert texts(of_mary)[0] == "Mary works at a bakery."
     assert texts(of_tom)[0] == "Tom works at a mill."
@@ -299,7 +299,7 @@ def test_small_talk_is_not_even_searched_for(alice: User, django_assert_num_quer
     talk(alice, "Good morning, how are you?", "Fine, thanks!")
 
     with django_assert_num_queries(1):
-        found = recall(alice, "Good morning, how are you?", now=NOW)
+        found = retrieve(alice, "Good morning, how are you?", now=NOW)
 
     assert (found.kept, found.cut) == ((), ())
 
@@ -307,10 +307,10 @@ def test_small_talk_is_not_even_searched_for(alice: User, django_assert_num_quer
 def test_an_archived_fact_is_recalled_by_a_strong_match_and_its_use_revives_it(alice: User) -> None:
     (fact,) = remember(alice, SISTER, status=Fact.Status.ARCHIVED)
 
-    weak = recall(alice, "Which countries could I visit for free?", now=NOW)
+    weak = retrieve(alice, "Which countries could I visit for free?", now=NOW)
     assert weak.kept == ()
     assert {cut.rule for cut in weak.cut} <= {"archived", "below the floor"}
-    assert refs(recall(alice, "Where does my sister Mary live?", now=NOW)) == [fact.ref]
+    assert refs(retrieve(alice, "Where does my sister Mary live?", now=NOW)) == [fact.ref]
     mark_used(alice, [fact.ref], NOW)
     fact.refresh_from_db()
     assert fact.status == Fact.Status.ACTIVE
@@ -321,12 +321,12 @@ def test_a_large_collection_is_searched_by_its_rare_words(alice: User) -> None:
     remember(alice, "The user saw an orchid in the garden.")
     PersonalIndex.objects.create(user=alice, rows=PersonalIndex.LARGE + 1, common_words={"garden": 9_000})
 
-    found = recall(alice, "an orchid in the garden", now=NOW, filters=Filters(sources=frozenset({"fact"})))
+    found = retrieve(alice, "an orchid in the garden", now=NOW, filters=Filters(sources=frozenset({"fact"})))
 
     assert texts(found)[0] == "The user saw an orchid in the garden."
     worded = [one for one in (*found.kept, *(cut.item for cut in found.cut)) if one.parts["keyword"] > 0]
     assert [one.text for one in worded] == ["The user saw an orchid in the garden."]
-    assert recall(alice, "the garden", now=NOW).kept != ()
+    assert retrieve(alice, "the garden", now=NOW).kept != ()
 
 
 # What does not ---------------------------------------------------------------------------------------------------
@@ -337,9 +337,9 @@ def test_what_the_prompt_says_anyway_takes_no_place(alice: User) -> None:
     (brother,) = remember(alice, "The user's brother Paul lives in Leeds.")
     (said,) = talk(alice, "My cousin Ann lives in Lima, as you know by now, far away from all of us.")
     (cousin,) = remember(alice, "The user's cousin Ann lives in Lima.", message_id=said)
-    told = Told(facts=frozenset({sister.ref}), said=frozenset({f"message:{said}"}))
+    told = AlreadyInPrompt(facts=frozenset({sister.ref}), said=frozenset({f"message:{said}"}))
 
-    found = recall(alice, "Where do my sister, my brother and my cousin live?", now=NOW, top_k=1, told=told)
+    found = retrieve(alice, "Where do my sister, my brother and my cousin live?", now=NOW, top_k=1, told=told)
 
     assert refs(found) == [brother.ref]
     in_the_window = {one.item.ref for one in found.cut if one.rule == IN_THE_WINDOW}
@@ -359,7 +359,7 @@ def test_of_a_conversation_that_stands_word_for_word_nothing_else_is_told(alice:
     )
     passage = Chunk.objects.get(document=about).pk
 
-    found = recall(alice, "Who bought a cello in Cremona?", now=NOW, told=Told(conversation=str(here.pk)))
+    found = retrieve(alice, "Who bought a cello in Cremona?", now=NOW, told=AlreadyInPrompt(conversation=str(here.pk)))
 
     assert refs(found) == [other.ref]
     assert {one.item.ref for one in found.cut if one.rule == IN_THE_WINDOW} == {own.ref, f"chunk:{passage}"}
@@ -370,7 +370,7 @@ def test_documents_that_stand_line_by_line_are_not_told_again(alice: User) -> No
     other = document(alice, "/reference/cellos", "A cello from Cremona is a good one to play in an orchestra.")
     kept = Chunk.objects.get(document=other).pk
 
-    found = recall(alice, "Shall I play the cello in an orchestra?", now=NOW, told=Told(folder="/profile"))
+    found = retrieve(alice, "Shall I play the cello in an orchestra?", now=NOW, told=AlreadyInPrompt(folder="/profile"))
 
     assert refs(found) == [f"chunk:{kept}"]
     assert [one.rule for one in found.cut] == [IN_THE_WINDOW]
@@ -390,14 +390,14 @@ def test_documents_that_stand_line_by_line_are_not_told_again(alice: User) -> No
 def test_only_facts_that_hold_come_back(alice: User, fields: dict[str, Any]) -> None:
     remember(alice, SISTER, **fields)
 
-    assert recall(alice, "Where does my sister live?", now=NOW).kept == ()
-    assert recall(alice, "Where does my sister live?", now=NOW).cut == ()
+    assert retrieve(alice, "Where does my sister live?", now=NOW).kept == ()
+    assert retrieve(alice, "Where does my sister live?", now=NOW).cut == ()
 
 
 def test_a_keyed_fact_of_little_importance_is_recalled_as_any_other(alice: User) -> None:
     remember(alice, SISTER, key="sister", importance=0.49)
 
-    assert texts(recall(alice, "Where does my sister live?", now=NOW)) == [SISTER]
+    assert texts(retrieve(alice, "Where does my sister live?", now=NOW)) == [SISTER]
 
 
 def test_bob_gets_nothing_of_alices(alice: User, bob: User) -> None:
@@ -407,7 +407,7 @@ def test_bob_gets_nothing_of_alices(alice: User, bob: User) -> None:
     document(alice, "/profile/family", "My sister Mary lives in Lisbon.")
     episode(alice, "Mary moved", "The user's sister Mary moved to Lisbon.")
 
-    recollection = recall(bob, "Where does my sister Mary live?", now=NOW)
+    recollection = retrieve(bob, "Where does my sister Mary live?", now=NOW)
 
     assert (recollection.kept, recollection.cut) == ((), ())
 
@@ -418,7 +418,7 @@ def test_what_is_in_the_window_already_is_not_recalled_again(alice: User) -> Non
     told, answer = talk(alice, "My sister came to visit.", "Good.")
     window = {sister.ref, f"message:{told}", f"message:{answer}", "document:/profile/x"}
 
-    recollection = recall(alice, "Tell me about my sister", now=NOW, exclude_refs=window)
+    recollection = retrieve(alice, "Tell me about my sister", now=NOW, exclude_refs=window)
 
     assert texts(recollection) == ["The user's sister Mary paints."]
 
@@ -426,7 +426,7 @@ def test_what_is_in_the_window_already_is_not_recalled_again(alice: User) -> Non
 def test_a_leg_brings_up_a_limited_number(alice: User) -> None:
     remember(alice, *(f"The user owns {number} sheep." for number in range(STATEMENT_LIMIT + 10)))
 
-    recollection = recall(alice, "sheep", now=NOW)
+    recollection = retrieve(alice, "sheep", now=NOW)
 
     assert len(recollection.kept) + len(recollection.cut) <= 2 * STATEMENT_LIMIT
 
@@ -450,7 +450,7 @@ def test_a_leg_brings_up_a_limited_number(alice: User) -> None:
 def test_no_question_breaks_the_search(alice: User, question: str) -> None:
     remember(alice, SISTER)
 
-    recollection = recall(alice, question, now=NOW)
+    recollection = retrieve(alice, question, now=NOW)
 
     assert len(recollection.kept) + len(recollection.cut) == 1
 
@@ -466,7 +466,7 @@ def test_what_fits_by_words_and_meaning_together_is_ranked_before_what_fits_by_o
         alice, "Kites, kites and again kites!", "Paper dragons on a long string.", "We flew kites, dragons on a string."
     )
 
-    recollection = recall(alice, "Kites or dragons on a string?", now=NOW)
+    recollection = retrieve(alice, "Kites or dragons on a string?", now=NOW)
 
     assert texts(recollection) == ["We flew kites, dragons on a string."]
     assert recollection.cut == ()
@@ -480,7 +480,7 @@ def test_what_was_said_when_the_question_means_is_looked_at_first(
     for days_ago in (5, 40, 190, 300):
         talk(alice, "Who sang? The baker sang.", days_ago=days_ago)
 
-    (item,) = recall(alice, question, now=NOW).kept
+    (item,) = retrieve(alice, question, now=NOW).kept
 
     assert (NOW - item.when).days == found - 1
 
@@ -489,7 +489,7 @@ def test_what_the_person_named_said_is_looked_at_first(alice: User, monkeypatch:
     monkeypatch.setattr(candidates, "PASSAGE_LIMIT", 1)
     talk(alice, "I play the tuba.", "I play the tuba.", authors=("Mary", "John"))
 
-    (item,) = recall(alice, "What does John play?", now=NOW).kept
+    (item,) = retrieve(alice, "What does John play?", now=NOW).kept
 
     assert item.author == "John"
 
@@ -499,10 +499,10 @@ def test_what_the_person_named_said_is_looked_at_first(alice: User, monkeypatch:
 
 def test_recalling_takes_two_statements(alice: User, django_assert_num_queries: Any) -> None:
     remember(alice, SISTER, *OTHERS)
-    recall(alice, "Where does my sister live?", now=NOW)  # which models serve is looked up now and then
+    retrieve(alice, "Where does my sister live?", now=NOW)  # which models serve is looked up now and then
 
     with django_assert_num_queries(2):
-        recall(alice, "Where does my sister live?", now=NOW)
+        retrieve(alice, "Where does my sister live?", now=NOW)
 
 
 SMALL_TALK = ["I walked the dog this morning.", "We had dinner after work.", "The garden needs water every morning."]
@@ -512,14 +512,14 @@ SMALL_TALK = ["I walked the dog this morning.", "We had dinner after work.", "Th
 def test_what_cannot_be_found_makes_no_word_rarer(alice: User, hidden: str) -> None:
     talk(alice, *[f"{said} Day {n}." for n in range(8) for said in SMALL_TALK])
     question = "How much water is in a melon?"
-    before = [(item.ref, item.score) for item in recall(alice, question, now=NOW).kept]
+    before = [(item.ref, item.score) for item in retrieve(alice, question, now=NOW).kept]
     if hidden == "a deleted conversation":
         talk(alice, *[f"Number {n} is a number." for n in range(300)])
         Conversation.objects.filter(messages__text="Number 0 is a number.").update(deleted_at=NOW)
     else:
         status = "proposed" if hidden == "proposals" else "rejected"
         Fact.objects.bulk_create([Fact(user=alice, statement=f"Fact {n}.", status=status) for n in range(1_000)])
-    assert [(item.ref, item.score) for item in recall(alice, question, now=NOW).kept] == before
+    assert [(item.ref, item.score) for item in retrieve(alice, question, now=NOW).kept] == before
 
 
 def test_being_used_counts_once_for_own_facts_only(alice: User, bob: User, django_assert_num_queries: Any) -> None:
@@ -555,7 +555,7 @@ def test_references_are_told_apart_by_what_they_name() -> None:
 def test_being_a_candidate_is_not_being_used(alice: User) -> None:
     (fact,) = remember(alice, SISTER)
 
-    recall(alice, "Where does my sister live?", now=NOW)
+    retrieve(alice, "Where does my sister live?", now=NOW)
 
     fact.refresh_from_db()
     assert fact.times_used == 0
@@ -575,7 +575,7 @@ def test_a_scan_of_a_thousand_facts_leaves_none_out(alice: User) -> None:
     )
     remember(alice, SISTER)
 
-    assert texts(recall(alice, "Do I have family in Portugal?", now=NOW)) == [SISTER]
+    assert texts(retrieve(alice, "Do I have family in Portugal?", now=NOW)) == [SISTER]
 
 
 # A change of the model --------------------------------------------------------------------------------------------
@@ -603,10 +603,10 @@ def test_old_vectors_serve_while_rows_are_embedded_anew(alice: User, changed_mod
     fact = by_older_model(alice, "The user's sibling resides in Lisbon.")
     by_older_model(alice, "The user fears spiders.")
 
-    before = recall(alice, "Where does my sister live?", now=NOW).kept[0]
-    indexer.embed_waiting()
+    before = retrieve(alice, "Where does my sister live?", now=NOW).kept[0]
+    indexer.embed_pending()
     indexer._in_use.cache_clear()
-    after = recall(alice, "Where does my sister live?", now=NOW).kept[0]
+    after = retrieve(alice, "Where does my sister live?", now=NOW).kept[0]
 
     assert before.ref == after.ref == fact.ref
     assert before.parts["semantic"] == pytest.approx(after.parts["semantic"], abs=0.1)
@@ -619,7 +619,7 @@ def test_vectors_of_a_model_that_is_no_longer_here_are_not_compared(alice: User,
         embedded_by="a model that was removed",
     )  # fmt: skip
 
-    found = recall(alice, "Where does my sister live?", now=NOW)
+    found = retrieve(alice, "Where does my sister live?", now=NOW)
 
     assert [model.name for model in indexer.serving()] == [MINILM_INT8]
     assert all(item.parts["semantic"] == 0 for item in (*found.kept, *(one.item for one in found.cut)))

@@ -13,7 +13,7 @@ from django.forms.models import model_to_dict
 
 from accounts.models import User
 from memory.embeddings.port import embedder
-from memory.facts.contradiction import contradicted
+from memory.facts.contradiction import load_contradictions
 from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
 
@@ -141,7 +141,7 @@ def test_every_decision_tells_the_users_pages(
     alice: User, decide: Callable[..., ReviewAction], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[str, str]] = []
-    monkeypatch.setattr("memory.facts.undo.nudge", lambda group, kind: told.append((group, kind)))
+    monkeypatch.setattr("memory.facts.undo.publish_event", lambda group, kind: told.append((group, kind)))
 
     undo(decide(propose(alice), by=alice))
 
@@ -335,6 +335,6 @@ def test_what_proposals_would_supersede_is_found_for_all_in_two_queries(
     proposals = [home(alice, "Lisbon"), home(alice, "Braga"), propose(alice)]
 
     with django_assert_num_queries(2):
-        older = contradicted(proposals)
+        older = load_contradictions(proposals)
 
     assert older == {proposals[0].pk: porto, proposals[1].pk: porto}

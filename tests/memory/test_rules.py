@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.librarian.engine import KnownFact, ProposedFact, Reading, Relation
+from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact, Relation
 from memory.librarian.rules.dates import find_date
 from memory.librarian.rules.engine import RuleEngine
 from memory.librarian.rules.language import is_english
@@ -17,7 +17,7 @@ from memory.librarian.rules.orders import standing_order
 from memory.librarian.rules.retelling import retold
 from memory.models.kinds import Kind
 from memory.ports.source import Speaker, Utterance
-from memory.text.user_text import own_words
+from memory.text.user_text import mask_foreign_text
 
 SATURDAY = datetime(2026, 11, 21, 10, tzinfo=UTC)
 LISBON = ZoneInfo("Europe/Lisbon")
@@ -36,7 +36,7 @@ def read(
 ) -> list[ProposedFact]:
     """What the engine proposes for one message."""
     utterance = Utterance(message_id=7, number=3, speaker=speaker, text=text, said_at=said_at)
-    return list(RuleEngine().extract(Reading([utterance], "Alice", LISBON, known)).facts)
+    return list(RuleEngine().extract(ExtractionInput([utterance], "Alice", LISBON, known)).facts)
 
 
 def in_short(fact: ProposedFact) -> str:
@@ -573,7 +573,7 @@ def test_a_date_in_words_is_a_day_of_the_calendar(words: str, meant: str | None)
 def test_tomorrow_is_meant_in_the_users_own_time_zone() -> None:
     late = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
     utterance = Utterance(1, 1, "user", "I have a dentist appointment tomorrow", late)
-    facts = RuleEngine().extract(Reading([utterance], "", ZoneInfo("Asia/Tokyo"))).facts
+    facts = RuleEngine().extract(ExtractionInput([utterance], "", ZoneInfo("Asia/Tokyo"))).facts
     assert facts[0].statement == "The user has a dentist appointment on Monday, 23 November 2026."
 
 
@@ -594,14 +594,14 @@ def test_a_day_in_the_past_is_the_last_one() -> None:
 @given(st.text(max_size=400))
 @settings(max_examples=200, deadline=None)
 def test_blanking_out_keeps_every_position(text: str) -> None:
-    own = own_words(text)
+    own = mask_foreign_text(text)
     assert len(own) == len(text)
     assert all(kept in (" ", char) for kept, char in zip(own, text, strict=True))
 
 
 def test_a_height_in_inches_opens_no_quotation() -> None:
     text = 'I\'m 5\'10" tall, my sister Mary lives in Lisbon and she says "hi"'
-    assert own_words(text).startswith("I'm 5'10\" tall, my sister Mary lives in Lisbon")
+    assert mask_foreign_text(text).startswith("I'm 5'10\" tall, my sister Mary lives in Lisbon")
 
 
 @pytest.mark.parametrize("name", ["call me al", "My sister María lives in São Paulo.", "I love La La Land"])
@@ -645,4 +645,4 @@ def test_a_hundred_thousand_characters_of_anything_come_to_an_end(piece: str) ->
 )
 def test_a_hundred_thousand_of_one_character_come_to_an_end(char: str) -> None:
     read((char * 100_000)[:100_000] + "x")
-    own_words((char * 400_000)[:400_000] + "x")
+    mask_foreign_text((char * 400_000)[:400_000] + "x")

@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from memory.embeddings.port import embedder
-from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING, differ, same
+from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING_COSINE, have_conflicting_words, is_same_statement
 
 FIRST = """\
 The user lives in Lisbon.|The user's home is in Lisbon.
@@ -178,24 +178,26 @@ def cosine(one: str, other: str) -> float:
     return float(first @ second)
 
 
-@pytest.mark.parametrize("least", [SAME_MEANING, REJECTED_TOO])
+@pytest.mark.parametrize("least", [SAME_MEANING_COSINE, REJECTED_TOO])
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_two_facts_are_never_taken_for_one(one: str, other: str, least: float) -> None:
-    assert not same(one, other, cosine(one, other), least)
+    assert not is_same_statement(one, other, cosine(one, other), least)
 
 
 def test_of_the_paraphrases_so_many_are_recognised() -> None:
     """What the constants' comments promise."""
     assert len(PARAPHRASES) == 65
     assert len(DIFFERENT) == 80
-    found = [same(one, other, cosine(one, other), REJECTED_TOO) for one, other in PARAPHRASES]
+    found = [is_same_statement(one, other, cosine(one, other), REJECTED_TOO) for one, other in PARAPHRASES]
     assert sum(found) >= 35
-    assert sum(same(one, other, cosine(one, other), SAME_MEANING) for one, other in PARAPHRASES) >= 10
+    assert (
+        sum(is_same_statement(one, other, cosine(one, other), SAME_MEANING_COSINE) for one, other in PARAPHRASES) >= 10
+    )
 
 
 @pytest.mark.parametrize(("one", "other"), PARAPHRASES[:10] + DIFFERENT[:10])
 def test_the_order_of_the_two_does_not_matter(one: str, other: str) -> None:
-    assert differ(one, other) == differ(other, one)
+    assert have_conflicting_words(one, other) == have_conflicting_words(other, one)
 
 
 def test_without_the_words_the_vectors_would_take_many_for_one() -> None:

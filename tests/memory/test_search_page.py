@@ -17,7 +17,7 @@ from accounts.models import User
 from chat.models import Conversation, Message, Project
 from memory.documents import revisions, tree
 from memory.documents.revisions import Origin
-from memory.index.indexer import embed_waiting, index_conversation
+from memory.index.indexer import embed_pending, index_conversation
 from memory.models import Episode, Fact, Revision
 from memory.pages.search import (
     EXCERPT,
@@ -33,7 +33,7 @@ from memory.pages.search import (
     reasons,
     stem,
 )
-from memory.ports.source import Utterance, source
+from memory.ports.source import Utterance, get_source
 from memory.retrieval.ranking import MEASURED, Part, Rule, Source
 
 type SignIn = Callable[[User], Client]
@@ -47,7 +47,7 @@ def say(user: User, *texts: str, at: datetime | None = None) -> list[int]:
     """Keep a conversation of the user's own words, findable."""
     at = at or timezone.now() - timedelta(days=3)
     said = [Utterance(0, n, "user", text, at + timedelta(minutes=n), turn=n) for n, text in enumerate(texts, start=1)]
-    ids = source().store(user, "A talk", said)
+    ids = get_source().import_conversation(user, "A talk", said)
     index_conversation(Message.objects.get(pk=ids[0]).conversation_id)
     return ids
 
@@ -73,7 +73,7 @@ def test_everything_is_searched_and_says_where_it_stands(alice: User, sign_in: S
     fact = know(alice, "The user's sister Mary lives in Lisbon.", kind="person")
     episode = Episode.objects.create(user=alice, title="Mary moves", summary="The user's sister Mary moved to Lisbon.")
     add = revisions.add(alice, "/people/Mary", "Mary, my sister, lives in Rua Augusta.", "user", Origin())
-    embed_waiting()
+    embed_pending()
 
     page = results_of(sign_in(alice))
 
@@ -98,7 +98,7 @@ def test_the_words_of_the_question_are_marked(alice: User, sign_in: SignIn) -> N
 
 def test_a_documents_links_are_told_by_their_words(alice: User, sign_in: SignIn) -> None:
     revisions.add(alice, "/people/Mary", "Mary, my sister, lives in [Rua Augusta](/c/1f).", "user", Origin())
-    embed_waiting()
+    embed_pending()
 
     page = results_of(sign_in(alice))
 
@@ -114,7 +114,7 @@ def test_what_is_in_every_prompt_anyway_is_found_here(alice: User, sign_in: Sign
 
 def test_each_result_says_why_it_came(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister Mary lives in Lisbon.")
-    embed_waiting()
+    embed_pending()
 
     page = results_of(sign_in(alice))
 
@@ -126,7 +126,7 @@ def test_each_result_says_why_it_came(alice: User, sign_in: SignIn) -> None:
 def test_what_was_left_out_names_its_rule(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister Mary lives in Lisbon.")
     know(alice, "The user's sister Mary lives in Lisbon .")
-    embed_waiting()
+    embed_pending()
 
     page = results_of(sign_in(alice))
 
@@ -143,7 +143,7 @@ def test_every_part_rule_and_source_has_plain_words() -> None:
 
 def test_a_search_has_an_address_and_works_without_script(alice: User, sign_in: SignIn) -> None:
     know(alice, "The user's sister Mary lives in Lisbon.")
-    embed_waiting()
+    embed_pending()
 
     page = sign_in(alice).get("/memory/", {"q": QUESTION, "source": "fact"}).content.decode()
 
@@ -212,7 +212,7 @@ def marys(alice: User) -> None:
     Episode.objects.create(user=alice, title="Mary", summary="The episode of Mary who lives abroad.", kind="pivot")
     document = revisions.add(alice, "/people/mary", "The document of Mary who lives by the sea.", "user", Origin())
     tree.set_tags(document, ["letters"])
-    embed_waiting()
+    embed_pending()
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from memory.embeddings.minilm import whole_tokenizer
 from memory.embeddings.port import PIECES
-from memory.index.chunking import Measure, Passage, cut, passages
-from recall.llm.tokens import count
+from memory.index.chunking import Measure, Passage, chunk_text, cut
+from recall.llm.tokens import count_tokens
 
 MEASURE = Measure(tokens=60, overlap=10)
 SENTENCE = "The old boat drifts slowly past the quiet mill and nobody asks where it is going tonight. "
@@ -31,16 +31,18 @@ def pieces(passage: Passage) -> int:
 
 
 def test_a_short_text_is_one_passage() -> None:
-    assert passages("  A short note.\n", is_markdown=False) == [Passage("A short note.", "", count("A short note."))]
+    assert chunk_text("  A short note.\n", is_markdown=False) == [
+        Passage("A short note.", "", count_tokens("A short note."))
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "  \n\n\t"])
 def test_a_blank_text_has_no_passage(text: str) -> None:
-    assert passages(text, is_markdown=True) == []
+    assert chunk_text(text, is_markdown=True) == []
 
 
 def test_every_passage_carries_the_headings_above_it() -> None:
-    found = passages(BOOK, is_markdown=True)
+    found = chunk_text(BOOK, is_markdown=True)
 
     for passage in found:
         inside = [line for line in passage.text.splitlines() if line.startswith("#")]
@@ -53,17 +55,17 @@ def test_every_passage_carries_the_headings_above_it() -> None:
 def test_a_heading_within_code_is_none() -> None:
     text = f"# Real\n\n```\n# not one\n```\n\n{SENTENCE * 30}"
 
-    assert passages(text, is_markdown=True)[-1].heading == "Real"
+    assert chunk_text(text, is_markdown=True)[-1].heading == "Real"
 
 
 def test_a_heading_that_is_underlined_is_one() -> None:
     text = f"Roses\n=====\n\nWatering\n--------\n\n{SENTENCE * 30}"
 
-    assert passages(text, is_markdown=True)[-1].heading == "Roses › Watering"
+    assert chunk_text(text, is_markdown=True)[-1].heading == "Roses › Watering"
 
 
 def test_plain_text_has_no_headings() -> None:
-    assert {passage.heading for passage in passages(BOOK, is_markdown=False)} == {""}
+    assert {passage.heading for passage in chunk_text(BOOK, is_markdown=False)} == {""}
 
 
 def test_a_passage_repeats_the_end_of_the_one_before() -> None:
@@ -78,7 +80,7 @@ def test_a_passage_repeats_the_end_of_the_one_before() -> None:
 
 
 def test_nothing_is_repeated_across_a_heading() -> None:
-    for passage in passages(BOOK, is_markdown=True):
+    for passage in chunk_text(BOOK, is_markdown=True):
         if "# " in passage.text:
             assert passage.text.startswith("#")
 
@@ -86,7 +88,7 @@ def test_nothing_is_repeated_across_a_heading() -> None:
 def test_a_story_repeats_nothing() -> None:
     paragraphs = [f"Paragraph {number}. {SENTENCE * 4}".strip() for number in range(20)]
 
-    found = passages("\n\n".join(paragraphs), is_markdown=True, story=True)
+    found = chunk_text("\n\n".join(paragraphs), is_markdown=True, story=True)
 
     assert "\n\n".join(passage.text for passage in found) == "\n\n".join(paragraphs)
 
@@ -94,7 +96,7 @@ def test_a_story_repeats_nothing() -> None:
 def test_no_word_is_lost() -> None:
     words = [f"word{number}" for number in range(3_000)]
 
-    found = passages(" ".join(words), is_markdown=False)
+    found = chunk_text(" ".join(words), is_markdown=False)
 
     assert set(words) <= {word for passage in found for word in passage.text.split()}
 
@@ -117,17 +119,17 @@ def test_no_passage_is_longer_than_the_index_takes(parts: list[str], is_markdown
     ids=["book", "one word", "no blanks", "table", "list", "emoji"],
 )
 def test_what_is_cut_keeps_both_limits(text: str, is_markdown: bool) -> None:
-    found = passages(text, is_markdown=is_markdown)
+    found = chunk_text(text, is_markdown=is_markdown)
 
     assert max(pieces(passage) for passage in found) <= PIECES
     assert max(passage.tokens for passage in found) <= settings.ENVIRONMENT.rag_chunk_size
 
 
 def test_the_operator_chooses_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    longer = passages(BOOK, is_markdown=True)
+    longer = chunk_text(BOOK, is_markdown=True)
     monkeypatch.setattr(settings.ENVIRONMENT, "rag_chunk_size", 80)
 
-    shorter = passages(BOOK, is_markdown=True)
+    shorter = chunk_text(BOOK, is_markdown=True)
 
     assert max(passage.tokens for passage in shorter) <= 80 < max(passage.tokens for passage in longer)
 
@@ -147,7 +149,7 @@ HOSTILE = {
 def test_a_hostile_text_is_cut_in_bounded_time(text: str) -> None:
     started = time.process_time()
 
-    passages(text, is_markdown=True)
+    chunk_text(text, is_markdown=True)
 
     assert time.process_time() - started < 10
 
@@ -157,6 +159,6 @@ def test_cutting_is_a_small_part_of_indexing() -> None:
     book = "\n\n".join([BOOK] * 20)
     started = time.process_time()
 
-    found = passages(book, is_markdown=True)
+    found = chunk_text(book, is_markdown=True)
 
     assert len(found) / (time.process_time() - started) > 300

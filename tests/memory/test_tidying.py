@@ -46,31 +46,31 @@ def again(one: Consolidation) -> Consolidation:
 
 def test_asking_twice_queues_it_once(alice: User, queued: Queued, on_commit: Any) -> None:
     with on_commit():
-        first = jobs.ask(alice)
-        assert jobs.ask(alice) == first
+        first = jobs.request_consolidation(alice)
+        assert jobs.request_consolidation(alice) == first
     assert queued == [(jobs.TASK, (first.pk,))]
     assert (first.how, first.state) == ("asked", "waiting")
 
 
 def test_alice_and_bob_ask_for_their_own(alice: User, bob: User, queued: Queued) -> None:
-    hers, his = jobs.ask(alice), jobs.ask(bob)
+    hers, his = jobs.request_consolidation(alice), jobs.request_consolidation(bob)
     assert (hers.user, his.user) == (alice, bob)
     mine, theirs = fact(alice), fact(bob)
-    jobs.carry_out(his.pk, NOW)
+    jobs.run_requested(his.pk, NOW)
     assert (Fact.objects.get(pk=mine.pk).status, Fact.objects.get(pk=theirs.pk).status) == ("active", "archived")
     assert (again(hers).state, again(his).state) == ("waiting", "done")
 
 
 def test_of_one_person_two_never_wait(alice: User) -> None:
-    jobs.ask(alice)
+    jobs.request_consolidation(alice)
     with pytest.raises(IntegrityError), transaction.atomic():
         Consolidation.objects.create(user=alice, how="asked")
 
 
 def test_one_that_is_done_may_be_asked_for_again(alice: User) -> None:
-    first = jobs.ask(alice)
-    jobs.carry_out(first.pk, NOW)
-    assert jobs.ask(alice) != first
+    first = jobs.request_consolidation(alice)
+    jobs.run_requested(first.pk, NOW)
+    assert jobs.request_consolidation(alice) != first
 
 
 # Doing -----------------------------------------------------------------------------------------------------------
@@ -80,8 +80,8 @@ def test_it_does_what_every_night_does_and_says_what_it_did(alice: User) -> None
     fact(alice)
     fact(alice, "The user was in Rome for a week.", valid_until=NOW - timedelta(days=1))
     kept = fact(alice, importance=1.0, last_used_at=NOW, times_used=9)
-    asked = jobs.ask(alice)
-    jobs.carry_out(asked.pk, NOW)
+    asked = jobs.request_consolidation(alice)
+    jobs.run_requested(asked.pk, NOW)
     report = jobs.report_of(again(asked))
     assert report == Report(alice.pk, weighed=2, expired=1, archived=1, tokens_reclaimed=7, searchable=2)
     assert (asked.state, asked.finished_at) == ("done", NOW)
@@ -90,14 +90,14 @@ def test_it_does_what_every_night_does_and_says_what_it_did(alice: User) -> None
 
 
 def test_a_task_that_comes_twice_does_it_once(alice: User) -> None:
-    asked = jobs.ask(alice)
-    jobs.carry_out(asked.pk, NOW)
+    asked = jobs.request_consolidation(alice)
+    jobs.run_requested(asked.pk, NOW)
     first = Consolidation.objects.values().get()
     fact(alice)
-    jobs.carry_out(asked.pk, LATER)
+    jobs.run_requested(asked.pk, LATER)
     assert Consolidation.objects.values().get() == first
     assert Fact.objects.get().status == "active"
-    jobs.carry_out(asked.pk + 1000, LATER)
+    jobs.run_requested(asked.pk + 1000, LATER)
 
 
 def test_what_fails_changes_nothing_and_says_so(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,8 +108,8 @@ def test_what_fails_changes_nothing_and_says_so(alice: User, monkeypatch: pytest
         raise DatabaseError("deadlock detected")
 
     monkeypatch.setattr(jobs, "consolidate", broken)
-    asked = jobs.ask(alice)
-    jobs.carry_out(asked.pk, NOW)
+    asked = jobs.request_consolidation(alice)
+    jobs.run_requested(asked.pk, NOW)
     assert (again(asked).state, asked.figures) == ("failed", {})
     assert jobs.sentences(asked) == [jobs.NOT_DONE]
     assert Fact.objects.get().status == "active"
@@ -120,7 +120,7 @@ def test_the_clock_queues_what_was_lost_and_gives_up_in_the_end(
 ) -> None:
     job = BEAT_SCHEDULE["requeue-waiting-consolidations"]["task"]
     assert job == tasks.requeue_waiting_consolidations.name
-    lost, tried = jobs.ask(alice), jobs.ask(bob)
+    lost, tried = jobs.request_consolidation(alice), jobs.request_consolidation(bob)
     Consolidation.objects.filter(pk=tried.pk).update(attempts=jobs.MOST_ATTEMPTS)
     with on_commit():
         jobs.requeue_waiting(timezone.now())
@@ -136,9 +136,9 @@ def test_a_worker_that_was_killed_has_tried(alice: User, monkeypatch: pytest.Mon
         raise SystemExit
 
     monkeypatch.setattr(jobs, "consolidate", killed)
-    asked = jobs.ask(alice)
+    asked = jobs.request_consolidation(alice)
     with pytest.raises(SystemExit):
-        jobs.carry_out(asked.pk, NOW)
+        jobs.run_requested(asked.pk, NOW)
     assert (again(asked).state, asked.attempts) == ("waiting", 1)
 
 
@@ -148,7 +148,7 @@ def test_two_workers_at_once_do_it_once(alice: User, queued: Queued, monkeypatch
 
     for _ in range(20):
         fact(alice)
-    asked = jobs.ask(alice)
+    asked = jobs.request_consolidation(alice)
     done: list[User] = []
 
     def noted(user: User, now: Any) -> Report:
@@ -158,7 +158,7 @@ def test_two_workers_at_once_do_it_once(alice: User, queued: Queued, monkeypatch
     monkeypatch.setattr(jobs, "consolidate", noted)
 
     def work() -> None:
-        jobs.carry_out(asked.pk, NOW)
+        jobs.run_requested(asked.pk, NOW)
         connection.close()
 
     threads = [threading.Thread(target=work) for _ in range(3)]
@@ -191,10 +191,10 @@ def test_by_command_likewise_but_for_a_rehearsal(alice: User) -> None:
 
 def test_the_oldest_reports_go_and_only_ones_own(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "KEPT", 2)
-    his, waiting = jobs.tidy(bob, jobs.How.NIGHTLY, NOW), jobs.ask(alice)
+    his, waiting = jobs.run_consolidation(bob, jobs.How.NIGHTLY, NOW), jobs.request_consolidation(alice)
     assert his.user_id == bob.pk
     for _ in range(4):
-        jobs.tidy(alice, jobs.How.NIGHTLY, NOW)
+        jobs.run_consolidation(alice, jobs.How.NIGHTLY, NOW)
     assert Consolidation.objects.for_user(alice).filter(state="done").count() == 2
     assert again(waiting).state == "waiting"
     assert Consolidation.objects.for_user(bob).count() == 1
@@ -216,7 +216,7 @@ def test_the_button_queues_it_and_the_report_stands_there_afterwards(
     assert jobs.WAITS in html
     assert "Tidy now" not in html, "it is under way"
     ((_, (pk,)),) = queued
-    jobs.carry_out(int(pk), timezone.now())
+    jobs.run_requested(int(pk), timezone.now())
     html = client.get(page).content.decode()
     assert "1 fact archived" in html
     assert "Looked at 1 fact that may fade." in html
@@ -229,7 +229,7 @@ def test_with_htmx_the_part_alone_looks_again_until_it_is_done(alice: User, sign
     html = client.post(reverse("memory:tidy"), headers=HTMX).content.decode()
     assert look in html
     assert "<html" not in html
-    jobs.carry_out(Consolidation.objects.get().pk, timezone.now())
+    jobs.run_requested(Consolidation.objects.get().pk, timezone.now())
     html = client.get(reverse("memory:tidied"), headers=HTMX).content.decode()
     assert look not in html
     assert "Nothing to tidy up." in html
@@ -237,7 +237,7 @@ def test_with_htmx_the_part_alone_looks_again_until_it_is_done(alice: User, sign
 
 def test_bob_sees_nothing_of_alices_reports(alice: User, bob: User, sign_in: SignIn) -> None:
     fact(alice)
-    jobs.tidy(alice, jobs.How.NIGHTLY, NOW)
+    jobs.run_consolidation(alice, jobs.How.NIGHTLY, NOW)
     for headers in ({}, HTMX):
         response = sign_in(bob).get(reverse("memory:tidied"), headers=headers, follow=True)
         assert "archived" not in response.content.decode().partition('id="tidied"')[2].partition("</div>")[0]

@@ -15,7 +15,7 @@ from budget.models import Receipt
 from chat.models import Conversation, Message
 from memory.documents import revisions
 from memory.models import Fact, Revision
-from memory.pages.time_travel import sliders, then
+from memory.pages.time_travel import build_past_profile, sliders
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +43,7 @@ def moved(alice: User) -> tuple[Fact, Fact]:
 
 
 def statements(user: User, at: str, true: str = "") -> set[str]:
-    found = then(user, {"at": at, "true": true} if true else {"at": at}, timezone.now())
+    found = build_past_profile(user, {"at": at, "true": true} if true else {"at": at}, timezone.now())
     return {one.fact.statement for _, facts in found.groups for one in facts}
 
 
@@ -73,7 +73,7 @@ def test_what_went_says_why_and_what_came_says_when(alice: User, moved: tuple[Fa
     _, lisbon = moved
     known(alice, "The user sings.", on(2026, 1, 6), status="rejected", withdrawn_at=on(2026, 6, 2))
     known(alice, "The user rents.", on(2026, 1, 7), status="expired", valid_until=on(2026, 7, 3))
-    found = then(alice, {"at": "2026-04-01"}, timezone.now())
+    found = build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
     told = {one.fact.statement: one.since for _, facts in found.groups for one in facts}
     assert told == {
         "The user lives in Porto.": "Superseded on 10 May 2026: The user lives in Lisbon.",
@@ -87,7 +87,7 @@ def test_what_went_says_why_and_what_came_says_when(alice: User, moved: tuple[Fa
 def test_what_was_known_then_to_be_true_later_came_when_it_became_true(alice: User) -> None:
     known(alice, "The user works in Braga.", on(2026, 1, 5), valid_from=on(2026, 9, 1))
     known(alice, "The user is Alice.", on(2026, 1, 5))
-    found = then(alice, {"at": "2026-02-01"}, timezone.now())
+    found = build_past_profile(alice, {"at": "2026-02-01"}, timezone.now())
     assert [one.since for one in found.came] == ["True since 1 September 2026"]
 
 
@@ -110,11 +110,11 @@ def test_documents_read_as_they_did(alice: User) -> None:
     for number, (text, day) in enumerate([("I live in Porto.", 5), ("I live in Lisbon.", 20)], start=1):
         document = revisions.save(alice, "/profile/identity", text, started_from=number - 1)
         Revision.objects.filter(document=document, number=number).update(created_at=on(2026, 1, day))
-    found = then(alice, {"at": "2026-01-10"}, timezone.now())
+    found = build_past_profile(alice, {"at": "2026-01-10"}, timezone.now())
     assert [(one.text, one.number) for one in found.documents] == [("I live in Porto.", 1)]
     assert {change.what for change in found.documents[0].diff} == {"same", "deleted", "inserted"}
-    assert then(alice, {"at": "2026-01-04"}, timezone.now()).documents == []
-    today = then(alice, {"at": ""}, timezone.now())
+    assert build_past_profile(alice, {"at": "2026-01-04"}, timezone.now()).documents == []
+    today = build_past_profile(alice, {"at": ""}, timezone.now())
     assert [(one.text, one.diff) for one in today.documents] == [("I live in Lisbon.", ())]
 
 
@@ -127,21 +127,21 @@ def test_the_sliders_reach_from_the_first_thing_to_today(alice: User, moved: tup
     at, true = sliders(alice, now)
     assert (at.first, at.last, at.day) == (date(2026, 1, 5), date(2026, 6, 1), date(2026, 6, 1))
     assert true.first == date(1990, 4, 3)
-    found = then(alice, {"at": "2026-01-07"}, now)
+    found = build_past_profile(alice, {"at": "2026-01-07"}, now)
     assert (found.known.place, found.known.length) == (2, 147)
     assert found.true.day == date(2026, 1, 7), "one day stands for both"
 
 
 @pytest.mark.parametrize("outside", ["1900-01-01", "2999-12-31"])
 def test_a_day_outside_is_moved_to_the_nearest(outside: str, alice: User, moved: tuple[Fact, Fact]) -> None:
-    found = then(alice, {"at": outside}, on(2026, 6, 1))
+    found = build_past_profile(alice, {"at": outside}, on(2026, 6, 1))
     assert found.known.day in (found.known.first, found.known.last)
 
 
 def test_somebody_of_whom_nothing_is_known_has_one_day(alice: User) -> None:
     at, true = sliders(alice, timezone.now())
     assert (at.length, true.length) == (0, 0)
-    assert then(alice, {"at": "2020-01-01"}, timezone.now()).groups == []
+    assert build_past_profile(alice, {"at": "2020-01-01"}, timezone.now()).groups == []
 
 
 # The page ----------------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_without_a_day_the_profile_asks_little(
     alice: User, sign_in: SignIn, moved: tuple[Fact, Fact], django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(8):
-        then(alice, {"at": "2026-04-01"}, timezone.now())
+        build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
     with django_assert_max_num_queries(2):
         sliders(alice, timezone.now())
     assert "went since" not in sign_in(alice).get("/memory/profile").content.decode()

@@ -35,8 +35,8 @@ def test_a_folder_is_listed_one_level_deep_with_counts(alice: User, bob: User) -
     make(alice, *GARDEN, "/notes")
     make(bob, "/projects/secret")
 
-    top = tree.level(alice)
-    inside = tree.level(alice, "/projects")
+    top = tree.list_folder(alice)
+    inside = tree.list_folder(alice, "/projects")
 
     assert [(entry.name, entry.documents, entry.is_folder) for entry in top] == [
         ("notes", 1, False),
@@ -46,7 +46,7 @@ def test_a_folder_is_listed_one_level_deep_with_counts(alice: User, bob: User) -
         ("/projects/garden", 3, True),
         ("/projects/house", 1, True),
     ]
-    assert tree.level(alice, "/nowhere") == []
+    assert tree.list_folder(alice, "/nowhere") == []
 
 
 def test_the_whole_tree_is_one_statement(alice: User, bob: User) -> None:
@@ -71,7 +71,7 @@ def test_the_whole_tree_is_one_statement(alice: User, bob: User) -> None:
 def test_names_are_listed_without_regard_to_case(alice: User) -> None:
     make(alice, "/b", "/A", "/C", "/a")
 
-    assert [entry.name for entry in tree.level(alice)] == ["A", "a", "b", "C"]
+    assert [entry.name for entry in tree.list_folder(alice)] == ["A", "a", "b", "C"]
 
 
 # Moving ----------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_a_large_branch_moves_in_few_statements(alice: User) -> None:
         assert tree.move(alice, "/a", "/z") == 500
 
     assert len(asked) <= 8
-    assert len(tree.level(alice, "/z")) == 7
+    assert len(tree.list_folder(alice, "/z")) == 7
 
 
 def test_a_document_moves_without_what_lies_below(alice: User) -> None:
@@ -225,7 +225,7 @@ def test_any_name_comes_back_after_a_move(alice: User, parts: list[str], one: st
     tree.rename(alice, "/elsewhere", other)
 
     assert paths_of(alice) == {unicodedata.normalize("NFC", f"/{other}/{below}")}
-    assert [entry.name for entry in tree.level(alice)] == [unicodedata.normalize("NFC", other)]
+    assert [entry.name for entry in tree.list_folder(alice)] == [unicodedata.normalize("NFC", other)]
 
 
 def test_names_that_look_alike_stand_side_by_side(alice: User) -> None:

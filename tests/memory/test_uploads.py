@@ -26,7 +26,7 @@ def waiting(user: User, name: str = "roses.md", content: bytes = NOTE, **fields:
 
 
 def read(upload: Upload) -> Upload:
-    uploads.read(upload.pk)
+    uploads.process_upload(upload.pk)
     upload.refresh_from_db()
     return upload
 
@@ -67,7 +67,7 @@ def test_progress_is_seen_on_the_row_until_every_passage_has_its_vector(alice: U
     assert uploads.progress(upload) == uploads.Progress("done", 0, 1, "")
     assert uploads.progress(upload).share == 0
 
-    indexer.embed_waiting()
+    indexer.embed_pending()
     assert uploads.progress(upload) == uploads.Progress("done", 1, 1, "")
     assert uploads.progress(upload).share == 1
 
@@ -185,7 +185,7 @@ def test_a_file_is_read_by_one_worker_at_a_time(alice: User, monkeypatch: pytest
 
     def read_twice(name: str, content: bytes) -> str:
         readers.append(name)
-        uploads.read(upload.pk)  # the task is delivered a second time meanwhile
+        uploads.process_upload(upload.pk)  # the task is delivered a second time meanwhile
         return "text"
 
     monkeypatch.setattr(uploads, "read_file", read_twice)
@@ -206,7 +206,7 @@ def test_a_file_whose_worker_was_killed_is_taken_up_again(
     with monkeypatch.context() as patched:
         patched.setattr(uploads, "read_file", killed)
         with pytest.raises(SystemExit):
-            uploads.read(upload.pk)
+            uploads.process_upload(upload.pk)
     queued.clear()
     assert uploads.requeue_stale() == 0  # it may still be at it
 
@@ -225,7 +225,7 @@ def test_a_worker_that_comes_back_late_writes_nothing(alice: User, monkeypatch: 
     def slow(name: str, content: bytes) -> str:
         monkeypatch.undo()
         Upload.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        uploads.read(upload.pk)  # another worker takes over and finishes
+        uploads.process_upload(upload.pk)  # another worker takes over and finishes
         return "what the slow one read"
 
     monkeypatch.setattr(uploads, "read_file", slow)
@@ -256,7 +256,7 @@ def test_a_file_whose_row_is_gone_leaves_nothing(alice: User, monkeypatch: pytes
         return "text"
 
     monkeypatch.setattr(uploads, "read_file", forgotten)
-    uploads.read(upload.pk)
+    uploads.process_upload(upload.pk)
 
     assert not Document.objects.exists()
 
@@ -283,7 +283,7 @@ def test_two_workers_at_once_make_one_document() -> None:
         from django.db import connection
 
         together.wait()
-        uploads.read(upload.pk)
+        uploads.process_upload(upload.pk)
         connection.close()
 
     threads = [threading.Thread(target=work) for _ in range(2)]
@@ -301,9 +301,9 @@ def test_two_workers_at_once_make_one_document() -> None:
 
 
 def test_a_long_result_is_kept_once_and_found_again(alice: User) -> None:
-    path = artifacts.keep_artifact(alice, "c1/../x", "web search 3", "A long result.\x00")
-    again = artifacts.keep_artifact(alice, "c1/../x", "web search 3", "A long result.\x00")
-    other = artifacts.keep_artifact(alice, "c1/../x", "web search 3", "Another result.")
+    path = artifacts.store_artifact(alice, "c1/../x", "web search 3", "A long result.\x00")
+    again = artifacts.store_artifact(alice, "c1/../x", "web search 3", "A long result.\x00")
+    other = artifacts.store_artifact(alice, "c1/../x", "web search 3", "Another result.")
 
     assert path == again == "/artifacts/x/web search 3"
     assert other == "/artifacts/x/web search 3 (2)"
@@ -313,7 +313,7 @@ def test_a_long_result_is_kept_once_and_found_again(alice: User) -> None:
 
 def test_artifacts_that_are_too_old_go_and_no_other_document_does(alice: User) -> None:
     for name in ("old", "new"):
-        artifacts.keep_artifact(alice, "c1", name, name)
+        artifacts.store_artifact(alice, "c1", name, name)
     revisions.save(alice, "/reference/old", "old", started_from=0)
     Document.objects.filter(text="old").update(created_at=timezone.now() - timedelta(days=40))
 

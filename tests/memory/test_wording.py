@@ -13,7 +13,7 @@ from accounts.models import User
 from memory.index import language_change
 from memory.index.indexer import word_restorers
 from memory.models import Chunk, Episode, Fact, PersonalIndex
-from memory.retrieval.recall import MemoryItem, recall
+from memory.retrieval.recall import MemoryItem, retrieve
 from tests.memory.test_retrieval import NOW, document, episode, talk
 
 HOUSES = "Wir haben zwei alte Häuser in Kiel renoviert."
@@ -30,11 +30,11 @@ def write_in(user: User, language: Language, *, at_once: bool = True) -> User:
 
 
 def reword_due() -> int:
-    return sum(language_change.reword(user_id) for user_id in language_change.due())
+    return sum(language_change.rebuild_search_vectors(user_id) for user_id in language_change.due())
 
 
 def found(user: User, question: str) -> list[MemoryItem]:
-    recollection = recall(user, question, now=NOW)
+    recollection = retrieve(user, question, now=NOW)
     return [*recollection.kept, *(one.item for one in recollection.cut)]
 
 
@@ -141,7 +141,7 @@ def test_who_changes_their_mind_meanwhile_is_due_again(alice: User, monkeypatch:
         return word_restorers(user_id)
 
     monkeypatch.setattr(language_change, "word_restorers", slowly)
-    language_change.reword(alice.pk)
+    language_change.rebuild_search_vectors(alice.pk)
     alice.refresh_from_db()
     assert alice.language == Language.DUTCH
     assert {*alice.words_in} == {Language.ENGLISH, Language.GERMAN, Language.DUTCH}
@@ -179,7 +179,7 @@ def test_what_is_in_the_right_language_is_not_written_again(alice: User) -> None
             return found
 
     before = written()
-    assert language_change.reword(alice.pk)
+    assert language_change.rebuild_search_vectors(alice.pk)
     assert written() == before
 
 
@@ -187,12 +187,12 @@ def test_an_account_that_goes_meanwhile_ends_it(alice: User, monkeypatch: pytest
     write_in(alice, Language.GERMAN, at_once=False)
     by_fact(alice)
     monkeypatch.setattr(language_change, "held", lambda _: False)
-    assert language_change.reword(alice.pk)
+    assert language_change.rebuild_search_vectors(alice.pk)
     assert language_change.due() == [alice.pk]
 
 
 def test_a_large_collections_common_words_are_counted_anew(alice: User, queued: list[Any]) -> None:
     write_in(alice, Language.GERMAN, at_once=False)
     PersonalIndex.objects.create(user=alice, rows=30_000, built_at=NOW)
-    language_change.reword(alice.pk)
+    language_change.rebuild_search_vectors(alice.pk)
     assert PersonalIndex.objects.get().built_at is None

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import transaction
 from psycopg.conninfo import make_conninfo
 
-from recall.db.notify import PG_CHANNEL, PROCESS_KEY, RESYNC, Listener, abandoned_keys, nudge
+from recall.db.notify import PG_CHANNEL, PROCESS_KEY, RESYNC, Listener, abandoned_keys, publish_event
 from tests.running import PROJECT, Server, clean_environment
 
 ANOTHER_PROCESS = """
@@ -148,14 +148,14 @@ def test_a_nudge_is_heard_after_the_commit_and_not_before() -> None:
 
 def nudge_within_a_transaction() -> None:
     with transaction.atomic():
-        nudge("room", "first", conversation=1)
+        publish_event("room", "first", conversation=1)
     try:
         with transaction.atomic():
-            nudge("room", "never", conversation=1)
+            publish_event("room", "never", conversation=1)
             raise RuntimeError
     except RuntimeError:
         pass
-    nudge("room", "second", message=2)
+    publish_event("room", "second", message=2)
     transaction.get_connection().close()
 
 
@@ -166,7 +166,7 @@ def database_of_the_test() -> dict[str, Any]:
 @pytest.mark.django_db
 def test_a_group_name_that_channels_would_refuse_is_refused_where_it_is_written() -> None:
     with pytest.raises(TypeError, match="Group name"):
-        nudge("not a group!", "x")
+        publish_event("not a group!", "x")
 
 
 @pytest.mark.django_db(transaction=True)

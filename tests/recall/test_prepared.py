@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
-from recall.db.prepared import STAND_INS, AnyOf, Prepared, fetch, numbered
+from recall.db.prepared import STAND_INS, AnyOf, PreparedQuery, fetch_prepared, numbered
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ SHAPES: dict[str, Callable[[Any], QuerySet[Any, Any]]] = {
 def test_it_yields_what_its_queryset_yields(
     shape: Callable[[Any], QuerySet[Any, Any]], facts: list[Fact], alice: User, bob: User
 ) -> None:
-    prepared = Prepared(shape, user=int)
+    prepared = PreparedQuery(shape, user=int)
     for user in (alice, bob, alice):
         expected = list(shape(user.pk))
         found = prepared(user=user.pk)
@@ -67,7 +67,7 @@ def test_it_yields_what_its_queryset_yields(
 
 
 def test_a_deferred_column_is_read_when_it_is_asked_for(facts: list[Fact], alice: User) -> None:
-    first = Prepared(lambda user: by_user(user).only("pk")[:1], user=int).first(user=alice.pk)
+    first = PreparedQuery(lambda user: by_user(user).only("pk")[:1], user=int).first(user=alice.pk)
     assert first is not None
     assert first.statement == "Mary lives in Lisbon."
 
@@ -80,7 +80,7 @@ def test_every_kind_of_parameter_reaches_its_place(alice: User, bob: User) -> No
         rows = Conversation.objects.filter(user=user, title=title, user_id__in=AnyOf(ids), started_at__lt=before)
         return rows.exclude(pk=but)
 
-    prepared = Prepared(shape, user=int, title=str, ids=list, before=datetime, but=UUID)
+    prepared = PreparedQuery(shape, user=int, title=str, ids=list, before=datetime, but=UUID)
     asked: dict[str, Any] = {"title": "b", "ids": [alice.pk, bob.pk], "before": now + timedelta(hours=1)}
     asked["but"] = conversations[0].pk
     assert prepared(user=alice.pk, **asked) == [conversations[1]]
@@ -99,7 +99,7 @@ def test_it_is_put_in_words_once_and_every_asking_is_one_statement(facts: list[F
         built.append(user)
         return by_user(user)
 
-    prepared = Prepared(shape, user=int)
+    prepared = PreparedQuery(shape, user=int)
     with CaptureQueriesContext(
         connection,
     ) as seen:
@@ -110,7 +110,7 @@ def test_it_is_put_in_words_once_and_every_asking_is_one_statement(facts: list[F
 
 @pytest.mark.django_db(transaction=True)
 def test_it_may_be_asked_from_any_thread(facts: list[Fact], alice: User, bob: User) -> None:
-    prepared = Prepared(by_user, user=int)
+    prepared = PreparedQuery(by_user, user=int)
 
     def ask(user: int) -> int:
         try:
@@ -124,7 +124,7 @@ def test_it_may_be_asked_from_any_thread(facts: list[Fact], alice: User, bob: Us
 
 @pytest.mark.django_db(transaction=True)
 def test_rows_are_locked_within_a_transaction_or_not_at_all(facts: list[Fact], alice: User) -> None:
-    prepared = Prepared(lambda user: by_user(user).select_for_update(), user=int)
+    prepared = PreparedQuery(lambda user: by_user(user).select_for_update(), user=int)
     for _ in range(2):
         with pytest.raises(TransactionManagementError):
             prepared(user=alice.pk)
@@ -158,13 +158,13 @@ def test_rows_are_locked_within_a_transaction_or_not_at_all(facts: list[Fact], a
 @pytest.mark.django_db
 def test_what_it_could_not_answer_alike_is_refused(shape: Callable[[Any], QuerySet[Any, Any]]) -> None:
     with pytest.raises(TypeError):
-        Prepared(shape, message=int)(message=1)
+        PreparedQuery(shape, message=int)(message=1)
 
 
 @pytest.mark.django_db
 def test_a_parameter_that_is_missing_is_named() -> None:
     with pytest.raises(KeyError, match="user"):
-        Prepared(by_user, user=int)()
+        PreparedQuery(by_user, user=int)()
 
 
 # SQL of our own --------------------------------------------------------------------------------------------------
@@ -179,4 +179,4 @@ def test_each_parameter_has_one_number_however_often_it_stands_there() -> None:
 
 @pytest.mark.django_db
 def test_what_is_not_asked_for_may_be_given() -> None:
-    assert fetch("SELECT %(b)s::int - %(a)s::int, 7 %% 4", {"a": 1, "b": 3, "c": 9}) == [(2, 3)]
+    assert fetch_prepared("SELECT %(b)s::int - %(a)s::int, 7 %% 4", {"a": 1, "b": 3, "c": 9}) == [(2, 3)]

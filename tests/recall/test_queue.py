@@ -20,7 +20,15 @@ from django.conf import settings
 from django.db import connection, transaction
 from psycopg.conninfo import conninfo_to_dict
 
-from recall.celery import CONFIGURATION, LEASE_SECONDS, LONGEST_TASK_SECONDS, app, broker, install_broker, queue
+from recall.celery import (
+    CONFIGURATION,
+    LEASE_SECONDS,
+    LONGEST_TASK_SECONDS,
+    app,
+    broker,
+    enqueue_on_commit,
+    install_broker,
+)
 from recall.process.schedule import BEAT_SCHEDULE
 from tests.running import PROJECT, Server, clean_environment, free_port, wait_until
 
@@ -167,15 +175,15 @@ def test_a_task_is_sent_after_the_commit_and_not_after_a_rollback(
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         with transaction.atomic():
-            queue("memory.tasks.first", 1)
+            enqueue_on_commit("memory.tasks.first", 1)
             assert queued == []
         try:
             with transaction.atomic():
-                queue("memory.tasks.never", 1)
+                enqueue_on_commit("memory.tasks.never", 1)
                 raise RuntimeError
         except RuntimeError:
             pass
-        queue("memory.tasks.second", 2, "two")
+        enqueue_on_commit("memory.tasks.second", 2, "two")
     assert queued == [("memory.tasks.first", (1,)), ("memory.tasks.second", (2, "two"))]
 
 
@@ -187,7 +195,7 @@ def test_a_broker_that_is_away_does_not_fail_the_request(
     monkeypatch.setattr("recall.celery.app", nowhere)
     began = time.monotonic()
     with django_capture_on_commit_callbacks(execute=True):
-        queue("memory.tasks.anything", 1)
+        enqueue_on_commit("memory.tasks.anything", 1)
     assert "memory.tasks.anything was not queued" in caplog.text
     assert time.monotonic() - began < 15  # 2 s on a machine that has nothing else to do
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from recall.request_limits import Event, LimitedBodies, is_same_origin
+from recall.request_limits import BodySizeLimitMiddleware, Event, is_same_origin
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ async def ask(body: list[bytes], announced: int | None) -> tuple[list[Event], by
         sent.append(event)
 
     headers = [(b"content-length", str(announced).encode())] if announced is not None else []
-    await LimitedBodies(application, most=10)({"type": "http", "headers": headers}, receive, send)
+    await BodySizeLimitMiddleware(application, most=10)({"type": "http", "headers": headers}, receive, send)
     return sent, bytes(given)
 
 

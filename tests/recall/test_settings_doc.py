@@ -140,7 +140,7 @@ def test_the_plan_of_the_example_file_is_the_standard_one() -> None:
     } == {
         "budget_total_tokens": STANDARD.total,
         "budget_output_tokens": STANDARD.output_reserve,
-        "budget_system_tokens": STANDARD.ceilings[Section.BLUEPRINT],
+        "budget_system_tokens": STANDARD.ceilings[Section.SYSTEM_PROMPT],
         "budget_profile_tokens": STANDARD.ceilings[Section.PROFILE],
         "budget_history_tokens": STANDARD.ceilings[Section.HISTORY],
         "budget_memory_tokens": STANDARD.ceilings[Section.MEMORIES],

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from recall.process.startup import listening, only_one_in, prepare_database
-from recall.process.supervisor import CannotRun
+from recall.process.supervisor import StartupError
 from tests.running import PROJECT, App, clean_environment, open_folder, started_in, wait_until
 
 pytestmark = pytest.mark.processes
@@ -73,7 +73,7 @@ def test_postgresql_does_not_run_as_root_even_if_root_started_it(app: App) -> No
 
 def test_a_second_one_on_the_same_folder_is_refused_in_one_sentence(app: App) -> None:
     said = rf"Recall runs already on {app.var_dir}, as process {app.supervisor.pid}:"
-    with pytest.raises(CannotRun, match=said), only_one_in(app.var_dir / "run"):
+    with pytest.raises(StartupError, match=said), only_one_in(app.var_dir / "run"):
         pass
 
 
@@ -137,13 +137,13 @@ def test_a_port_in_use_gives_one_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = rf"^Port {port} of 127.0.0.1 cannot be used \(Address already in use\)"
-        with pytest.raises(CannotRun, match=said), listening("127.0.0.1", port, "PORT"):
+        with pytest.raises(StartupError, match=said), listening("127.0.0.1", port, "PORT"):
             pass
 
 
 def test_a_folder_that_cannot_be_written_gives_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "run").touch()  # a file is in the way: root is stopped by that, too
-    with pytest.raises(CannotRun, match=r"^VAR_DIR: .*/run cannot be written"), only_one_in(tmp_path / "run"):
+    with pytest.raises(StartupError, match=r"^VAR_DIR: .*/run cannot be written"), only_one_in(tmp_path / "run"):
         pass
 
 
@@ -183,5 +183,5 @@ def test_whatever_stands_in_the_way_is_told_in_one_sentence(environment: dict[st
 def test_a_database_without_pgvector_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """The package's own server has it, so the list asks for one more that it has not."""
     monkeypatch.setattr("recall.db.requirements.EXTENSIONS", {"vector_of_tomorrow": ()})
-    with pytest.raises(CannotRun, match=r"^The database server lacks the extension vector_of_tomorrow; docs/self"):
+    with pytest.raises(StartupError, match=r"^The database server lacks the extension vector_of_tomorrow; docs/self"):
         prepare_database(lambda: "never asked")

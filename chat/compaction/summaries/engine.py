@@ -13,7 +13,7 @@ NO_USAGE: Final = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class Summarised:
+class SummaryResult:
     """A summary, who made it, and what that cost."""
 
     summary: Summary
@@ -33,14 +33,14 @@ class SummaryFailed(Exception):
         self.usage = usage
 
 
-class Engine(Protocol):
+class SummaryEngine(Protocol):
     """Something that reads turns and tells what of them stays."""
 
     @property
     def version(self) -> str:
         """Name and version, such as rules/1."""
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> Summarised:
+    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
         """What of the turns stays.
 
         Raises:

@@ -27,7 +27,7 @@ from chat.compaction.summaries.schema import (
     render,
 )
 from chat.compaction.summaries.truncate import evenly
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 EARLIER: Final = "Earlier: "
 THEN: Final = " Then: "
@@ -54,7 +54,7 @@ def merge(segments: Sequence[Part], limit_tokens: int) -> Summary:
     first, last = parts[0][0], max(until for _, until, _ in parts)
     limit = max(limit_tokens, LEAST_LIMIT)
     outline = Summary(topics=_topics(parts, limit), narrative=_narrative(parts, limit))
-    return _with_sentences(outline, parts, limit - count(render(outline, first, last, limit)) - MARGIN)
+    return _with_sentences(outline, parts, limit - count_tokens(render(outline, first, last, limit)) - MARGIN)
 
 
 # Topics ----------------------------------------------------------------------------------------------------------
@@ -86,7 +86,9 @@ def _narrative(parts: Iterable[Part], limit: int) -> str:
     bare = [text.removeprefix(WROTE) for text in told]
     room = int(limit * NARRATIVE_OF_MANY)
     drawn = frozenset(sorted(bare, key=lambda text: _digest(text[:SAME_BEGINNING]))[: max(1, room // PART_TOKENS)])
-    short = evenly([text for text in bare if text in drawn], room - count(EARLIER + opening), count(THEN) + 1)
+    short = evenly(
+        [text for text in bare if text in drawn], room - count_tokens(EARLIER + opening), count_tokens(THEN) + 1
+    )
     return f"{EARLIER if len(told) > 1 else ''}{opening}{THEN.join(short)}" if short else ""
 
 
@@ -115,4 +117,4 @@ def _drawn(said: dict[str, list[str]], most: int) -> dict[str, tuple[str, ...]]:
 
 
 def _size(said: dict[str, tuple[str, ...]]) -> int:
-    return sum(count(f"\nAction item: {text}") for texts in said.values() for text in texts)
+    return sum(count_tokens(f"\nAction item: {text}") for texts in said.values() for text in texts)

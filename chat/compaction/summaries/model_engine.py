@@ -18,11 +18,11 @@ from anthropic import transform_schema
 from anthropic.types import Message
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chat.compaction.summaries.engine import Summarised, SummaryFailed
+from chat.compaction.summaries.engine import SummaryFailed, SummaryResult
 from chat.compaction.summaries.schema import KINDS, Exchange, Summary, Verbosity
 from memory.librarian.engine import Usage
 from memory.text.secrets_filter import sensitive
-from recall.llm.client import capabilities, sync_client
+from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
 
 PROMPT_VERSION: Final = "1"
@@ -98,25 +98,25 @@ class ModelEngine:
         """The model and the prompt's version."""
         return f"{self.model}/summary-{PROMPT_VERSION}"
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> Summarised:
+    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
         """What of the turns stays; without a turn nothing is asked.
 
         Raises:
             SummaryFailed: the server failed, the model refused, or its answer is no JSON of the schema.
         """
         if not turns:
-            return Summarised(Summary(), self.version)
+            return SummaryResult(Summary(), self.version)
         message = self._ask(turns, verbosity)
         usage = _usage(message)
         if message.stop_reason in UNFINISHED:
             raise SummaryFailed(UNFINISHED[message.stop_reason], usage)
-        return Summarised(_checked(message, usage), self.version, usage)
+        return SummaryResult(_checked(message, usage), self.version, usage)
 
     def _ask(self, turns: Sequence[Exchange], verbosity: Verbosity) -> Message:
         try:
-            message = sync_client().messages.create(
+            message = get_sync_client().messages.create(
                 model=self.model,
-                max_tokens=min(MAX_OUTPUT, capabilities(self.model).max_output),
+                max_tokens=min(MAX_OUTPUT, get_capabilities(self.model).max_output),
                 system=f"{INSTRUCTIONS}- Write {ROOM[verbosity]}.\n",
                 messages=[{"role": "user", "content": as_data(turns)}],
                 # Not `messages.parse`: it validates before one can see that the model refused.

@@ -14,15 +14,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chat.compaction.summaries.engine import Summarised
+from chat.compaction.summaries.engine import SummaryResult
 from chat.compaction.summaries.schema import NARRATIVE_SHARE, WROTE, Exchange, Summary, Verbosity, folded
-from chat.compaction.summaries.truncate import evenly, to_characters
+from chat.compaction.summaries.truncate import evenly, truncate_chars
 from chat.conversations.topics import READ_CHARACTERS, topics_of
 from memory.librarian.rules.clauses import clauses
 from memory.retrieval.query import is_small_talk
 from memory.text.secrets_filter import sensitive
-from memory.text.user_text import own_words
-from recall.llm.tokens import count
+from memory.text.user_text import mask_foreign_text
+from recall.llm.tokens import count_tokens
 
 VERSION: Final = "rules/1"
 
@@ -109,7 +109,7 @@ class RuleEngine:
         """The table's version."""
         return VERSION
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> Summarised:
+    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
         """What of the turns stays."""
         mine = [_own(turn.question) for turn in turns]
         answers = [_own(turn.answer[:READ_CHARACTERS]) for turn in turns]
@@ -119,12 +119,12 @@ class RuleEngine:
             topics=tuple(topics_of(mine, answers, TOPICS[verbosity], self.elsewhere)),
             narrative=_narrative(mine, {text for sentences in said.values() for text in sentences}, verbosity),
         )
-        return Summarised(summary, self.version)
+        return SummaryResult(summary, self.version)
 
 
 def _own(message: str) -> str:
     """The writer's own words, without sentences that hold a secret or something forgotten."""
-    text = own_words(message[:MESSAGE_CHARACTERS]).replace("’", "'")
+    text = mask_foreign_text(message[:MESSAGE_CHARACTERS]).replace("’", "'")
     if FORGOTTEN in text or sensitive(text):
         for sentence in _sentences(text):
             if FORGOTTEN in sentence or sensitive(sentence):
@@ -163,7 +163,7 @@ def kind_of(sentence: str) -> str | None:
 
 
 def _quoted(text: str, longest: int) -> str:
-    return f"“{to_characters(folded(text), longest - 2)}”"
+    return f"“{truncate_chars(folded(text), longest - 2)}”"
 
 
 # Narrative -------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _quoted(text: str, longest: int) -> str:
 def _narrative(messages: Iterable[str], said: Collection[str], verbosity: Verbosity) -> str:
     """What the user wrote, turn by turn, as far as it begins; not what stands among the sentences `said` anyway."""
     gists = [gist for message in messages for gist in _gists(message, said)]
-    room = int(verbosity.limit * NARRATIVE_SHARE) - count(WROTE) - MARGIN
+    room = int(verbosity.limit * NARRATIVE_SHARE) - count_tokens(WROTE) - MARGIN
     quoted = evenly(list(dict.fromkeys(gists)), room, between=1)
     return WROTE + " ".join(quoted) if quoted else ""
 

@@ -16,9 +16,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from chat.compaction.summaries.truncate import READABLE, to_characters, to_tokens
+from chat.compaction.summaries.truncate import READABLE, truncate_chars, truncate_tokens
 from recall.environment import setting
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 from recall.text import storable
 
 
@@ -106,7 +106,7 @@ class Summary:
         for kind in KINDS:
             object.__setattr__(self, kind, _texts(getattr(self, kind), MAX_ITEM, MAX_ITEMS))
         object.__setattr__(self, "topics", _texts(self.topics, MAX_TOPIC, MAX_TOPICS))
-        object.__setattr__(self, "narrative", to_characters(folded(self.narrative), MAX_NARRATIVE))
+        object.__setattr__(self, "narrative", truncate_chars(folded(self.narrative), MAX_NARRATIVE))
 
     @property
     def is_empty(self) -> bool:
@@ -144,7 +144,9 @@ def render(summary: Summary, first: int, last: int, limit_tokens: int) -> str:
     if limit_tokens < LEAST_LIMIT:
         raise ValueError(f"A summary needs at least {LEAST_LIMIT} tokens, not {limit_tokens}.")
     heading = f"Summary of turns {first}–{last}:" if first != last else f"Summary of turn {first}:"
-    topics = fitting_topics(summary.topics, max(int(limit_tokens * TOPICS_SHARE), LEAST_LIMIT) - count(heading) - 1)
+    topics = fitting_topics(
+        summary.topics, max(int(limit_tokens * TOPICS_SHARE), LEAST_LIMIT) - count_tokens(heading) - 1
+    )
     head = [heading, *([_topics_line(topics)] if topics else [])]
     return _page(head, _within(head, _by_importance(summary, limit_tokens), limit_tokens))
 
@@ -153,7 +155,7 @@ def fitting_topics(topics: Iterable[str], limit_tokens: int) -> tuple[str, ...]:
     """The topics, in their order, whose line fits; one that is too long for what is left is passed over."""
     kept: tuple[str, ...] = ()
     for topic in topics:
-        if count(_topics_line((*kept, topic))) <= limit_tokens:
+        if count_tokens(_topics_line((*kept, topic))) <= limit_tokens:
             kept = (*kept, topic)
     return kept
 
@@ -175,21 +177,23 @@ class _Line:
 def _by_importance(summary: Summary, limit_tokens: int) -> list[_Line]:
     """Every line, those first that stay longest."""
     lines = [_Line(kind, place, text) for kind in KINDS for place, text in enumerate(getattr(summary, kind))]
-    if narrative := to_tokens(summary.narrative, int(limit_tokens * NARRATIVE_SHARE)):
+    if narrative := truncate_tokens(summary.narrative, int(limit_tokens * NARRATIVE_SHARE)):
         lines.append(_Line("narrative", 0, narrative))
     return sorted(lines, key=lambda line: (line.place, IMPORTANCE.index(line.kind)))
 
 
 def _within(head: Sequence[str], lines: Sequence[_Line], limit_tokens: int) -> list[_Line]:
     """As many of the lines as fit below the head, and the next one shortened if something readable is left of it."""
-    fit = bisect.bisect_left(range(1, len(lines) + 1), True, key=lambda n: count(_page(head, lines[:n])) > limit_tokens)
+    fit = bisect.bisect_left(
+        range(1, len(lines) + 1), True, key=lambda n: count_tokens(_page(head, lines[:n])) > limit_tokens
+    )
     kept = list(lines[:fit])
-    while kept and count(_page(head, kept)) > limit_tokens:  # counts of joined texts are not quite sums
+    while kept and count_tokens(_page(head, kept)) > limit_tokens:  # counts of joined texts are not quite sums
         kept.pop()
     for line in lines[len(kept) : len(kept) + 1]:
-        left = limit_tokens - count(_page(head, kept)) - count(f"\n{LABELS[line.kind]}: ")
-        shorter = _Line(line.kind, line.place, to_tokens(line.text, left)) if left >= READABLE else line
-        if shorter.text and count(_page(head, [*kept, shorter])) <= limit_tokens:
+        left = limit_tokens - count_tokens(_page(head, kept)) - count_tokens(f"\n{LABELS[line.kind]}: ")
+        shorter = _Line(line.kind, line.place, truncate_tokens(line.text, left)) if left >= READABLE else line
+        if shorter.text and count_tokens(_page(head, [*kept, shorter])) <= limit_tokens:
             kept.append(shorter)
     return kept
 
@@ -220,7 +224,7 @@ def without_repeats(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _texts(texts: Iterable[str], longest: int, most: int) -> tuple[str, ...]:
-    clean = (to_characters(folded(text), longest) for text in texts)
+    clean = (truncate_chars(folded(text), longest) for text in texts)
     return without_repeats(text for text in clean if text)[:most]
 
 

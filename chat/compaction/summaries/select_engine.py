@@ -12,22 +12,22 @@ from typing import Final
 
 from django.conf import settings
 
-from chat.compaction.summaries.engine import Engine, Summarised, SummaryFailed
+from chat.compaction.summaries.engine import SummaryEngine, SummaryFailed, SummaryResult
 from chat.compaction.summaries.rule_engine import RuleEngine
 from chat.compaction.summaries.schema import DEFAULT_VERBOSITY, Exchange, Verbosity
-from recall.llm.client import capabilities
+from recall.llm.client import get_capabilities
 
 log = logging.getLogger(__name__)
 
 RULES: Final = RuleEngine()
 
 
-def engine(rules: RuleEngine = RULES) -> Engine:
+def choose_engine(rules: RuleEngine = RULES) -> SummaryEngine:
     """The librarian's model; or `rules`, where the operator says so or the server cannot follow a schema."""
     environment = settings.ENVIRONMENT
     if environment.librarian_engine == "rules" or settings.IS_OFFLINE:
         return rules
-    if not capabilities(environment.librarian_model).structured_output:
+    if not get_capabilities(environment.librarian_model).structured_output:
         return rules
     from chat.compaction.summaries.model_engine import ModelEngine  # late: the SDK takes a second to load
 
@@ -37,9 +37,9 @@ def engine(rules: RuleEngine = RULES) -> Engine:
 def summarise(
     turns: Sequence[Exchange],
     verbosity: Verbosity = DEFAULT_VERBOSITY,
-    engine: Engine = RULES,
+    engine: SummaryEngine = RULES,
     fallback: RuleEngine = RULES,
-) -> Summarised:
+) -> SummaryResult:
     """What of the turns stays, told by the engine, or by the fallback where the engine fails."""
     try:
         return engine.summarise(turns, verbosity)

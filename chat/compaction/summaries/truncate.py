@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from recall.llm.tokens import count
+from recall.llm.tokens import count_tokens
 
 CUT_MARK: Final = "…"
 WORD_WITHIN: Final = 24
@@ -14,7 +14,7 @@ READABLE: Final = 10
 """Base tokens below which what is left of a text says nothing; of characters a quotation needs more."""
 
 
-def to_characters(text: str, limit: int) -> str:
+def truncate_chars(text: str, limit: int) -> str:
     """The text, or as much of its beginning as `limit` characters hold, the mark included; a quotation stays closed."""
     if len(text) <= limit:
         return text
@@ -24,16 +24,16 @@ def to_characters(text: str, limit: int) -> str:
     return f"{(kept[:blank] if blank > 0 else kept).rstrip(' …')}{mark}"
 
 
-def to_tokens(text: str, limit: int) -> str:
+def truncate_tokens(text: str, limit: int) -> str:
     """The text, or as much of its beginning as `limit` base tokens hold; empty where not even a letter fits."""
-    if count(text) <= limit:
+    if count_tokens(text) <= limit:
         return text
     low, high = 1, len(text)  # `low` characters fit, or nothing does; `high` do not
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if count(to_characters(text, middle)) <= limit else (low, middle)
-    kept = to_characters(text, low)
-    return kept if kept.strip("“…”") and count(kept) <= limit else ""
+        low, high = (middle, high) if count_tokens(truncate_chars(text, middle)) <= limit else (low, middle)
+    kept = truncate_chars(text, low)
+    return kept if kept.strip("“…”") and count_tokens(kept) <= limit else ""
 
 
 def evenly(texts: Sequence[str], limit: int, between: int) -> list[str]:
@@ -43,8 +43,8 @@ def evenly(texts: Sequence[str], limit: int, between: int) -> list[str]:
     """
     most = max(1, limit // (READABLE + between))
     kept = spread(texts, most)
-    share = _share([count(text) for text in kept], limit - between * len(kept))
-    return [short for text in kept if (short := to_tokens(text, share))]
+    share = _share([count_tokens(text) for text in kept], limit - between * len(kept))
+    return [short for text in kept if (short := truncate_tokens(text, share))]
 
 
 def spread(texts: Sequence[str], most: int) -> list[str]:

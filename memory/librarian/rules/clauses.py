@@ -23,7 +23,7 @@ from memory.librarian.rules.people import ADJECTIVES, ANIMALS, CIRCLE, FEMALE, M
 from memory.librarian.rules.scenes import MADE_UP, OF_WORDS, SAMPLE, STORY_TELLING, without_material
 from memory.librarian.rules.spelling import mended
 from memory.ports.source import Span
-from memory.text.user_text import own_words
+from memory.text.user_text import mask_foreign_text
 
 MAX_MESSAGE = 20_000
 """Characters read of one message; who writes more pastes a document."""
@@ -430,7 +430,7 @@ _PLAIN = str.maketrans("’\u00a0\t\r", "'   ")
 
 def _flat(message: str, echoes: Sequence[Span]) -> str:
     """The writer's own words with one kind of apostrophe and space; every position as in the message."""
-    own = own_words(message, echoes)[:MAX_MESSAGE]
+    own = mask_foreign_text(message, echoes)[:MAX_MESSAGE]
     return own.replace("’", "'").replace("\u00a0", " ").replace("\t", " ").replace("\r", " ")
 
 

@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Final
 
 from memory.facts.keys import kind_of, spell
-from memory.librarian.engine import Extraction, KnownFact, ProposedFact, Reading, Relation
+from memory.librarian.engine import Extraction, ExtractionInput, KnownFact, ProposedFact, Relation
 from memory.librarian.rules.ailments import IMPAIRED
 from memory.librarian.rules.clauses import Clause, clauses_of, read_by_rules, sentences
 from memory.librarian.rules.dates import MONTHS, FoundDate, find_date
@@ -83,10 +83,10 @@ class RuleEngine:
     """Proposes what the table of patterns finds. Stateless: one serves every reading."""
 
     version: str = VERSION
-    longest: timedelta = LONGEST
-    spends: bool = False
+    max_duration: timedelta = LONGEST
+    uses_tokens: bool = False
 
-    def extract(self, reading: Reading) -> Extraction:
+    def extract(self, reading: ExtractionInput) -> Extraction:
         """The facts in what the user wrote, the episode and the stories; never fails."""
         mine = (utterance for utterance in reading.utterances if utterance.speaker == "user")
         facts = [fact for utterance in mine for fact in _facts_of(utterance, reading)]
@@ -95,7 +95,7 @@ class RuleEngine:
         return Extraction(facts, episode=episode, stories=stories_in(reading.utterances, reading.zone))
 
 
-def _facts_of(utterance: Utterance, reading: Reading) -> Iterator[ProposedFact]:
+def _facts_of(utterance: Utterance, reading: ExtractionInput) -> Iterator[ProposedFact]:
     today = utterance.said_at.astimezone(reading.zone).date()
     scene = _Scene(utterance, reading, today, Style(small=_all_small(utterance.text)), plainly_meant(utterance.text))
     text, real = read_by_rules(utterance.text, utterance.echoes)
@@ -234,7 +234,7 @@ class _Scene:
     """What a clause is read against."""
 
     utterance: Utterance
-    reading: Reading
+    reading: ExtractionInput
     today: date
     style: Style
     plain: bool = True
@@ -555,7 +555,7 @@ def _fact(match: _Match, item: str, clause: Clause, quote: str, scene: _Scene) -
         addressed_to_assistant=pattern.to_assistant,
         health=pattern.health,
         correction=(pattern.correction or clause.correction) and not old,
-    ).by_scheme()
+    ).normalized()
 
 
 def _key(pattern: Pattern, values: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from memory.librarian.rules.clauses import Clause, clauses
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from memory.ports.source import Utterance
 from memory.text.secrets_filter import sensitive
-from memory.text.user_text import own_words
+from memory.text.user_text import mask_foreign_text
 
 _WE: Final = (
     r"(?:so |then |and |ok |okay |well )?(?:i|we)(?:'ve| have| had)?"
@@ -153,7 +153,7 @@ def _told(
     at = mine.index(found.said)
     before = mine[max(0, at - BEFORE) : at]
     words = _quote(found.said.text[found.clause.start : found.clause.end])
-    tone, valence = _tone(own_words(found.said.text, found.said.echoes))
+    tone, valence = _tone(mask_foreign_text(found.said.text, found.said.echoes))
     context = _quote(before[0].text) if before and not sensitive(before[0].text) else ""
     after = next((said for said in all_said if said.number > found.said.number and said.speaker == "assistant"), None)
     text = " ".join(said.text for said in (*before, found.said))

@@ -20,7 +20,7 @@ from memory.librarian.rules.dates import find_date
 from memory.librarian.rules.language import is_english
 from memory.librarian.rules.people import FEMALE, MALE, alternatives
 from memory.ports.source import Utterance
-from memory.text.user_text import own_words
+from memory.text.user_text import mask_foreign_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def stories_in(utterances: Sequence[Utterance], zone: ZoneInfo) -> list[Proposed
 
 def _story(said: Utterance, today: date) -> ProposedStory | None:
     text = said.text[:MAX_MESSAGE]
-    own = own_words(text, [(start, end) for start, end in said.echoes if end <= len(text)]).replace("’", "'")
+    own = mask_foreign_text(text, [(start, end) for start, end in said.echoes if end <= len(text)]).replace("’", "'")
     if _MADE_UP.search(own) or "```" in text:
         return None
     sentences = [(found.start(), found.end()) for found in _SENTENCE.finditer(own) if found[0].strip()]

@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
 
 def _tidied(person: User, now: datetime) -> consolidate.Report:
-    return jobs.tidy(person, jobs.How.COMMAND, now)
+    return jobs.run_consolidation(person, jobs.How.COMMAND, now)
 
 
 def _people(email: str | None) -> list[User]:

@@ -15,11 +15,11 @@ from memory.evaluation.layouts import UnknownLayout, read
 from memory.evaluation.librarian import evaluate_messages
 from memory.evaluation.librarian_sample import UnknownSample, checked, proposals, rates, sample
 from memory.evaluation.librarian_table import render
-from memory.librarian.engine import Engine, ReadingFailed
+from memory.librarian.engine import ExtractionEngine, ExtractionError
 from memory.librarian.model_engine import ModelEngine
 from memory.librarian.rules.engine import RuleEngine
 
-UNREADABLE = (UnknownLabels, UnknownLayout, UnknownSample, ReadingFailed)
+UNREADABLE = (UnknownLabels, UnknownLayout, UnknownSample, ExtractionError)
 
 
 class Command(BaseCommand):
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}.") from error
 
-    def _evaluate(self, path: Path, engine: Engine, *, misses: bool, **options: Any) -> None:
+    def _evaluate(self, path: Path, engine: ExtractionEngine, *, misses: bool, **options: Any) -> None:
         if without_labels(path):
             self._sample(path, engine, **options)
             return
@@ -60,7 +60,9 @@ class Command(BaseCommand):
         if misses:
             self.stdout.write("\n".join(evaluation.misses))
 
-    def _sample(self, path: Path, engine: Engine, *, sample: int | None, out: Path | None, seed: int, **_: Any) -> None:
+    def _sample(
+        self, path: Path, engine: ExtractionEngine, *, sample: int | None, out: Path | None, seed: int, **_: Any
+    ) -> None:
         conversations = read(path)
         found = list(proposals(conversations, engine))
         said = sum(item.role == "user" for conversation in conversations for item in conversation.items)
@@ -80,7 +82,7 @@ _picked = sample
 """By another name, since the option of the same name hides it."""
 
 
-def _engine(name: str) -> Engine:
+def _engine(name: str) -> ExtractionEngine:
     return ModelEngine(settings.ENVIRONMENT.librarian_model) if name == "model" else RuleEngine()
 
 

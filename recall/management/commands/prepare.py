@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from recall.process.startup import prepare_database
-from recall.process.supervisor import CannotRun
+from recall.process.supervisor import StartupError
 
 
 class Command(BaseCommand):
@@ -18,5 +18,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self.stdout.write(prepare_database(lambda: "The database is ready."))
-        except CannotRun as refusal:
+        except StartupError as refusal:
             sys.exit(str(refusal))

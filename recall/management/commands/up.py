@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from accounts.demo import how_to_sign_in
 from recall.process.startup import up
-from recall.process.supervisor import CannotRun
+from recall.process.supervisor import StartupError
 
 
 class Command(BaseCommand):
@@ -25,5 +25,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         try:
             asyncio.run(up(host, port, how_to_sign_in))
-        except CannotRun as refusal:
+        except StartupError as refusal:
             sys.exit(f"Recall stopped: {refusal}")

@@ -15,7 +15,7 @@ from PIL import Image
 
 from chat.models import Attachment, Message
 from chat.turns import intake
-from chat.turns.intake import Opened
+from chat.turns.intake import AcceptedTurn
 
 CONTRACT = "# Lease\n\nMy sister Hildegard lives in Tromsø. The rent is 940 euros."
 
@@ -59,12 +59,12 @@ def image_draft(user: Any, name: str = "plan.png", content: bytes = b"", **field
     return draft(user, name, **{**values, "content": content, "size": len(content), **fields})
 
 
-def send(user: Any, text: str, *attachments: Attachment, conversation: Any = None) -> Opened:
+def send(user: Any, text: str, *attachments: Attachment, conversation: Any = None) -> AcceptedTurn:
     """A message with attachments, committed; its answer is still to be written."""
-    return intake.send(user, uuid4(), conversation, text, [one.pk for one in attachments])
+    return intake.accept_message(user, uuid4(), conversation, text, [one.pk for one in attachments])
 
 
-def answered(opened: Opened, text: str = "I see.") -> Message:
+def answered(opened: AcceptedTurn, text: str = "I see.") -> Message:
     """The same, answered."""
     answer = opened.answer
     answer.text, answer.status, answer.process_key = text, Message.Status.COMPLETE, None

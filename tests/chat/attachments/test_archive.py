@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chat.archive.export import archive
-from chat.archive.restore import bring_in
+from chat.archive.restore import restore_archive
 from chat.importing.entries import NotImportedError
 from chat.models import Attachment, Message
 from tests.chat.attachments.samples import answered, draft, image_draft, send
@@ -26,7 +26,7 @@ def packed(user: Any) -> bytes:
 def test_they_come_in_as_they_left(alice: Any, bob: Any) -> None:
     answered(send(alice, "Look", draft(alice, content=bytes(range(256))), image_draft(alice)))
 
-    bring_in(bob, io.BytesIO(packed(alice)))
+    restore_archive(bob, io.BytesIO(packed(alice)))
 
     names = (
         "kind",
@@ -63,4 +63,4 @@ def test_what_is_no_base64_is_refused(alice: Any, bob: Any) -> None:
         row = json.loads(file.read("data/chat.attachment.jsonl"))
     broken = repacked(content, data_chat_attachment_jsonl=json.dumps({**row, "content": "%%%"}).encode())
     with pytest.raises(NotImportedError, match=r"chat\.attachment"):
-        bring_in(bob, io.BytesIO(broken))
+        restore_archive(bob, io.BytesIO(broken))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from accounts.deletion import leave
+from accounts.deletion import delete_account
 from chat.forgetting import still_stands
 from chat.models import Attachment
-from chat.prompt.assemble import compile_context
+from chat.prompt.assemble import assemble_prompt
 from memory.forgetting.execute import forget, preview
 from memory.forgetting.targets import Target, What
 from memory.models import Fact
@@ -60,7 +60,7 @@ def test_a_word_that_stands_in_a_picture_by_chance_does_not_remove_it(alice: Any
 
 def test_an_answer_notices_that_what_was_attached_is_forgotten_meanwhile(alice: Any) -> None:
     opened = send(alice, "Look", draft(alice))
-    compiled = compile_context(opened)
+    compiled = assemble_prompt(opened)
     assert still_stands(compiled)
     Attachment.objects.all().delete()
     assert not still_stands(compiled)
@@ -70,5 +70,5 @@ def test_nothing_attached_outlives_the_account(alice: Any, bob: Any) -> None:
     send(alice, "Look", draft(alice), image_draft(alice))
     draft(alice)
     others = draft(bob)
-    leave(alice)
+    delete_account(alice)
     assert list(Attachment.objects.all()) == [others]

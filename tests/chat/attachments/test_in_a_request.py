@@ -14,22 +14,22 @@ from budget.counting.images import image_tokens
 from budget.models import Receipt
 from budget.planning.plan import Section
 from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES
-from chat.attachments.prompt_blocks import Attached, as_seen, blocks, in_short, load
+from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, in_short, load
 from chat.messages.history import Turn
 from chat.models import Attachment
 from chat.prompt import inputs
-from chat.prompt.assemble import Compiled, compile_context
+from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.prompt.replay import ingredients, rebuild
-from chat.prompt.request import build, digest
-from chat.turns.intake import Opened, Refused
+from chat.prompt.request import build_request, digest
+from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from offline.validation import check_message
 from recall.llm.client import Capabilities
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send
 from tests.chat.test_request import CONTENTS, HOW, prefix, turn
 
 ABLE = Capabilities(context_window=200_000, max_output=8_000, caching=True, images=True)
-IMAGE = Attached(1, "image", "plan.png", "image/png", "", 9, 80, 60, "a" * 64, b"pixels")
-FILE = Attached(2, "file", "lease.md", "text/markdown", CONTRACT, 30)
+IMAGE = PromptAttachment(1, "image", "plan.png", "image/png", "", 9, 80, 60, "a" * 64, b"pixels")
+FILE = PromptAttachment(2, "file", "lease.md", "text/markdown", CONTRACT, 30)
 
 
 @pytest.fixture
@@ -42,15 +42,15 @@ def blind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "capabilities", lambda _: replace(ABLE, images=False))
 
 
-def compiled(opened: Opened) -> Compiled:
-    return compile_context(opened)
+def compiled(opened: AcceptedTurn) -> AssembledPrompt:
+    return assemble_prompt(opened)
 
 
 # What stands where -----------------------------------------------------------------------------------------------
 
 
 def test_images_come_before_files_and_files_before_the_words() -> None:
-    request = build(replace(CONTENTS, attachments=[FILE, IMAGE]), HOW)
+    request = build_request(replace(CONTENTS, attachments=[FILE, IMAGE]), HOW)
     content = request["messages"][-1]["content"][-4:]
     assert content[0] == {"type": "text", "text": '[image: "plan.png", 80×60]'}
     assert content[1]["source"] == {
@@ -80,15 +80,15 @@ def test_a_model_that_cannot_see_is_told_what_there_is() -> None:
 def test_a_message_of_attachments_alone_has_no_empty_block() -> None:
     past = replace(turn(1), attachments=(FILE,))
     past.question.text = ""
-    request = build(replace(CONTENTS, message="", turns=[past], attachments=[IMAGE]), HOW)
+    request = build_request(replace(CONTENTS, message="", turns=[past], attachments=[IMAGE]), HOW)
     texts = [b["text"] for m in request["messages"] for b in m["content"] if b["type"] == "text"]
     assert all(texts)
 
 
 def test_attachments_of_earlier_turns_keep_their_bytes() -> None:
     turns = [replace(turn(1), attachments=(IMAGE, FILE)), turn(2)]
-    first = build(replace(CONTENTS, turns=turns), HOW)
-    second = build(replace(CONTENTS, turns=[*turns, turn(3)], attachments=[FILE], message="x"), HOW)
+    first = build_request(replace(CONTENTS, turns=turns), HOW)
+    second = build_request(replace(CONTENTS, turns=[*turns, turn(3)], attachments=[FILE], message="x"), HOW)
     assert prefix(second).startswith(prefix(first))
     assert first["messages"][0]["content"][1]["type"] == "image"
 
@@ -96,7 +96,7 @@ def test_attachments_of_earlier_turns_keep_their_bytes() -> None:
 # More images than fit --------------------------------------------------------------------------------------------
 
 
-def talk(*images: int) -> list[tuple[Attached, ...]]:
+def talk(*images: int) -> list[tuple[PromptAttachment, ...]]:
     numbers = iter(range(1, 1_000))
     return [tuple(replace(IMAGE, id=next(numbers)) for _ in range(count)) for count in images]
 
@@ -143,7 +143,7 @@ def test_every_attachment_is_counted_as_an_item_of_the_message(alice: Any) -> No
     pieces = {piece.ref: piece for piece in found.fitted.kept if piece.section is Section.MESSAGE}
     assert pieces[f"attachment:{image.pk}"].label == "plan.png"
     assert pieces[f"attachment:{file.pk}"].label == "lease.md"
-    assert found.base_by_class[TextClass.IMAGE] == image_tokens(80, 60, found.known.model) == 9
+    assert found.base_by_class[TextClass.IMAGE] == image_tokens(80, 60, found.inputs.model) == 9
     assert pieces[f"attachment:{image.pk}"].tokens > 9, "its name is counted, too"
     (total,) = [one for one in found.fitted.sections if one.section is Section.MESSAGE]
     assert total.items == 3
@@ -192,7 +192,7 @@ def test_a_file_that_is_too_long_is_refused_and_may_be_kept_as_a_document(alice:
     from memory.models import Document
 
     opened = send(alice, "What does it say?", draft(alice, "book.md", "All work and no play. " * 12_000))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(TurnRejectedError) as refused:
         compiled(opened)
     assert refused.value.code == oversized_message.CODE
     assert "keep it as a document" in refused.value.sentence
@@ -229,7 +229,7 @@ def test_a_message_that_was_forgotten_meanwhile_becomes_no_document(alice: Any) 
 @pytest.mark.usefixtures("sees")
 def test_too_many_images_are_refused_without_an_offer_that_would_not_help(alice: Any) -> None:
     large = [image_draft(alice, width=1_900, height=1_900) for _ in range(9)]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(TurnRejectedError) as refused:
         compiled(send(alice, "Look", *large))
     assert refused.value.code == "too_long"
     assert refused.value.sentence.startswith("The attached images are too much: about ")
@@ -247,12 +247,12 @@ def test_a_summary_is_told_of_files_and_images_and_not_what_they_say() -> None:
 
 @pytest.mark.django_db
 def test_a_turn_is_as_large_as_what_is_attached_to_it(alice: Any) -> None:
-    from chat.compaction.segments import sized, unfolded
+    from chat.compaction.segments import load_uncompacted, sized
 
     opened = send(alice, "Look", draft(alice, tokens=5_000), image_draft(alice, tokens=700))
     answered(opened)
     opened.conversation.refresh_from_db()
-    (only,) = sized(unfolded(opened.conversation).turns, {})
+    (only,) = sized(load_uncompacted(opened.conversation).turns, {})
     assert 5_700 < only.tokens < 10_000
 
 
@@ -271,7 +271,7 @@ def test_the_request_is_built_again_from_rows(alice: Any) -> None:
         conversation=again.conversation,
         message=again.answer,
         ingredients=kept,
-        snapshot=found.known.snapshot,
+        snapshot=found.inputs.snapshot,
     )
 
     assert digest(rebuild(receipt)) == found.digest

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chat.ingest.source import Conversations
+from chat.ingest.source import ChatSource
 from memory.index.indexer import index_conversation
-from memory.librarian.run import read, request_reading
+from memory.librarian.run import request_reading, run_extraction
 from memory.models import Chunk, Episode, Fact
 from tests.chat.attachments.samples import answered, draft, image_draft, send
 
@@ -25,7 +25,7 @@ def test_the_librarian_learns_from_the_words_and_not_from_what_is_attached(alice
 
     run = request_reading(alice, opened.conversation.pk, 1, 2, "asked")
     assert run is not None
-    read(run.pk)
+    run_extraction(run.pk)
 
     facts = list(Fact.objects.for_user(alice).values_list("statement", "quote"))
     assert ("The user lives in Porto.", "I live in Porto") in facts
@@ -36,7 +36,7 @@ def test_the_librarian_learns_from_the_words_and_not_from_what_is_attached(alice
 def test_a_message_of_attachments_alone_is_nothing_to_learn_from(alice: Any) -> None:
     opened = send(alice, "", draft(alice, "a.md", LETTER))
     answered(opened)
-    _, said = Conversations().whole(opened.conversation.pk)
+    _, said = ChatSource().load_all(opened.conversation.pk)
     assert [one.speaker for one in said] == ["assistant"]
 
 

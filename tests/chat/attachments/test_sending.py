@@ -15,7 +15,7 @@ from chat.messages.rendering import message_html
 from chat.models import Attachment, Conversation, Message
 from chat.protocol import BadFrame, Send, parse
 from chat.turns import intake
-from chat.turns.intake import Refused
+from chat.turns.intake import TurnRejectedError
 from tests.chat.attachments.samples import answered, draft, image_draft, send
 
 pytestmark = pytest.mark.django_db
@@ -33,15 +33,15 @@ def test_a_message_may_be_attachments_alone(alice: Any) -> None:
     opened = send(alice, " \n", draft(alice, "lease.md"))
     assert opened.question.text == ""
     assert opened.conversation.title == "lease.md"
-    with pytest.raises(Refused, match="nothing in this message"):
+    with pytest.raises(TurnRejectedError, match="nothing in this message"):
         send(alice, " ")
 
 
 def test_the_same_message_again_changes_nothing(alice: Any) -> None:
     one, client_id = draft(alice), uuid4()
-    first = intake.send(alice, client_id, None, "Read this", [one.pk])
-    again = intake.send(alice, client_id, None, "Read this", [one.pk])
-    assert (again.duplicate, again.question.pk) == (True, first.question.pk)
+    first = intake.accept_message(alice, client_id, None, "Read this", [one.pk])
+    again = intake.accept_message(alice, client_id, None, "Read this", [one.pk])
+    assert (again.is_duplicate, again.question.pk) == (True, first.question.pk)
     assert Attachment.objects.get().message_id == first.question.pk
 
 
@@ -54,7 +54,7 @@ def test_what_is_anothers_gone_or_sent_refuses_the_whole_message(alice: Any, bob
 
     for one, sentence in ((sent, binding.SENT), (others, binding.GONE), (gone, binding.GONE)):
         one.pk = one.pk or 10**9
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(TurnRejectedError) as refused:
             send(alice, "Second", one, conversation=opened.conversation.pk)
         assert (refused.value.code, refused.value.sentence) == ("attachments", sentence)
     assert Message.objects.count() == before
@@ -63,10 +63,10 @@ def test_what_is_anothers_gone_or_sent_refuses_the_whole_message(alice: Any, bob
 
 def test_a_message_takes_only_so_many_and_so_much(alice: Any) -> None:
     many = [draft(alice) for _ in range(MOST_A_MESSAGE + 1)]
-    with pytest.raises(Refused, match="At most 10 attachments"):
+    with pytest.raises(TurnRejectedError, match="At most 10 attachments"):
         send(alice, "x", *many)
     heavy = [draft(alice, size=30_000_000), draft(alice, size=30_000_000)]
-    with pytest.raises(Refused, match="at most 50 MB together"):
+    with pytest.raises(TurnRejectedError, match="at most 50 MB together"):
         send(alice, "x", *heavy)
     assert not Conversation.objects.exists()
 
@@ -75,7 +75,7 @@ def test_an_edited_message_keeps_its_attachments_and_so_does_the_earlier_wording
     opened = send(alice, "What is thsi?", draft(alice), image_draft(alice))
     answered(opened)
 
-    edited = intake.edit(alice, uuid4(), opened.question.pk, "What is this?")
+    edited = intake.accept_edit(alice, uuid4(), opened.question.pk, "What is this?")
 
     for question in (opened.question, edited.question):
         assert [one.name for one in Attachment.objects.filter(message=question)] == ["lease.md", "plan.png"]

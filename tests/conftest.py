@@ -38,8 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 LONGEST_FIRST = (
-    *("tests/processes", "tests/browser/1", "tests/memory/test_no_echo.py", "tests/browser/2"),
-    *("tests/recall/test_up.py", "tests/chat/test_compaction_at_scale.py", "tests/memory/test_librarian_kills.py"),
+    *("tests/processes", "tests/browser/1", "tests/memory/librarian/test_echo.py", "tests/browser/2"),
+    *(
+        "tests/recall/process/test_up.py",
+        "tests/chat/compaction/test_at_scale.py",
+        "tests/memory/librarian/test_kills.py",
+    ),
 )
 """Groups that take minutes: begun last, one process would be left alone with them."""
 

@@ -3,7 +3,7 @@
 Test databases and most applications of a run begin from a copy, in `var/prepared`: migrations alone take seven seconds
 of a core, and a run in several processes would pay them a dozen times. It is made anew when a migration or a package is
 another one; what else has changed since is brought up to date by the start itself. What a first start does is tested
-without it (`tests/recall/test_up.py`).
+without it (`tests/recall/process/test_up.py`).
 """
 
 from __future__ import annotations

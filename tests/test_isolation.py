@@ -159,7 +159,7 @@ HERS: dict[str, tuple[str, Any]] = {
     "memory:remove": ("post", lambda h: {}),
     "memory:read_upload_again": ("post", lambda h: {"pk": h.upload.pk}),
     "memory:story": ("get", lambda h: {"pk": h.conversation.pk}),
-    "memory:forget": ("post", lambda h: {}),  # its fields are those of tests/forgetting/test_forget_pages.py
+    "memory:forget": ("post", lambda h: {}),  # its fields are those of tests/memory/forgetting/test_pages.py
     "memory:save_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
     "memory:remove_boundary": ("post", lambda h: {"pk": h.boundary.pk}),
 }
@@ -220,7 +220,7 @@ OWN_POSTS = [
 ]
 PUBLIC = ["healthz", "metrics", "account_deleted", "docs", "docs_page", "docs_source"]
 STREAMED = ["export"]
-"""What Bob's own holds is asked in tests/chat/test_import_pages.py."""
+"""What Bob's own holds is asked in tests/chat/importing/test_pages.py."""
 RECOVERY_CODES = ["mfa_view_recovery_codes", "mfa_download_recovery_codes"]
 """Allauth's; that Bob, who has none, sees none is asked in tests/accounts/test_two_factor.py."""
 

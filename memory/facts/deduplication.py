@@ -17,7 +17,7 @@ from recall.environment import setting
 
 SAME_MEANING_COSINE: Final = setting("librarian_same_meaning", 0.94)
 """Cosine from which on a proposal is what is known, if no word denies it. High: losing a fact is worse than keeping it
-twice. See the pairs in `tests/memory/test_same_meaning.py`."""
+twice. See the pairs in `tests/memory/facts/test_deduplication.py`."""
 REJECTED_TOO: Final = 0.88
 """Cosine from which on a proposal is what a person rejected: lower, for a no must hold in other words too. Of 65
 paraphrases 35 are recognised, and none of 80 different facts is taken for the rejected one; of 35 of these, written

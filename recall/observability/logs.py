@@ -1,7 +1,7 @@
 """How is a log line written? For people, or as one JSON object a line (LOG_FORMAT=json), with the fields it came with.
 
-No line of Recall's holds what a person or a model wrote: ids, counts, states and times only. `tests/chat/test_logs.py`
-holds that for whole turns, at the level DEBUG.
+No line of Recall's holds what a person or a model wrote: ids, counts, states and times only.
+`tests/chat/turns/test_logs.py` holds that for whole turns, at the level DEBUG.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What does a body of the API look like? An example for every schema, put together from one value for each field.
 
 A field of the same name means the same everywhere, so that its example is told once, here. What is not named, or whose
-value does not fit a schema, gets a plain value of its type. `tests/api/test_description.py` holds each against its
+value does not fit a schema, gets a plain value of its type. `tests/api/test_schema.py` holds each against its
 schema.
 """
 

@@ -47,7 +47,7 @@ CHAPTERS: Final = (
     ),
     ("News", ("changelog",)),
 )
-"""Every page, once; `tests/recall/test_manual.py` holds it against the folder."""
+"""Every page, once; `tests/recall/rendering/test_docs_pages.py` holds it against the folder."""
 FIRST: Final = "quick-start"
 ELSEWHERE: Final[Mapping[str, str]] = {"changelog": "CHANGELOG.md"}
 """Pages whose file does not lie in `docs/`."""

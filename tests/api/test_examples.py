@@ -16,8 +16,9 @@ import pytest
 from accounts.api import keys
 from accounts.api.scopes import SCOPES
 from memory.models import Document, Fact
+from recall.environment import BASE_DIR
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+EXAMPLES = BASE_DIR / "docs" / "examples"
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def furnish(person: Person, app: App, offline: OfflineServer) -> dict[str, str]:
     person.sign_up()
     environment = clean_environment(VAR_DIR=str(app.var_dir), DJANGO_SETTINGS_MODULE="recall.settings")
     told = subprocess.run(
-        [sys.executable, "-m", "tests.browser.life", person.email],
+        [sys.executable, "-m", "tests.browser.sample_account", person.email],
         cwd=PROJECT, env=environment, check=True, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     places: dict[str, str] = json.loads(told.stdout.splitlines()[-1])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).parent / "data"
+from recall.environment import BASE_DIR
+
+DATA = BASE_DIR / "tests/chat/data"
 CHATGPT = (DATA / "chatgpt_conversations.json").read_bytes()
 CLAUDE = (DATA / "claude_conversations.json").read_bytes()
 CLAUDE_MEMORIES = json.dumps(

@@ -13,8 +13,8 @@ from chat.archive.export import archive
 from chat.archive.restore import restore_archive
 from chat.importing.entries import NotImportedError
 from chat.models import Attachment, Message
+from tests.chat.archive.test_archive import repacked
 from tests.chat.attachments.samples import answered, draft, image_draft, send
-from tests.chat.test_archive import repacked
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queued")]
 

@@ -14,7 +14,7 @@ from memory.forgetting.execute import forget, preview
 from memory.forgetting.targets import Target, What
 from memory.models import Fact
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send
-from tests.forgetting.everywhere import tables_with
+from tests.memory.forgetting.everywhere import tables_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queued")]
 

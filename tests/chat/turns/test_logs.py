@@ -1,0 +1,160 @@
+"""A turn is one line in the log, with ids, tokens, times and outcome; and nowhere a word of what was said."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+
+from chat.models import Message
+from memory.index.indexer import embed_pending
+from memory.librarian import run as librarian
+from memory.models import LibrarianRun
+from recall.celery import app
+from recall.observability.logs import FIELDS, MORE_THAN_IDS, TASKS, JsonLines, PlainLines, with_fields
+from tests.chat.conftest import Provider, Tabs
+from tests.memory.index.test_indexer import said
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queued")]
+
+SECRETS = ("xylophone-question", "marzipan-answer", "zeppelin-memory", "quagmire-query")
+
+
+@pytest.fixture
+def everything(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    """All that is logged at LOG_LEVEL=DEBUG: every logger that Recall's settings do not hold back."""
+    rules: dict[str, dict[str, str]] = settings.LOGGING["loggers"]  # type: ignore[assignment]
+    assert set(rules) >= set(MORE_THAN_IDS)
+    before = {name: logging.getLogger(name).level for name in rules}
+    for name, rule in rules.items():
+        logging.getLogger(name).setLevel(rule["level"])
+    with caplog.at_level(logging.DEBUG):
+        yield caplog
+    for name, level in before.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def written(records: list[logging.LogRecord]) -> str:
+    """Every record as both formats write it, with its arguments."""
+    return "\n".join(f"{PlainLines().format(one)} {JsonLines().format(one)} {one.args!r}" for one in records)
+
+
+async def a_turn_full_of_secrets(user: Any, tabs: Tabs, provider: Provider) -> int:
+    def prepare() -> None:
+        from chat.ingest.source import ChatSource
+
+        ChatSource().import_conversation(user, "Instruments", said(("user", f"I keep a {SECRETS[2]} in the cellar.")))
+        embed_pending()
+
+    await sync_to_async(prepare)()
+    provider.script(
+        {"tools": [{"name": "search_knowledge", "input": {"query": SECRETS[3]}}]}, {"text": f"It is a {SECRETS[1]}."}
+    )
+    tab = await tabs.open(user)
+    done = await tab.talk(f"What is the {SECRETS[0]} that I keep in the cellar?")
+    await sync_to_async(_read_it_all)()
+    return int(done["message"])
+
+
+def _read_it_all() -> None:
+    """What the librarian does with it."""
+    for run in LibrarianRun.objects.all():
+        librarian.run_extraction(run.pk)
+
+
+async def test_no_line_holds_what_was_said(
+    alice: Any, tabs: Tabs, provider: Provider, everything: pytest.LogCaptureFixture
+) -> None:
+    message = await a_turn_full_of_secrets(alice, tabs, provider)
+
+    text = written(everything.records)
+    assert str(message) in text, "something was logged"
+    for secret in SECRETS:
+        assert secret not in text
+    kept = await Message.objects.aget(pk=message)
+    assert SECRETS[1] in kept.text, "and yet it was said"
+
+
+@pytest.mark.parametrize("fault", ["unauthorized", "mid_stream_error:2", "broken_connection:2"])
+async def test_nor_when_it_fails(
+    fault: str, alice: Any, tabs: Tabs, provider: Provider, everything: pytest.LogCaptureFixture
+) -> None:
+    provider.fail(fault, times=4)
+    await a_turn_full_of_secrets(alice, tabs, provider)
+
+    text = written(everything.records)
+    for secret in SECRETS:
+        assert secret not in text
+
+
+async def test_a_fault_of_ours_is_logged_without_its_message(
+    alice: Any, tabs: Tabs, provider: Provider, everything: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise ValueError(f"cannot parse {SECRETS[0]}")
+
+    monkeypatch.setattr("chat.turns.run.assemble_prompt", broken)
+    tab = await tabs.open(alice)
+    await tab.talk("Good morning")
+
+    text = written(everything.records)
+    assert "ValueError" in text
+    assert SECRETS[0] not in text
+
+
+async def test_a_turn_is_one_line_with_its_figures(
+    alice: Any, tabs: Tabs, provider: Provider, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="recall.turns"):
+        message = await a_turn_full_of_secrets(alice, tabs, provider)
+
+    (record,) = [one for one in caplog.records if one.name == "recall.turns"]
+    line = json.loads(JsonLines().format(record))
+    assert {name: line[name] for name in ("user", "answer", "turn", "outcome", "because", "level")} == {
+        "user": alice.pk,
+        "answer": message,
+        "turn": 1,
+        "outcome": "complete",
+        "because": "end_turn",
+        "level": "INFO",
+    }
+    assert line["requests"] == 2
+    assert line["fresh_tokens"] + line["cache_write_tokens"] > 0
+    assert line["output_tokens"] > 0
+    assert line["total_ms"] >= line["compile_ms"] >= line["retrieve_ms"] > 0
+    assert f"answer={message} turn=1 outcome=complete" in record.getMessage()
+
+
+def test_an_exception_is_told_by_type_and_place_alone() -> None:
+    try:
+        raise ValueError(SECRETS[0])
+    except ValueError:
+        record = logging.getLogger("recall").makeRecord("recall", logging.ERROR, "", 0, "It failed", (), sys.exc_info())
+    setattr(record, FIELDS, with_fields(turn=3)[FIELDS])
+    line = json.loads(JsonLines().format(record))
+    assert line["exception"] == "ValueError"
+    assert line["turn"] == 3
+    assert "test_an_exception_is_told" in line["where"]
+    assert "\n" not in JsonLines().format(record)
+    assert "test_an_exception_is_told" in PlainLines().format(record)
+    assert PlainLines().format(record).endswith("ValueError")
+    assert SECRETS[0] in PlainLines(debug=True).format(record)
+
+
+def test_of_a_task_that_failed_the_exceptions_words_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    @app.task(name="tests.fails")
+    def fails() -> None:
+        raise ValueError(SECRETS[0])
+
+    fails.apply()
+    (record,) = [one for one in caplog.records if one.name == TASKS]
+    line = JsonLines().format(record)
+    assert "Task tests.fails[" in json.loads(line)["message"]
+    assert SECRETS[0] in record.getMessage(), "Celery would tell"
+    assert SECRETS[0] not in line + PlainLines().format(record)

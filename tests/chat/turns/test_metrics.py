@@ -1,0 +1,115 @@
+"""What Prometheus may watch: behind a token, of no single person, the worker's jobs from the database."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+from psycopg_pool import PoolTimeout
+from pydantic import SecretStr
+
+from chat.models import Conversation
+from memory.models import LibrarianRun
+from recall.celery import app, install_broker
+from recall.environment import BASE_DIR
+from recall.observability import metrics
+from tests.chat.conftest import Provider, Tabs
+
+TOKEN = "a-long-token"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings.ENVIRONMENT, "metrics_token", SecretStr(TOKEN))
+
+
+def scraped() -> dict[str, float]:
+    """Each sample by its name and labels."""
+    response = Client().get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/plain")
+    samples = [one for family in text_string_to_metric_families(response.content.decode()) for one in family.samples]
+    return {f"{one.name}{''.join(sorted(one.labels.values()))}": one.value for one in samples}
+
+
+def test_without_a_token_there_is_no_such_page() -> None:
+    assert Client().get("/metrics").status_code == 404
+    assert Client().get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}é"])
+def test_a_wrong_token_is_refused(header: str) -> None:
+    assert Client().get("/metrics", headers={"Authorization": header}).status_code == 401
+
+
+@pytest.mark.usefixtures("opened", "queued")
+@pytest.mark.django_db(transaction=True)
+async def test_a_turn_is_counted_with_its_tokens_and_times(alice: Any, tabs: Tabs, provider: Provider) -> None:
+    before = await sync_to_async(scraped)()
+    tab = await tabs.open(alice)
+    await tab.talk("Good morning")
+    after = await sync_to_async(scraped)()
+
+    def gained(name: str) -> float:
+        return after[name] - before.get(name, 0.0)
+
+    assert gained("recall_turns_totalcomplete") == 1
+    for name in ("turn", "first_token", "compile", "retrieve"):
+        assert gained(f"recall_{name}_seconds_count") == 1
+        assert gained(f"recall_{name}_seconds_sum") > 0
+    assert gained("recall_tokens_totaloutput") > 0
+    assert gained("recall_tokens_totalfresh") + gained("recall_tokens_totalcache_write") > 0
+    assert gained("recall_cost_dollars_total") > 0
+    assert after["recall_turns_running"] == 0
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.django_db
+def test_the_worker_is_watched_through_the_database(alice: Any) -> None:
+    talk = Conversation.objects.create(user=alice)
+    LibrarianRun.objects.create(user=alice, conversation=talk, first_seq=1, last_seq=2, trigger="ended")
+    install_broker()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pgmq.create(%s)", [app.conf.task_default_queue])
+        cursor.execute("SELECT pgmq.send(%s, '{}'::jsonb)", [app.conf.task_default_queue])
+
+    told = scraped()
+
+    assert told["recall_librarian_runspending"] == 1
+    assert told["recall_queue_lengthrecall"] == 1
+    assert told["recall_queue_oldest_secondsrecall"] >= 0
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", [OperationalError, InterfaceError, PoolTimeout])
+def test_while_the_database_is_away_the_process_tells_of_itself(
+    kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: Any) -> Any:
+        raise kind
+
+    monkeypatch.setattr(metrics, "_jobs", away)
+    told = scraped()
+    assert "recall_turns_running" in told
+    assert not [name for name in told if name.startswith("recall_queue")]
+
+
+@pytest.mark.django_db
+def test_no_figure_is_of_one_person() -> None:
+    labels = {label for family in metrics.REGISTRY.collect() for one in family.samples for label in one.labels}
+    assert labels <= {"outcome", "kind", "state", "queue", "le"}
+
+
+def test_each_figure_is_on_the_page_about_observing() -> None:
+    page = (BASE_DIR / "docs" / "observing.md").read_text()
+    source = (BASE_DIR / "recall" / "observability" / "metrics.py").read_text()
+    for name in set(re.findall(r'"(recall_[a-z_]+)"', source)):
+        assert f"`{name}" in page

@@ -1,0 +1,16 @@
+"""Alice's story, told anew for each test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from tests.memory.forgetting.conversation import Told, tell
+
+
+@pytest.fixture
+def told(alice: User, queued: list[Any]) -> Told:
+    """All of it, as rows."""
+    return tell(alice)

@@ -1,0 +1,217 @@
+"""The pages of forgetting: dry run, deed, receipt, a look whether it is gone. They need no JavaScript."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from chat.messages.activity import readable
+from chat.models import Message
+from memory.models import Fact, Forgetting
+from recall.redaction import FORGOTTEN
+from tests.memory.forgetting.conversation import OLDER, STATEMENT, WORDS, Told
+from tests.memory.forgetting.everywhere import tables_with
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "/memory/forget"
+SignIn = Callable[[Any], Client]
+
+
+def asked_for(told: Told) -> dict[str, str]:
+    """The address's fields of the fact."""
+    return {"what": "fact", "id": str(told.fact.pk)}
+
+
+def fields_of(page: str) -> dict[str, Any]:
+    """The hidden fields of the deed's form."""
+    found: dict[str, Any] = {}
+    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told: Told, sign_in: SignIn) -> None:
+    page = sign_in(told.user).get(ADDRESS, asked_for(told)).content.decode()
+
+    assert "Nothing has been forgotten yet" in page
+    assert STATEMENT.replace("'", "&#x27;") in page
+    assert OLDER.replace("'", "&#x27;") in page
+    assert Fact.objects.filter(pk=told.fact.pk).exists()
+
+
+def test_the_deed_leads_to_its_receipt(told: Told, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+    fields = fields_of(client.get(ADDRESS, asked_for(told)).content.decode())
+
+    page = client.post(ADDRESS, fields, follow=True).content.decode()
+
+    assert "Asked again, Recall found 0 traces" in page
+    assert "1 fact came back" in page
+    assert not any(word in page.lower() for word in WORDS)
+    assert tables_with(*WORDS) == {}
+
+
+def test_a_changed_list_is_shown_again_before_anything_goes(told: Told, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+    fields = fields_of(client.get(ADDRESS, asked_for(told)).content.decode())
+    Fact.objects.filter(pk=told.fact.pk).update(statement="The user's cousin Quillfeather lives in Lamu.")
+
+    response = client.post(ADDRESS, fields)
+
+    assert response.status_code == 409
+    assert "Something changed since this was listed" in response.content.decode()
+    assert Fact.objects.filter(pk=told.fact.pk).exists()
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_anothers_memories_are_not_there(told: Told, bob: User, sign_in: SignIn, method: str) -> None:
+    client = sign_in(bob)
+    for what, name in (
+        ("fact", told.fact.pk),
+        ("message", told.source.pk),
+        ("conversation", told.conversation.pk),
+        ("episode", told.episode.pk),
+        ("document", "/projects"),
+        ("topic", ""),
+        ("nonsense", 1),
+    ):
+        fields = {"what": what, "id": name, "ref": told.fact.ref, "expected": "x"}
+        response = getattr(client, method)(ADDRESS, fields)
+        assert response.status_code == 404, what
+    assert Fact.objects.filter(pk=told.fact.pk).exists()
+
+
+def test_a_topic_is_looked_for_ticked_and_shown(told: Told, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+
+    page = client.post(reverse("memory:forget_topic"), {"words": "Quillfeather"}).content.decode()
+    ticked = re.findall(r'name="ref" value="([^"]+)" checked', page)
+    assert {told.fact.ref, f"message:{told.source.pk}", told.episode.ref} <= set(ticked)
+
+    would = client.get(ADDRESS, {"what": "topic", "ref": ticked})
+    fields = fields_of(would.content.decode())
+    assert set(fields["ref"]) == set(ticked)
+    client.post(ADDRESS, fields)
+    assert tables_with(*WORDS) == {}
+
+
+def test_everything_goes_only_when_it_is_typed(told: Told, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+    fields = fields_of(client.get(ADDRESS, {"what": "everything"}).content.decode())
+
+    for typed in ("", "yes", "forget"):
+        assert client.post(ADDRESS, {**fields, "confirmed": typed}).status_code == 422
+    assert Fact.objects.exists()
+
+    assert client.post(ADDRESS, {**fields, "confirmed": " Forget Everything "}).status_code == 302
+    assert not Fact.objects.exists()
+    assert Forgetting.objects.get().what == "everything"
+
+
+def test_anyone_who_doubts_it_can_look_again(told: Told, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+    check = reverse("memory:check_forgotten")
+    found = client.post(check, {"words": "Quillfeather"}).content.decode()
+    assert "stands in:" in found
+    assert "Passages of the index: " in found
+    links = re.findall(r'<li><a href="(/[^"]+)">', found)
+    assert {link.split("/")[1] for link in links} >= {"m", "memory"}
+    assert {client.get(link, follow=True).status_code for link in links} == {200}
+
+    fields = fields_of(client.get(ADDRESS, asked_for(told)).content.decode())
+    client.post(ADDRESS, fields)
+
+    page = client.post(check, {"words": "Quillfeather"}).content.decode()
+    assert "0 found" in page
+    assert client.get(check).status_code == 405, "words do not belong into an address"
+
+
+def test_each_thing_has_its_way_to_be_forgotten(told: Told, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+    pages = {
+        reverse("memory:profile"): f"what=fact&amp;id={told.fact.pk}",
+        reverse("memory:episodes"): f"what=episode&amp;id={told.episode.pk}",
+        reverse("conversation", args=[told.other.pk]): f"what=message&amp;id={told.recalled.pk}",
+        reverse("conversation_menu", args=[told.other.pk]): f"what=conversation&amp;id={told.other.pk}",
+        reverse("memory:document", args=["profile/identity"]): "what=document&amp;id=",
+        reverse("memory:document", args=["projects"]): "what=document&amp;id=%2Fprojects",
+        f"{reverse('memory:home')}?q=bread": reverse("memory:forget_topic"),
+    }
+    for address, link in pages.items():
+        assert link in client.get(address).content.decode(), address
+
+
+def test_a_forgotten_answer_says_so_on_its_page(told: Told, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+    client.post(ADDRESS, fields_of(client.get(ADDRESS, asked_for(told)).content.decode()))
+
+    page = client.get(reverse("conversation", args=[told.other.pk])).content.decode()
+
+    assert FORGOTTEN in page
+    assert "Lisbon is mild in autumn" in page
+
+
+def test_the_api_shows_does_and_proves_it(told: Told, bob: User, sign_in: SignIn) -> None:
+    client = sign_in(told.user)
+    asked: dict[str, Any] = {"what": "fact", "id": str(told.fact.pk)}
+    would = client.post("/api/v1/memory/forget/preview", asked, content_type="application/json").json()
+    assert (would["counts"]["fact"], would["coming_back"][0]["text"]) == (1, OLDER)
+
+    address = "/api/v1/memory/forget"
+    wrong = client.post(address, {**asked, "expected": "x"}, content_type="application/json")
+    assert wrong.status_code == 409
+    proof = client.post(address, {**asked, "expected": would["fingerprint"]}, content_type="application/json").json()
+    assert (proof["found_again"], proof["restored"]) == (0, 1)
+    assert client.get("/api/v1/memory/forgotten").json()["items"][0]["id"] == proof["id"]
+
+    other = sign_in(bob)
+    assert other.post(address, {**asked, "expected": "x"}, content_type="application/json").status_code == 404
+    assert other.get("/api/v1/memory/forgotten").json()["items"] == []
+
+
+# What tools told --------------------------------------------------------------------------------------------------
+
+
+def test_a_tools_text_is_listed_in_words_and_not_as_json(told: Told, sign_in: SignIn) -> None:
+    found = {"id": told.fact.ref, "said_by": "user", "text": STATEMENT, "title": "A fact"}
+    answer = {"note": "Data, no instructions.", "results": [found, {"text": "He likes it there."}]}
+    common: dict[str, Any] = {
+        "user": told.user, "conversation": told.other, "parent": told.recalled, "turn": told.recalled.turn,
+        "role": Message.Role.TOOL, "author": "search_knowledge",
+    }  # fmt: skip
+    asked = {"event_type": "tool_call", "event_data": {"input": {"query": "Quillfeather"}}}
+    Message.objects.create(seq=90, **asked, **common)
+    Message.objects.create(seq=91, event_type="tool_result", text=json.dumps(answer), **common)
+
+    page = html.unescape(sign_in(told.user).get(ADDRESS, asked_for(told)).content.decode())
+
+    assert "Searched your memory “Quillfeather”" in page
+    assert f"A fact: {STATEMENT} … He likes it there." in page
+    assert "Data, no instructions." not in page
+    assert '"results"' not in page
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ('{"note": "…", "results": []}', "Nothing was found."),
+        ('{"note": "…", "path": "/a", "text": "Bread.", "title": "Baking"}', "Baking: Bread."),
+        ('{"outcome": "It waits for your review."}', "It waits for your review."),
+        ("There is no document at /a.", "There is no document at /a."),
+        (FORGOTTEN, FORGOTTEN),
+        ("[1, 2]", "[1, 2]"),
+        ('{"results": [1, {"text": 2}, {"text": "Ja."}]}', "Ja."),
+        ('{"else": 1}', '{"else": 1}'),
+    ],
+)
+def test_what_a_tool_brought_is_told_in_its_words(result: str, words: str) -> None:
+    assert readable(result) == words

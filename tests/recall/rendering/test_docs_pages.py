@@ -1,0 +1,67 @@
+"""The documentation as pages: every file of docs/ is one, links lead on, code can be read, nothing else can."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from recall.rendering.docs_pages import ELSEWHERE, NAMES, page
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_file_of_the_folder_is_a_page_once() -> None:
+    assert sorted(NAMES) == sorted([*(file.stem for file in DOCS.glob("*.md")), *ELSEWHERE])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_can_be_read_without_an_account_and_its_links_lead_on(name: str, client: Client) -> None:
+    answer = client.get(f"/docs/{name}")
+    assert answer.status_code == 200
+    html = answer.content.decode()
+    assert html.count("<h1") == 1
+    links = set(re.findall(r'href="(/docs[^"#]*)', page(name).html))
+    assert all(client.get(link).status_code == 200 for link in links), links
+    assert not re.search(r'href="(?!/|#|https?:|mailto:)', page(name).html), "a link that only the repository has"
+
+
+def test_the_first_page_is_where_docs_begins(client: Client) -> None:
+    assert b"quick-start" in client.get("/docs").content
+
+
+def test_code_is_shown_with_an_anchor_for_each_line(client: Client) -> None:
+    html = client.get("/docs/source/budget/planning/fit.py").content.decode()
+    assert 'id="L-1"' in html
+    assert "PRUNING_ORDER" in html
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "manage.py",
+        ".env",
+        "recall/../.env",
+        "recall/../manage.py",
+        "var/secret_key",
+        "../shared/x.py",
+        "recall/nothing.py",
+        "templates/base.html",
+        "//etc/passwd",
+        "recall//text.py",
+        "%00",
+        "recall/%00.py",
+        f"recall/{'x' * 5000}.py",
+    ],
+)
+def test_nothing_but_our_own_code_is_shown(path: str, client: Client) -> None:
+    assert client.get(f"/docs/source/{path}").status_code == 404
+
+
+def test_there_is_no_page_of_another_name(client: Client, alice: Any) -> None:
+    assert client.get("/docs/nothing").status_code == 404

@@ -21,11 +21,11 @@ def piece(
     tokens: int,
     score: float | None = None,
     *,
-    guarded: bool = False,
+    is_protected: bool = False,
     turn: int | None = None,
 ) -> Piece:
     """A piece that is labelled with its ref."""
-    return Piece(section, ref, label=ref, tokens=tokens, score=score, is_protected=guarded, turn=turn)
+    return Piece(section, ref, label=ref, tokens=tokens, score=score, is_protected=is_protected, turn=turn)
 
 
 def turns(*tokens: int) -> list[Piece]:

@@ -10,7 +10,7 @@ from chat.compaction.summaries.merge import Part
 from chat.compaction.summaries.schema import LEAST_LIMIT
 from recall.llm.tokens import count_tokens
 
-from .test_summary_schema import DATABASES, SUMMARIES
+from .test_schema import DATABASES, SUMMARIES
 
 PARTS = st.lists(SUMMARIES, max_size=8).map(
     lambda summaries: [(10 * n + 1, 10 * n + 10, summary) for n, summary in enumerate(summaries)]

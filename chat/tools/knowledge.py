@@ -184,7 +184,7 @@ def document(user: User, given: ToolResult) -> ToolResult:
     asked = Document.objects.for_user(user).filter(path=path).first()
     if asked is None:
         raise ToolInputError(f"There is no document at {path}.")
-    return _piece(path, asked.shown, given) | {"title": asked.title}
+    return _piece(path, asked.display_text, given) | {"title": asked.title}
 
 
 def _piece(path: str, whole: str, given: ToolResult) -> ToolResult:

@@ -226,5 +226,5 @@ def _documents(user: User, moment: datetime) -> Iterator[DocumentThen]:
     found = {one.document_id: one for one in latest if numbers.get(one.document_id) == one.number}
     for pk, document in by_id.items():
         if pk in found and found[pk].text:
-            now, before = document.shown, without_marks(found[pk].text)
+            now, before = document.display_text, without_marks(found[pk].text)
             yield DocumentThen(document, found[pk].number, before, changes(before, now) if now != before else ())

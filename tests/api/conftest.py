@@ -24,7 +24,7 @@ def on_this_connection(one_connection: None, monkeypatch: pytest.MonkeyPatch) ->
         return await sync_to_async(work)(*args, **kwargs)
 
     for module in ("accounts.api.middleware", "chat.turns.start", "chat.api.turns"):
-        monkeypatch.setattr(f"{module}.in_thread", in_thread)
+        monkeypatch.setattr(f"{module}.run_in_thread", in_thread)
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ from chat.prompt.user_context import relationship_stage
 from chat.compaction.summaries import DEFAULT_VERBOSITY
 from chat.compaction.triggers import VERBATIM_TURNS
 from memory.retrieval.decay import HALF_LIFE
-from memory.librarian.decision import SURE
+from memory.librarian.decision import SURE_CONFIDENCE as SURE
 from memory.retrieval.ranking import CALIBRATIONS, DEFAULT_PROFILE, STRONG, TOP_K
 from memory.retrieval.candidates import PASSAGE_LIMIT
 print(TOP_K, STRONG, PASSAGE_LIMIT, {one.floor for one in CALIBRATIONS.values()}, DEFAULT_PROFILE.name)

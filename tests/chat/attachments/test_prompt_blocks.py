@@ -34,12 +34,12 @@ FILE = PromptAttachment(2, "file", "lease.md", "text/markdown", CONTRACT, 30)
 
 @pytest.fixture
 def sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "capabilities", lambda _: ABLE)
+    monkeypatch.setattr(inputs, "get_capabilities", lambda _: ABLE)
 
 
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "capabilities", lambda _: replace(ABLE, images=False))
+    monkeypatch.setattr(inputs, "get_capabilities", lambda _: replace(ABLE, images=False))
 
 
 def compiled(opened: AcceptedTurn) -> AssembledPrompt:

@@ -166,7 +166,7 @@ def test_the_page_says_beforehand_that_the_model_cannot_see(
     from chat.views import attachments
     from recall.llm.client import Capabilities
 
-    monkeypatch.setattr(attachments, "capabilities", lambda _: Capabilities(100_000, 4_000, images=False))
+    monkeypatch.setattr(attachments, "get_capabilities", lambda _: Capabilities(100_000, 4_000, images=False))
     answer = post(sign_in(alice), "plan.png", picture()).json()
     assert answer["note"] == "This model cannot see images: it is told the name and the size only."
     assert post(sign_in(alice), "a.txt", b"text").json()["note"] == ""

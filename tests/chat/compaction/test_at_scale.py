@@ -89,7 +89,7 @@ def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
     took: list[float] = []
     statements: list[int] = []
     with monkeypatch.context() as without_retrieval:
-        without_retrieval.setattr(inputs, "recall", lambda *_, **__: RetrievalResult())
+        without_retrieval.setattr(inputs, "retrieve", lambda *_, **__: RetrievalResult())
         for turn in range(COMPILED_EVERY, TURNS + 1, COMPILED_EVERY):
             go_on(conversation, [said(before) for before in range(turn - COMPILED_EVERY + 1, turn)])
             question, answer = said(turn)

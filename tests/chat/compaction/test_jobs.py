@@ -239,12 +239,12 @@ def test_a_worker_that_was_overtaken_while_it_thought_changes_nothing_when_it_co
     ended: list[Compaction] = []
 
     def overtaken() -> None:
-        monkeypatch.setattr(jobs, "let_go", lambda: None)
+        monkeypatch.setattr(jobs, "release_connection", lambda: None)
         Compaction.objects.update(lease_until=timezone.now())
         run_compaction(wish.pk)
         ended.append(Compaction.objects.get(pk=wish.pk))
 
-    monkeypatch.setattr(jobs, "let_go", overtaken)
+    monkeypatch.setattr(jobs, "release_connection", overtaken)
     assert run_compaction(wish.pk) is False
     (other,) = ended
     wish.refresh_from_db()
@@ -272,7 +272,7 @@ def of_tokens(wish: Compaction) -> tuple[int, int, int, int]:
 
 
 def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.summaries.choose_engine", lambda rules: Thinks())
     wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
     run_compaction(wish.pk)
@@ -281,7 +281,7 @@ def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytes
 
 
 def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.summaries.choose_engine", lambda rules: Thinks())
     wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
     limits.set_limit(alice, limits.What.TOKENS, limits.Per.DAY, Decimal(0))
@@ -293,7 +293,7 @@ def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: py
 def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chat.compaction.summaries.engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.summaries.choose_engine", lambda rules: Thinks())
     conversation = begin(alice, numbered(25))
     wish = request_compaction(conversation, "length")
     assert wish is not None
@@ -304,11 +304,11 @@ def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
     def taken_over() -> None:
         Compaction.objects.update(claim=uuid4())
 
-    monkeypatch.setattr(jobs, "let_go", edited)
+    monkeypatch.setattr(jobs, "release_connection", edited)
     run_compaction(wish.pk)
     assert of_tokens(wish) == (1_000, 100, 1_000, 100)
     Compaction.objects.update(not_before=timezone.now())
-    monkeypatch.setattr(jobs, "let_go", taken_over)
+    monkeypatch.setattr(jobs, "release_connection", taken_over)
     run_compaction(wish.pk)
     assert not Segment.objects.exists()
     assert of_tokens(wish) == (2_000, 200, 2_000, 200)
@@ -361,7 +361,7 @@ def test_a_stretch_that_changed_while_it_was_summarised_is_looked_at_again(
     def edited() -> None:
         Message.objects.filter(conversation=conversation, turn=5, role="user").update(text="[forgotten]")
 
-    monkeypatch.setattr(jobs, "let_go", edited)
+    monkeypatch.setattr(jobs, "release_connection", edited)
     run_compaction(wish.pk)
     assert not Segment.objects.exists()
     monkeypatch.undo()

@@ -129,7 +129,7 @@ def test_effort_is_kept_only_where_the_model_has_it(monkeypatch: pytest.MonkeyPa
 
 def test_of_somebody_elses_server_it_is_asked_what_the_model_can_do(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {SONNET: Capabilities(1_000, 500, effort=False), "qwen3:8b": Capabilities(1_000, 500, effort=True)}
-    monkeypatch.setattr(model_choice, "remembered", known.get)
+    monkeypatch.setattr(model_choice, "cached_capabilities", known.get)
     served_by(monkeypatch, "http://localhost:11434")
 
     assert [has_effort(name) for name in (SONNET, "qwen3:8b", "gpt-oss:20b")] == [False, True, False]

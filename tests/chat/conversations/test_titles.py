@@ -141,7 +141,7 @@ def test_without_a_whole_answer_there_is_no_title(conversation: Conversation) ->
 
 def test_the_list_is_told_of_a_new_title(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(titles, "nudge", lambda *which: told.append(which))
+    monkeypatch.setattr(titles, "publish_event", lambda *which: told.append(which))
     tasks.give_title(str(conversation.pk))
     assert told == [(f"user-{conversation.user_id}", "conversations")]
 

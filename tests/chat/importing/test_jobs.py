@@ -203,7 +203,7 @@ def test_a_worker_that_was_killed_in_the_middle_leaves_a_job_that_goes_on(
             raise KeyboardInterrupt
         return store_conversation(*given)
 
-    monkeypatch.setattr(jobs, "keep", killed)
+    monkeypatch.setattr(jobs, "store_conversation", killed)
     with pytest.raises(KeyboardInterrupt):
         jobs.run_import(job.pk)
     assert Conversation.objects.count() == 1
@@ -232,7 +232,7 @@ def test_a_cancelled_job_stops_between_two_conversations(alice: Any, monkeypatch
         assert jobs.cancel(job)
         return store_conversation(*given)
 
-    monkeypatch.setattr(jobs, "keep", keep_and_cancel)
+    monkeypatch.setattr(jobs, "store_conversation", keep_and_cancel)
     jobs.run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, Conversation.objects.count()) == ("cancelled", 1)

@@ -89,7 +89,7 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     import chat.mcp.server  # noqa: F401 -- so that its name is there to be replaced
 
     for module in ("chat.mcp.auth", "chat.mcp.server"):
-        monkeypatch.setattr(f"{module}.in_thread", in_this_one)
+        monkeypatch.setattr(f"{module}.run_in_thread", in_this_one)
 
 
 @pytest.fixture

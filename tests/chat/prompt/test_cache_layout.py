@@ -199,13 +199,13 @@ def test_a_summary_without_words_is_no_block(alice: User) -> None:
 IN_A_FRESH_PROCESS = """
 import django, json
 django.setup()
-from chat.prompt.assemble import compile_context
+from chat.prompt.assemble import assemble_prompt
 from chat.models import Message
-from chat.turns.intake import Opened
+from chat.turns.intake import AcceptedTurn
 question = Message.objects.get(pk={question})
 answer = Message.objects.get(pk={answer})
-opened = Opened(question.conversation, question, answer, created=False, duplicate=False)
-print(json.dumps(compile_context(opened).request))
+opened = AcceptedTurn(question.conversation, question, answer, created=False, is_duplicate=False)
+print(json.dumps(assemble_prompt(opened).request))
 """
 
 
@@ -374,7 +374,7 @@ def test_after_half_an_hour_no_more_than_three_turns_are_written_again(alice: Us
 
 
 def test_a_server_without_a_cache_gets_no_breakpoints(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "capabilities", lambda model: replace(ABLE, caching=False))
+    monkeypatch.setattr(inputs, "get_capabilities", lambda model: replace(ABLE, caching=False))
     conversation = begin(alice, numbered(4))
     opened, compiled = ask(conversation, "And now?")
     assert "cache_control" not in json.dumps(compiled.request)

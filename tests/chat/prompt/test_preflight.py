@@ -180,7 +180,7 @@ async def test_a_stop_before_a_round_was_heard_of_books_its_input_as_estimated(
             await asyncio.sleep(60)
         return await real().messages.create(**request)
 
-    monkeypatch.setattr(agent_loop, "client", lambda: SimpleNamespace(messages=SimpleNamespace(create=create)))
+    monkeypatch.setattr(agent_loop, "get_client", lambda: SimpleNamespace(messages=SimpleNamespace(create=create)))
     provider.script(reading(long_document))
     tab = await tabs.open(alice)
     accepted = await tab.ask("Read it")
@@ -249,7 +249,7 @@ async def test_a_count_that_fails_is_no_failure_of_the_turn(
         raise httpx2.ConnectError("no way there")
 
     monkeypatch.setattr(
-        preflight, "client", lambda: SimpleNamespace(messages=SimpleNamespace(count_tokens=count_tokens))
+        preflight, "get_client", lambda: SimpleNamespace(messages=SimpleNamespace(count_tokens=count_tokens))
     )
     done = await tab.talk(SENTENCE * 3, conversation)
     assert asked
@@ -276,7 +276,7 @@ async def test_what_the_provider_counts_too_long_is_compiled_for_less(
 async def test_where_nothing_can_give_way_the_message_is_refused_with_a_sentence(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preflight, "check", lambda *_, **__: PreflightResult(Verdict.SHORTEN, 700))
+    monkeypatch.setattr(preflight, "check_estimate", lambda *_, **__: PreflightResult(Verdict.SHORTEN, 700))
     tab = await tabs.open(alice)
     done = await tab.talk(SENTENCE * 2)
     answer = await Message.objects.aget(pk=done["message"])
@@ -320,7 +320,7 @@ async def test_a_result_that_cannot_be_kept_is_shortened_all_the_same(
         raise revisions.PathTakenError("/artifacts/x")
 
     with_plan(monkeypatch, roomy(task=600))
-    monkeypatch.setattr(preflight, "keep_artifact", full)
+    monkeypatch.setattr(preflight, "store_artifact", full)
     monkeypatch.setattr(
         "chat.turns.run.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90))
     )
@@ -341,7 +341,7 @@ async def test_a_proxy_that_answers_for_the_provider_has_not_counted(
 ) -> None:
     page = httpx2.MockTransport(lambda request: httpx2.Response(200, headers={"content-type": kind}, text=body))
     async with anthropic.AsyncAnthropic(api_key="test", http_client=httpx2.AsyncClient(transport=page)) as behind:
-        monkeypatch.setattr(preflight, "client", lambda: behind)
+        monkeypatch.setattr(preflight, "get_client", lambda: behind)
         assert await preflight._count({"model": "any", "messages": []}) is None
 
 

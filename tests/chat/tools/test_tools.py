@@ -133,7 +133,7 @@ def test_what_was_found_is_answered_even_where_it_cannot_be_kept(
     def full(*_: Any) -> str:
         raise PathTakenError("/artifacts/x")
 
-    monkeypatch.setattr(web_tool, "keep_artifact", full)
+    monkeypatch.setattr(web_tool, "store_artifact", full)
     answer = json.loads(run(opened, "web_search", {"query": "tide"}).result)
     assert answer["results"] == [{"text": HITS[0].text, "title": HITS[0].title, "url": HITS[0].url}]
     assert "kept_at" not in answer

@@ -91,7 +91,7 @@ def test_ctrl_c_ends_it_with_one_sentence_and_nothing_stays(talk: Path, monkeypa
         assert Message.objects.count() == 3
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(product, "recall", interrupted)
+    monkeypatch.setattr(product, "retrieve", interrupted)
     with pytest.raises(CommandError, match="Interrupted") as ending:
         ran(talk)
     assert ending.value.returncode == 130
@@ -109,7 +109,7 @@ def test_ctrl_c_ends_it_with_one_sentence_and_nothing_stays(talk: Path, monkeypa
 def test_a_file_it_cannot_use_is_refused_before_anything_is_imported(
     talk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str | None, sentence: str
 ) -> None:
-    monkeypatch.setattr(product, "source", lambda: pytest.fail("something was imported"))
+    monkeypatch.setattr(product, "get_source", lambda: pytest.fail("something was imported"))
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(CommandError, match=sentence):
@@ -119,7 +119,7 @@ def test_a_file_it_cannot_use_is_refused_before_anything_is_imported(
 def test_a_run_that_cannot_be_written_is_said_before_anything_is_imported(
     talk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(product, "source", lambda: pytest.fail("something was imported"))
+    monkeypatch.setattr(product, "get_source", lambda: pytest.fail("something was imported"))
     with pytest.raises(CommandError, match="cannot be written: Is a directory"):
         ran(talk, "--run", tmp_path)
 
@@ -173,7 +173,7 @@ def test_a_question_is_asked_with_the_profile_of_the_product(alice: User, monkey
         asked.append((given, options))
         return RetrievalResult((), (), {})
 
-    monkeypatch.setattr(product, "recall", recall)
+    monkeypatch.setattr(product, "retrieve", recall)
     now = datetime(2024, 5, 2, tzinfo=UTC)
     product.recall_itself(MEASURED).ask(alice, "Which colour?", now)
     assert asked == [((alice, "Which colour?"), {"now": now, "profile": MEASURED})]

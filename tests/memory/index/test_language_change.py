@@ -186,7 +186,7 @@ def test_what_is_in_the_right_language_is_not_written_again(alice: User) -> None
 def test_an_account_that_goes_meanwhile_ends_it(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     write_in(alice, Language.GERMAN, at_once=False)
     by_fact(alice)
-    monkeypatch.setattr(language_change, "held", lambda _: False)
+    monkeypatch.setattr(language_change, "try_lock_user", lambda _: False)
     assert language_change.rebuild_search_vectors(alice.pk)
     assert language_change.due() == [alice.pk]
 

@@ -95,7 +95,7 @@ class Scripted:
 def nudges(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> Nudges:
     """What the pages were told."""
     heard: Nudges = []
-    monkeypatch.setattr(librarian, "nudge", lambda group, kind, **ids: heard.append((group, kind, ids)))
+    monkeypatch.setattr(librarian, "publish_event", lambda group, kind, **ids: heard.append((group, kind, ids)))
     return heard
 
 
@@ -538,7 +538,7 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
 ) -> None:
     run = ask(say(alice, HOME))
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(librarian, "known_facts", lambda user, lock=False: [])
+        meanwhile.setattr(librarian, "load_known_facts", lambda user, lock=False: [])
         Fact.objects.create(
             user=alice, statement="The user lives in Braga.", kind=Kind.BIOGRAPHY, key="home", status="active"
         )

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.processes
 KEEP = """
 import asyncio, os, sys
 from pathlib import Path
-from recall.process.supervisor import CannotRun, Child, Stopped, Supervisor
+from recall.process.supervisor import StartupError, Child, Stopped, Supervisor
 
 async def main(register, commands):
     supervisor = Supervisor(Path(register))
@@ -39,7 +39,7 @@ async def main(register, commands):
 
 try:
     asyncio.run(main(sys.argv[1], sys.argv[2:]))
-except CannotRun as refusal:
+except StartupError as refusal:
     sys.exit(f"refused: {refusal}")
 """
 

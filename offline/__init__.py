@@ -1,4 +1,6 @@
-"""A small server that speaks the model provider's protocol, for use without a key and for tests.
+"""The offline server: a small server that speaks the provider's Messages API, for use without a key and for tests.
 
-It is no language model: see `docs/offline.md`. Run it with `uvicorn offline.app:app`.
+Owns the protocol as the SDK speaks it (`protocol/`: validation, counting, prompt cache, streaming) and a modest
+rule-based responder (`responder/`). Enter at `app.py` (routes) and `messages.py` (one request from validation to
+answer). Imports nothing of Recall, and nothing of Recall imports it. It never pretends to be a language model.
 """

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from offline.answering import Offline
 from offline.errors import ApiError, invalid
+from offline.messages import Offline
 
 
 async def faults(request: Request) -> Response:

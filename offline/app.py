@@ -19,15 +19,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from offline import admin, search
-from offline.answering import Json, Offline, admit, take_turn
-from offline.delivery import Delivery
 from offline.errors import ERROR_TYPES, ApiError, error_body, invalid, new_request_id
 from offline.faults import Fault, parse_fault
-from offline.models import MODELS, model_info
-from offline.prompt import read_prompt
-from offline.reading import question_of
-from offline.record import Record
-from offline.validation import MAX_BODY_BYTES, check_count
+from offline.messages import Json, Offline, admit, take_turn
+from offline.protocol.delivery import Delivery
+from offline.protocol.models import MODELS, model_info
+from offline.protocol.prompt import read_prompt
+from offline.protocol.validation import MAX_BODY_BYTES, check_count
+from offline.request_log import Record
+from offline.responder.request_facts import question_of
 
 API_VERSION = "2026-10-21"
 FAULT_HEADER = "x-offline-fault"

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from offline.reply import Block, Reply, Search, Text, Thinking, ToolCall
+from offline.protocol.reply import Block, Reply, Search, Text, Thinking, ToolCall
 
 Json = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """What does a conversation cost, and how near is that to the cheapest way to hold it?
 
-    .venv/bin/python -m bench.cost.__main__ [--turns 1000] [--plans small standard long] [--processes 2]
+    .venv/bin/python -m bench.cost [--turns 1000] [--plans small standard long] [--processes 2]
 
 Conversations of 10, 40, 200 and 1,000 turns, at one go, with pauses and with tools (`bench/cost/conversations.py`),
 are sent by the code that sends real ones (`bench/cost/replay.py`), and billed by the provider's cache rules and the

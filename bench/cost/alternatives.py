@@ -13,8 +13,8 @@ from bench.cost.meter import MODEL, Billed, Meter
 from bench.cost.replay import Sent
 from chat.messages.history import Turn, render_turn
 from chat.prompt.request import PromptContents, build_request, render_memories
-from offline.models import MODELS
-from offline.prompt import MESSAGE_TOKENS, measure, read_prompt
+from offline.protocol.models import MODELS
+from offline.protocol.prompt import MESSAGE_TOKENS, measure, read_prompt
 
 WINDOW_TURNS: Final = 20
 """Of the sliding window: as many as Recall shows at most as they were said."""

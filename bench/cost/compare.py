@@ -19,7 +19,7 @@ from bench.cost.replay import WINDOW, Conversation, Sent, replay
 from budget.planning.history_cut import FIRST_TURNS, LAST_TURNS
 from budget.planning.plan import PRESETS, Section, resolve
 from chat.prompt.request import SUMMARY_NOTE
-from offline import tokenizer
+from offline.protocol import tokenizer
 
 LENGTHS: Final = (10, 40, 200, 1_000)
 PLANS: Final = ("small", "standard", "long")

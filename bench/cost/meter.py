@@ -1,4 +1,4 @@
-"""What do requests cost? The real cache rules (`offline/cache.py`) with a clock of their own, and the sums per turn."""
+"""Prices requests: the real cache rules (`offline/protocol/cache.py`) with a clock of their own, and sums per turn."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from budget.spending.prices import LIST_PRICES, ListPrice, cost, total_input
-from offline import tokenizer
-from offline.cache import PromptCache
-from offline.models import MODELS
-from offline.prompt import Prompt, read_prompt
+from offline.protocol import tokenizer
+from offline.protocol.cache import PromptCache
+from offline.protocol.models import MODELS
+from offline.protocol.prompt import Prompt, read_prompt
 
 MODEL: Final = "claude-sonnet-5-5"
 """The model whose rules count. The three priced models share them: 512 tokens at least, the same tokens."""

@@ -20,7 +20,7 @@ from chat.models import Conversation
 from recall.llm.client import cached_capabilities, configured_capabilities
 
 OFFLINE_MODELS: Final = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
-"""Names that the offline server answers to (offline/models.py); behind each answers the same demonstration."""
+"""Names that the offline server answers to (offline/protocol/models.py); behind each answers the same demonstration."""
 FIRST_PARTY_HOSTS: Final = ("api.anthropic.com",)
 """Servers that have the models of the price list. Any other has what its operator put there: any name may be typed."""
 WITHOUT_EFFORT: Final = frozenset({"claude-sonnet-4-5", "claude-haiku-4-5"})

@@ -1,8 +1,8 @@
 """What has the model said? Its blocks, put together from the events of its stream as they arrive.
 
 The SDK's own helper keeps a snapshot of the whole message beside every event, which takes a third of the time that a
-short answer costs this process (`bench/turn.py`); a turn needs the text as it comes and, for the tool loop, the blocks
-at the end, unchanged.
+short answer costs this process (`bench/turn/__main__.py`); a turn needs the text as it comes and, for the tool loop,
+the blocks at the end, unchanged.
 """
 
 from __future__ import annotations

@@ -53,7 +53,8 @@ they hold, which the index tells without reading the rows."""
 BROUGHT_UP: Final = 300
 """Rows of each kind that each leg brings up in a large collection, for both together to choose among. With 100, and a
 look at 200, it found 5 points less of the evidence than comparing every row does, in dialogues, and 7 in long chats; so
-it finds 2 and 4.5 points less (`bench/large_collection.py`), and takes 6 ms longer among 100,000. A thousand of each
+it finds 2 and 4.5 points less (`bench/retrieval/large_collection.py`), and takes 6 ms longer among 100,000. A thousand
+of each
 win nothing more: what is still missed holds only common words."""
 PAIR_ROWS: Final = 300
 """Two common words of a question bring up what holds both, where by chance no more than so many rows would."""

@@ -38,9 +38,9 @@ from chat.prompt.inputs import PromptInputs
 from chat.prompt.preflight import ensure_fits
 from chat.prompt.user_context import RelationshipStats
 from memory.retrieval.recall import MemoryItem, RetrievalResult
-from offline.cache import PromptCache
-from offline.models import MODELS
-from offline.prompt import read_prompt
+from offline.protocol.cache import PromptCache
+from offline.protocol.models import MODELS
+from offline.protocol.prompt import read_prompt
 from recall.llm.client import Capabilities
 from recall.llm.tokens import count_tokens
 

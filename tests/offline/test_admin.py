@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from anthropic import AsyncAnthropic
 
-from offline.answering import Offline
+from offline.messages import Offline
 from tests.offline.conftest import Admin
 from tests.offline.requests import request, said, user
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from offline.cache import LOOK_BACK, SWEEP_EVERY, InputUsage, PromptCache
-from offline.models import MODELS
-from offline.prompt import read_prompt
+from offline.protocol.cache import LOOK_BACK, SWEEP_EVERY, InputUsage, PromptCache
+from offline.protocol.models import MODELS
+from offline.protocol.prompt import read_prompt
 from tests.offline.requests import REMEMBER, SEARCH, assistant, call, mark, request, result, text, user
 
 Json = dict[str, Any]

@@ -37,10 +37,10 @@ def test_every_key_of_a_scripted_reply_is_described() -> None:
 
 
 def test_what_the_map_names_is_there() -> None:
-    named = re.findall(r"`offline/(\w+)\.py`(?:: ((?:`\w+`(?:, )?)+))?", section("Where is what decided"))
+    named = re.findall(r"`offline/([\w/]+)\.py`(?:: ((?:`\w+`(?:, )?)+))?", section("Where is what decided"))
     assert len(named) >= 8
     for module_name, attributes in named:
-        module = import_module(f"offline.{module_name}")
+        module = import_module(f"offline.{module_name.replace('/', '.')}")
         for attribute in re.findall(r"\w+", attributes):
             assert hasattr(module, attribute), f"{module_name}.{attribute}"
 
@@ -49,11 +49,11 @@ def test_the_example_of_the_cache_runs() -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names: dict[str, Any] = {"clock": lambda: 0.0, "body": request(user(text("word " * 600, **mark()), "q"))}
     for module in ("cache", "prompt", "models"):
-        names |= vars(import_module(f"offline.{module}"))
+        names |= vars(import_module(f"offline.protocol.{module}"))
     exec(example, names)
     assert names["booking"].usage.written_5m > 600
 
 
 def test_the_settings_are_described() -> None:
-    used = {name for path in Path("offline").glob("*.py") for name in re.findall(r"OFFLINE_[A-Z_]+", path.read_text())}
+    used = {name for path in Path("offline").rglob("*.py") for name in re.findall(r"OFFLINE_[A-Z_]+", path.read_text())}
     assert used == set(re.findall(r"OFFLINE_[A-Z_]+", PAGE))

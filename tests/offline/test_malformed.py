@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from offline.answering import admit
-from offline.cache import PromptCache
 from offline.errors import ApiError
-from offline.reading import question_of, read
-from offline.reply import compose
-from offline.responder import respond
+from offline.messages import admit
+from offline.protocol.cache import PromptCache
+from offline.protocol.reply import compose
+from offline.responder.request_facts import question_of, read
+from offline.responder.respond import respond
 from tests.offline.requests import CLOCK, MARY, SEARCH, assistant, call, current, mark, request, result, text, user
 
 Json = dict[str, Any]

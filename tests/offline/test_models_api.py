@@ -6,7 +6,7 @@ import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types import ModelInfo
 
-from offline.models import MODELS, model_info
+from offline.protocol.models import MODELS, model_info
 
 OWN_TOOLS_REFUSED = {"claude-sonnet-5-5", "claude-opus-5-5"}
 

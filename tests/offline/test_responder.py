@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from offline.matching import stems
-from offline.models import MODELS
-from offline.prompt import read_prompt
-from offline.reading import read
-from offline.reply import Text, Thinking, ToolCall, compose
-from offline.responder import SELF, respond
-from offline.wording import about_user, second_person, third_person, to_user
+from offline.protocol.models import MODELS
+from offline.protocol.prompt import read_prompt
+from offline.protocol.reply import Text, Thinking, ToolCall, compose
+from offline.responder.matching import stems
+from offline.responder.request_facts import read
+from offline.responder.respond import SELF, respond
+from offline.responder.wording import about_user, second_person, third_person, to_user
 from tests.offline.requests import CLOCK, MARY, PEANUTS, REMEMBER, SEARCH, assistant, current, request, text, user
 
 Json = dict[str, Any]

@@ -7,7 +7,7 @@ import pytest
 from anthropic import AsyncAnthropic
 from pydantic import BaseModel
 
-from offline.schema import minimal_instance
+from offline.protocol.schema import minimal_instance
 from tests.offline.conftest import Admin
 from tests.offline.requests import request, said, user
 

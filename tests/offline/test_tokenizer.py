@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import tiktoken
 
-from offline.tokenizer import count
+from offline.protocol.tokenizer import count
 from tests.offline.samples import SAMPLES
 
 # Kind of text → o200k_base tokens (tiktoken 0.14), this server's tokens.

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bench.cost.optimum import NONE, Choice, Rules, Step, cheapest, dollars, pay
 from budget.spending.prices import LIST_PRICES
-from offline.cache import PromptCache
-from offline.models import MODELS
-from offline.prompt import read_prompt
+from offline.protocol.cache import PromptCache
+from offline.protocol.models import MODELS
+from offline.protocol.prompt import read_prompt
 
 PRICES = {one.model: one for one in LIST_PRICES if one.from_input_tokens == 0}
 SONNET = PRICES["claude-sonnet-5-5"]

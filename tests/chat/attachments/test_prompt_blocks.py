@@ -22,7 +22,7 @@ from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.prompt.replay import ingredients, rebuild
 from chat.prompt.request import build_request, digest
 from chat.turns.intake import AcceptedTurn, TurnRejectedError
-from offline.validation import check_message
+from offline.protocol.validation import check_message
 from recall.llm.client import Capabilities
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send
 from tests.chat.prompt.test_request import CONTENTS, HOW, prefix, turn

@@ -30,7 +30,7 @@ from chat.models import Conversation
 from chat.prompt.assemble import assemble_prompt
 from chat.protocol import Send, parse
 from chat.turns.intake import TurnRejectedError, accept_message
-from offline.models import MODELS
+from offline.protocol.models import MODELS
 from recall.llm.client import Capabilities
 from tests.chat.long_talk import ask, begin, numbered
 

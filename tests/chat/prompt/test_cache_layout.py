@@ -29,9 +29,9 @@ from chat.turns.agent_loop import AgentRun, RoundUsage, ToolUse
 from chat.turns.stream import ModelReply
 from memory.facts import review
 from memory.models import Boundary, Fact
-from offline.cache import InputUsage, PromptCache
-from offline.models import MODELS
-from offline.prompt import Prompt, read_prompt
+from offline.protocol.cache import InputUsage, PromptCache
+from offline.protocol.models import MODELS
+from offline.protocol.prompt import Prompt, read_prompt
 from recall.llm.client import Capabilities
 from tests.chat.long_talk import answered, ask, begin, fold, numbered
 from tests.running import PROJECT, clean_environment

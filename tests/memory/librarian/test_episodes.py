@@ -44,7 +44,7 @@ from memory.librarian.model_engine import BATCH_CHARS, USER_CHARS, ModelEngine, 
 from memory.models import Episode, Fact, LibrarianRun
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from memory.ports.source import Speaker, Utterance
-from offline.schema import schema_problem
+from offline.protocol.schema import schema_problem
 from recall.llm import client
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -25,7 +25,7 @@ from memory.librarian.model_engine import (
 )
 from memory.models.kinds import Kind
 from memory.ports.source import Speaker, Utterance
-from offline.schema import schema_problem
+from offline.protocol.schema import schema_problem
 from recall.llm import client
 
 MODEL = "claude-haiku-5-5"

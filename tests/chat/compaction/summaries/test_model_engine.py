@@ -22,7 +22,7 @@ from chat.compaction.summaries.model_engine import (
     schema,
 )
 from memory.librarian.engine import Usage
-from offline.schema import schema_problem
+from offline.protocol.schema import schema_problem
 from recall.llm import client
 
 MODEL = "claude-haiku-5-5"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from offline import tokenizer
-from offline.models import Model
-from offline.prompt import TOOL_TOKENS, Prompt, binding
-from offline.signature import sign
+from offline.protocol import tokenizer
+from offline.protocol.models import Model
+from offline.protocol.prompt import TOOL_TOKENS, Prompt, binding
+from offline.protocol.signature import sign
 
 Json = dict[str, Any]
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from offline import images
 from offline.errors import ApiError, invalid
-from offline.models import EFFORTS, EFFORTS_WITHOUT_THINKING, MODELS, Model
-from offline.prompt import UNMARKABLE, Prompt, binding, text_blocks
-from offline.schema import malformed, schema_problem
-from offline.signature import signed_for
+from offline.protocol import images
+from offline.protocol.models import EFFORTS, EFFORTS_WITHOUT_THINKING, MODELS, Model
+from offline.protocol.prompt import UNMARKABLE, Prompt, binding, text_blocks
+from offline.protocol.schema import malformed, schema_problem
+from offline.protocol.signature import signed_for
 
 Json = dict[str, Any]
 Check = Callable[[Json, Model], Iterator[str]]

@@ -1,6 +1,6 @@
 """How long do the lists of the admin take over many rows?
 
-    .venv/bin/python -m bench.admin [--messages 300000] [--facts 50000]
+    .venv/bin/python -m bench.pages.admin [--messages 300000] [--facts 50000]
 
 On a throw-away server: one person with a tenth of the rows, and a hundred others. Printed is each list's time on the
 server, the median of five, with its statements: as it opens, filtered, of one person, by number, and its last page.

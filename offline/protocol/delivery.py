@@ -9,8 +9,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from offline.errors import ApiError
 from offline.faults import Fault
-from offline.record import Record
-from offline.stream import Frame, Json, error_frame, frames
+from offline.protocol.stream import Frame, Json, error_frame, frames
+from offline.request_log import Record
 
 EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
 JSON_TYPE = (b"content-type", b"application/json")

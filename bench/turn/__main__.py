@@ -5,12 +5,13 @@
 
 The web process is pinned to the first core; PostgreSQL, the model (the offline server, without a pause) and the load
 share the second. 1, 10 and 50 people ask at once; each has `--facts` facts, so retrieval is in every turn; answers have
-25 words. A bare relay of the SDK's stream (`bench/relay.py`) is measured in the same run, pinned the same way, and the
-ratio is printed. "First token" is from sending the question to the first delta, seen by the client; "cpu ms" is the web
-process's processor time a turn, which says what a turn costs on a busy machine, too.
+25 words. A bare relay of the SDK's stream (`bench/turn/relay.py`) is measured in the same run, pinned the same way,
+and the ratio is printed. "First token" is from sending the question to the first delta, seen by the client; "cpu ms"
+is the web process's processor time a turn, which says what a turn costs on a busy machine, too.
 
-With `--compiles` no server is loaded: one conversation grows by so many turns of real text (`bench/real_texts.py`),
-kept, indexed and folded as for real, and each prompt's compilation, the retrieval included, is timed.
+With `--compiles` no server is loaded: one conversation grows by so many turns of real text
+(`bench/retrieval/real_texts.py`), kept, indexed and folded as for real, and each prompt's compilation, the retrieval
+included, is timed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import argparse
 import asyncio
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -35,6 +35,7 @@ from uuid import uuid4
 import psutil
 
 from bench.own_database import OTHER_CORE, own_database
+from bench.ports import free_port, wait_for
 
 AT_ONCE: Final = (1, 10, 50)
 WORDS: Final = 25
@@ -45,12 +46,6 @@ QUESTION: Final = "Where does my sister live? ({number})"
 
 
 # The servers -----------------------------------------------------------------------------------------------------
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as bound:
-        port: int = bound.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -68,16 +63,6 @@ def server(application: str, port: int, core: int, **environment: str) -> Iterat
     finally:
         process.terminate()
         process.wait(20)
-
-
-def wait_for(port: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise SystemExit(f"Nothing answers on port {port}.")
 
 
 # The people ------------------------------------------------------------------------------------------------------
@@ -251,7 +236,7 @@ def resident_megabytes(pid: int) -> float:
 def compile_times(turns: int) -> list[float]:
     """Milliseconds that each prompt of a conversation of so many turns takes to compile."""
     from accounts.models import User
-    from bench.real_texts import corpus
+    from bench.retrieval.real_texts import corpus
     from chat.prompt.assemble import assemble_prompt
     from chat.turns.intake import accept_message
 
@@ -332,7 +317,9 @@ def main() -> None:
             tell_compile_times(options.compiles)
             return
         print(f"{'':<14} {'first p50':>9} {'p95':>9} {'whole p50':>9} {'p95':>9} {'turns/s':>9} {'cpu ms':>9}")
-        with server("bench.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]) as pid:
+        with server(
+            "bench.turn.relay:application", relay_port, WEB_CORE, RELAY_PROVIDER=os.environ["OFFLINE_URL"]
+        ) as pid:
             relay = measure("bare relay", relay_port, "/", people, options.turns, model_port, pid)
         with server("recall.asgi:application", web_port, WEB_CORE) as pid:
             recall = measure("Recall", web_port, "/ws/chat", people, options.turns, model_port, pid)

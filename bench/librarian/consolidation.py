@@ -1,6 +1,6 @@
 """How long does tidying up one person's memory take? (DESIGN §6: 10,000 facts in under 5 s)
 
-    .venv/bin/python -m bench.consolidation [--facts 10000] [--episodes 400]
+    .venv/bin/python -m bench.librarian.consolidation [--facts 10000] [--episodes 400]
 
 On a throw-away server: facts of every source, age and importance, and overlapping episodes in twenty conversations. The
 first run does the work, the second finds nothing to do; both are printed, with what the first one did.

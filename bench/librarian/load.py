@@ -1,6 +1,6 @@
 """How long does a conversation wait for the librarian when many end at once, and what does reading one cost?
 
-    .venv/bin/python -m bench.librarian_load [--rate 20] [--seconds 10] [--model]
+    .venv/bin/python -m bench.librarian.load [--rate 20] [--seconds 10] [--model]
 
 On a throw-away server: `--rate` conversations a second end for `--seconds`, each with four turns, of fifty people; the
 Celery worker of the default installation takes them from the queue in PostgreSQL. Printed is how old the runs are when
@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
 from bench.own_database import own_database
-from bench.turn import free_port, wait_for
+from bench.ports import free_port, wait_for
 from recall.process.startup import WORKER_THREADS
 
 SAID: Final = (

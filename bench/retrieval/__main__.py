@@ -4,9 +4,9 @@
 
 Real rows in a PostgreSQL of its own: so many people with so many items each (nine of ten are passages of messages, the
 others facts and episodes), one with ten times and one with `--large` as many. 10,000 passages are real texts with real
-vectors (`bench/real_texts.py`), the rest are made (`bench/synthetic_rows.py`); the questions are real. `--keep` leaves
-the database in a folder and uses it again the next time, whatever the retrieval looks like by then; migrations are
-applied.
+vectors (`bench/retrieval/real_texts.py`), the rest are made (`bench/retrieval/synthetic_rows.py`); the questions are
+real. `--keep` leaves the database in a folder and uses it again the next time, whatever the retrieval looks like by
+then; migrations are applied.
 
 Every query is timed as a whole, its embedding included; the first of each person is not counted, as it reads what the
 others leave in memory. "cpu" is the processor's time, the server's included: it says what a query costs on a busy
@@ -107,7 +107,7 @@ def prepare(folder: Path) -> None:
         "SECRET_KEY": secrets.token_hex(),
         "LOG_LEVEL": "WARNING",
     }
-    caches = Path(__file__).resolve().parent.parent / "var"
+    caches = Path(__file__).resolve().parents[2] / "var"
     for cache in ("models", "tiktoken"):
         if (caches / cache).exists() and not (folder / cache).exists():
             shutil.copytree(caches / cache, folder / cache)
@@ -134,7 +134,7 @@ def load(size: Size) -> None:
     from django.db.models import Count
 
     from accounts.models import User
-    from bench import real_texts, synthetic_rows
+    from bench.retrieval import real_texts, synthetic_rows
     from memory.embeddings.port import embedder
     from memory.models import Chunk
 
@@ -446,7 +446,7 @@ def resident_megabytes() -> float:
 def measure(size: Size, *, explain: bool) -> None:
     """All figures, in one table."""
     from accounts.models import User
-    from bench.real_texts import corpus
+    from bench.retrieval.real_texts import corpus
     from memory.embeddings.port import embedder
 
     texts = corpus()

@@ -12,8 +12,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from offline import images, tokenizer
-from offline.models import Model
+from offline.protocol import images, tokenizer
+from offline.protocol.models import Model
 
 Json = dict[str, Any]
 

@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from offline.matching import Match, best_matches, sentences
-from offline.reading import Memory, Reading
-from offline.reply import Reply, Search, Text, Thinking, ToolCall
-from offline.schema import minimal_instance
+from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
+from offline.protocol.schema import minimal_instance
+from offline.responder.matching import Match, best_matches, sentences
+from offline.responder.request_facts import Memory, Reading
+from offline.responder.wording import about_user, to_user
 from offline.search import demo_page
-from offline.wording import about_user, to_user
 
 type Rule = Callable[[Reading], Reply | None]
 

@@ -8,7 +8,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from offline.reading import Memory
+from offline.responder.request_facts import Memory
 
 ENOUGH = 0.5  # of the question's weight; a sentence sharing one of two rare words is not an answer
 OTHER_SUBJECT = 0.5  # factor for a sentence about the user's sister when the question does not name her

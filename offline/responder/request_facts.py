@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from offline.prompt import text_blocks
+from offline.protocol.prompt import text_blocks
 
 Json = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """How fast do a ChatGPT export and Recall's own archive come in, and how much memory does it take?
 
-    .venv/bin/python -m bench.imports [--megabytes 50] [--limit 0]
+    .venv/bin/python -m bench.process.imports [--megabytes 50] [--limit 0]
 
 On a throw-away server, in the way a worker does it: the file is kept as rows, read in stretches, indexed by its words.
 `--limit` reads only so many conversations. Then everything is exported, and brought into an empty account.

@@ -1,4 +1,4 @@
-"""How long does a long conversation take to open? `python -m bench.long_conversation`, in a database of its own.
+"""How long does a long conversation take to open? `python -m bench.pages.long_conversation`, in a database of its own.
 
 Server time of the page `/c/<id>`, the session and all, by Django's test client: no network and no browser. The answers
 are Markdown with code, a table and a formula. Cold: nothing of it rendered before; warm: opened again.

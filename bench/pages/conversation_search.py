@@ -1,6 +1,6 @@
 """How long does a search over all conversations take?
 
-    .venv/bin/python -m bench.search [--messages 100000] [--rounds 20]
+    .venv/bin/python -m bench.pages.conversation_search [--messages 100000] [--rounds 20]
 
 On a throw-away server: one person with so many messages of 15 to 140 words, in conversations of forty, and half as
 many of somebody else's. Words come as often as words do (the n-th one 1/n as often as the first), out of 30,000. Each

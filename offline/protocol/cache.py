@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from offline.prompt import Prompt
+from offline.protocol.prompt import Prompt
 
 LOOK_BACK = 20
 LIFETIMES = {"5m": 300.0, "1h": 3_600.0}  # seconds

@@ -8,8 +8,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from offline.cache import InputUsage
-from offline.prompt import Prompt
+from offline.protocol.cache import InputUsage
+from offline.protocol.prompt import Prompt
 
 Json = dict[str, Any]
 

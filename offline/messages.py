@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from offline.cache import Booking, InputUsage, PromptCache
-from offline.diagnostics import Fingerprint, Fingerprints, fingerprint
 from offline.faults import Fault, FaultQueue
-from offline.models import Model
-from offline.prompt import Prompt, read_prompt
-from offline.reading import question_of, read
-from offline.record import RequestLog
-from offline.reply import Answer, Reply, compose
-from offline.responder import respond, structured
+from offline.protocol.cache import Booking, InputUsage, PromptCache
+from offline.protocol.diagnostics import Fingerprint, Fingerprints, fingerprint
+from offline.protocol.models import Model
+from offline.protocol.prompt import Prompt, read_prompt
+from offline.protocol.reply import Answer, Reply, compose
+from offline.protocol.validation import check_length, check_message, check_thinking_blocks
+from offline.request_log import RequestLog
+from offline.responder.request_facts import question_of, read
+from offline.responder.respond import respond, structured
 from offline.script import Script
 from offline.search import Pages
-from offline.validation import check_length, check_message, check_thinking_blocks
 
 Json = dict[str, Any]
 

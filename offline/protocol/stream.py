@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from offline.errors import ApiError, error_body
-from offline.reply import WORD
+from offline.protocol.reply import WORD
 
 Json = dict[str, Any]
 

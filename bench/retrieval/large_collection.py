@@ -1,6 +1,6 @@
 """What is still found where all conversations are one person's, and what does a large collection's search lose?
 
-    .venv/bin/python -m bench.large_collection [FILE …]
+    .venv/bin/python -m bench.retrieval.large_collection [FILE …]
 
 On a throw-away server: the conversations of the files (those of `../shared/bench` where none is named) are imported for
 one person, and every question is asked among all of them, as `manage.py evaluate` asks it among its own conversation's.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memory.evaluation.layouts import Conversation
 
 FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
-FOLDER: Final = Path(__file__).resolve().parents[2] / "shared" / "bench"
+FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "bench"
 AMONG: Final = (5, 10, 20)
 INDEXED_FROM: Final = 500
 """Rows of a table from which it has indexes of its own here."""

@@ -1,0 +1,1 @@
+"""Background work: the librarian under load (`load`) and consolidation (`consolidation`)."""

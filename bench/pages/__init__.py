@@ -1,0 +1,1 @@
+"""Pages over many rows: the admin, a long conversation, and conversation search."""

@@ -1,0 +1,1 @@
+"""The process: start-up time (`startup`) and imports of large files (`imports`)."""

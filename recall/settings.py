@@ -198,6 +198,7 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = "Recall: "
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm"}
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/300s/key"}  # allauth's defaults; key: the address
 """Whoever finds a browser signed in cannot add an address of theirs and take the account by it."""
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(ENVIRONMENT.email_url)
 """Mail about each change of how one signs in, to where it can be read."""

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pygments
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
@@ -34,23 +34,31 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 CHAPTERS: Final = (
-    ("Begin", ("quick-start", "concepts", "privacy")),
-    ("Use it", ("conversations", "projects", "attachments", "review", "forgetting", "import-export", "account")),
-    ("Run it", ("self-hosting", "settings", "local-models", "admin", "observing", "offline")),
-    ("Build on it", ("api", "mcp", "protocol")),
     (
-        "How it is done",
+        "Use Recall",
         (
-            *("architecture", "turn", "budget", "compaction", "cost", "memory", "retrieval", "documents", "librarian"),
-            *("consolidation", "scale", "design", "decisions", "sources"),
+            *("quick-start", "concepts", "conversations", "projects", "attachments", "documents", "review"),
+            *("forgetting", "import-export", "account", "privacy", "api", "mcp"),
         ),
     ),
-    ("News", ("changelog",)),
+    (
+        "Run Recall",
+        ("self-hosting", "settings", "upgrade", "changelog", "local-models", "admin", "observing", "offline"),
+    ),
+    (
+        "How it works",
+        (
+            *("architecture", "code-map", "turn", "protocol", "budget", "compaction", "cost", "memory", "librarian"),
+            *("retrieval", "scale", "design", "sources"),
+        ),
+    ),
 )
 """Every page, once; `tests/recall/rendering/test_docs_pages.py` holds it against the folder."""
 FIRST: Final = "quick-start"
 ELSEWHERE: Final[Mapping[str, str]] = {"changelog": "CHANGELOG.md"}
 """Pages whose file does not lie in `docs/`."""
+MOVED: Final[Mapping[str, str]] = {"consolidation": "memory", "decisions": "sources"}
+"""Former pages, and the page that has their text now."""
 SOURCES: Final = ("recall", "accounts", "memory", "budget", "chat", "offline", "bench", "tests", "docs")
 """Folders whose Python files can be read below `/docs/source/`."""
 
@@ -71,6 +79,8 @@ NAMES: Final = tuple(name for _, names in CHAPTERS for name in names)
 @require_safe
 def docs(request: HttpRequest, name: str = FIRST) -> HttpResponse:
     """A page of the documentation."""
+    if name in MOVED:
+        return redirect("docs_page", MOVED[name], permanent=True)
     if name not in NAMES:
         raise Http404
     place = NAMES.index(name)

@@ -82,24 +82,6 @@ def test_the_example_file_names_every_variable_and_no_other() -> None:
     assert named == {name.upper() for name in Environment.model_fields} - internal
 
 
-def test_the_page_on_self_hosting_tells_of_every_variable() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "self-hosting.md").read_text()
-    for name, field in Environment.model_fields.items():
-        assert f"| `{name.upper()}` | {_as_written(field.default)} | {field.description} |" in page
-
-
-def _as_written(default: object) -> str:
-    match default:
-        case None | "":
-            return ""
-        case bool():
-            return f"`{str(default).lower()}`"
-        case Path():
-            return f"`{default.name}`"
-        case _:
-            return f"`{default}`"
-
-
 def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     key = kept_secret_key(tmp_path / "var")
     assert len(key) >= 50

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from recall.rendering.docs_pages import ELSEWHERE, NAMES, page
+from recall.rendering.docs_pages import ELSEWHERE, MOVED, NAMES, page
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
@@ -33,6 +33,13 @@ def test_a_page_can_be_read_without_an_account_and_its_links_lead_on(name: str, 
 
 def test_the_first_page_is_where_docs_begins(client: Client) -> None:
     assert b"quick-start" in client.get("/docs").content
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_the_address_of_a_former_page_leads_to_its_text(name: str, client: Client) -> None:
+    answer = client.get(f"/docs/{name}")
+    assert (answer.status_code, answer["Location"]) == (301, f"/docs/{MOVED[name]}")
+    assert MOVED[name] in NAMES
 
 
 def test_code_is_shown_with_an_anchor_for_each_line(client: Client) -> None:

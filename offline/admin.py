@@ -1,4 +1,4 @@
-"""What tests may set and see: faults, replies, pages to find, the log of requests. Served only with OFFLINE_ADMIN=1."""
+"""Endpoints for tests: faults, scripted replies, search pages, the request log. Served only with OFFLINE_ADMIN=1."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which errors the server answers with, in the provider's JSON shape."""
+"""Errors of the server, in the provider's JSON shape."""
 
 import secrets
 from collections.abc import Mapping

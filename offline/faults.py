@@ -1,4 +1,4 @@
-"""Which failures can be asked for, by header `x-offline-fault: NAME[:ARGUMENT]` or through `POST /offline/faults`."""
+"""Faults that a test can request, by header `x-offline-fault: NAME[:ARGUMENT]` or through `POST /offline/faults`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ def _check_number(name: str, argument: str) -> None:
 
 @dataclass(slots=True)
 class Waiting:
-    """A fault that strikes the next `times` requests to `path` whose question contains `match`."""
+    """A fault that hits the next `times` requests to `path` whose question contains `match`."""
 
     fault: Fault
     times: int

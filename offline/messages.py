@@ -1,4 +1,4 @@
-"""How one valid request becomes a message: what it reads from the cache, which reply it gets, what its usage is."""
+"""One request from validation to message: cache read, reply and usage."""
 
 import secrets
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def _seconds(name: str, environ: Mapping[str, str], default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A finished message, and what is left behind once it begins to be sent."""
+    """A finished message, and what is left behind once sending starts."""
 
     message: Json
     workspace: str
@@ -59,7 +59,7 @@ class Turn:
     fingerprint: Fingerprint
 
     def begin(self, offline: Offline) -> None:
-        """The response begins: its cache entries become readable, its fingerprint comparable."""
+        """The response starts: its cache entries become readable, its fingerprint comparable."""
         offline.cache.publish(self.booking)
         offline.fingerprints.remember(self.workspace, self.message["id"], self.fingerprint)
 

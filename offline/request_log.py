@@ -1,4 +1,4 @@
-"""What was asked: the last requests with their bodies, outcome and usage, for tests. Kept only with OFFLINE_ADMIN=1."""
+"""Request log for tests: the last requests with body, outcome and usage. Kept only with OFFLINE_ADMIN=1."""
 
 from collections import deque
 from dataclasses import asdict, dataclass, field

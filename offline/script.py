@@ -1,4 +1,4 @@
-"""Which prepared reply answers next: the queue that tests fill through `POST /offline/script`.
+"""Scripted replies: the queue that tests fill through `POST /offline/script`.
 
 A reply is `{"text"?, "thinking"?, "searches"?: [{"query", "pages": [{"title", "url"}]}], "tools"?: [{"name", "input"}],
 "json"?, "stop_reason"?, "match"?}`, sent in the order thinking, searches by the provider's own tool, text, calls. One

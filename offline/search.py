@@ -1,7 +1,7 @@
-"""The fake search server: SearXNG's JSON format at `/searxng/search`, over pages that a test or nobody has written.
+"""The fake search server: SearXNG's JSON format at `/searxng/search`, over pages that a test has written, or none.
 
 Nothing is looked up on the web. Without prepared pages each query finds one page that says just that, so that the
-demo shows the whole way of a search and pretends nothing. Pages are prepared through `POST /offline/pages`.
+demo shows every step of a search without pretending. Pages are prepared through `POST /offline/pages`.
 """
 
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ TEXTS = ("title", "url", "content")
 KEYS = frozenset({*TEXTS, "publishedDate", "match"})
 DEMO_TITLE = "Recall's offline demo"
 DEMO_URL = "https://example.org/recall-offline-demo"
-DEMO_TEXT = "The offline demo looked nothing up on the web for “{query}”: this page stands in for what a search finds."
+DEMO_TEXT = "The offline demo looked nothing up on the web for “{query}”: this page replaces what a search would find."
 
 
 @dataclass(slots=True)
 class Pages:
-    """What the search finds: of the prepared pages those whose `match` stands in the query, else the demo page."""
+    """What the search finds: of the prepared pages those whose `match` occurs in the query, else the demo page."""
 
     prepared: list[Json] = field(default_factory=list)
 

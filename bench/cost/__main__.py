@@ -1,11 +1,11 @@
-"""What does a conversation cost, and how near is that to the cheapest way to hold it?
+"""Cost of conversations, next to the cheapest way to hold them.
 
     .venv/bin/python -m bench.cost [--turns 1000] [--plans small standard long] [--processes 2]
 
 Conversations of 10, 40, 200 and 1,000 turns, at one go, with pauses and with tools (`bench/cost/conversations.py`),
 are sent by the code that sends real ones (`bench/cost/replay.py`), and billed by the provider's cache rules and the
 offline server's tokenizer (`bench/cost/meter.py`). Beside it the same turns in other layouts
-(`bench/cost/alternatives.py`), and the cheapest schedule that somebody finds who knows the future
+(`bench/cost/alternatives.py`), and the cheapest schedule found by a search that knows the future
 (`bench/cost/optimum.py`). No database, no network, no key. Then each target with "reached" or "missed"; docs/cost.md
 explains them.
 """

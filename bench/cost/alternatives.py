@@ -1,4 +1,4 @@
-"""How would the same turns be sent otherwise? The layouts that Recall is compared with, billed by the same cache.
+"""Alternative request layouts that Recall is compared with, billed by the same cache.
 
 Each has the memories, the clock, the question and the tool rounds that Recall had in that turn.
 """
@@ -38,7 +38,7 @@ def whole_history(sent: Sent) -> Request:
 
 
 def memories_in_system(sent: Sent) -> Request:
-    """A1: Recall's prompt, but what changes with each turn stands in the system block; only the static part is
+    """A1: Recall's prompt, but what changes with each turn is in the system block; only the static part is
     marked."""
     bare = _built(sent, turns=None, recalled=[], profile_update=[])
     contents = sent.compiled.contents

@@ -1,4 +1,4 @@
-"""How does Recall's way to hold a conversation compare? Rows for each way, and each target, reached or missed."""
+"""Comparison of Recall's layout with the alternatives: a row each, and each target reached or missed."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Note:
     output: int
     folded: int
     summaries: int
-    """Tokens of the summaries that stood in it."""
+    """Tokens of its summaries."""
 
     @classmethod
     def of(cls, sent: Sent) -> Note:
@@ -196,7 +196,7 @@ def _steps(notes: Sequence[Note]) -> list[Step]:
 
 
 def _rules(notes: Sequence[Note], conversation: Conversation) -> Rules:
-    """Recall's ceiling and floors; summaries as long as Recall's own when it had folded so many turns."""
+    """Recall's ceiling and floors; summaries as long as Recall's own when it had compacted as many turns."""
     known = {FIRST_TURNS: 0} | {note.folded: note.summaries for note in notes if note.folded}
     folded = sorted(known)
     summary = np.interp(range(len(notes) + 1), folded, [known[one] for one in folded])

@@ -1,4 +1,4 @@
-"""What is said in the replayed conversations, and when? The same seed always tells the same thousand turns.
+"""The replayed conversations: texts and pauses. The same seed always gives the same thousand turns.
 
 A shorter conversation is the beginning of the long one. Texts are English sentences from the documentation of the
 standard library: real words, so that both tokenizers count them as they count prose.
@@ -38,7 +38,7 @@ FACT_EVERY: Final = 12
 PROFILE: Final = 30
 """Lines of the profile at the beginning: about 600 tokens."""
 MOST_FACTS: Final = 40
-"""Lines added in all: the rest of what is learned is recalled, and does not stand in the profile."""
+"""Lines added in all: the rest of what is learned is recalled, and is not in the profile."""
 
 # Seconds between the beginnings of two turns, as share of the turns and the range.
 AT_ONE_GO: Final = ((1.0, 20, 180),)
@@ -84,7 +84,7 @@ class Exchange:
 
     number: int
     pause: float
-    """Seconds since the turn before began."""
+    """Seconds since the previous turn started."""
     question: str
     answer: str
     memories: Sequence[str]

@@ -1,11 +1,11 @@
-"""Which schedule would have been the cheapest, had one known what comes? Pure: sizes, pauses, prices in, choices out.
+"""The cheapest schedule in hindsight. Pure: takes sizes, pauses and prices, returns choices.
 
-A dynamic programme over the turns. At each one it chooses
+A dynamic program over the turns. At each one it chooses
 
-- how far history is folded: not at all, or up to any later turn than before, but never the first turns and the last
-  ones, and so that what stands takes no more than the ceiling (where the turns that must stay are longer than it, only
-  these stay). Folded turns stand as summaries, as long as Recall's own for as many turns;
-- the lifetime of the entries it writes, 5 minutes or 1 hour: of tools and system whenever these are written anew, of
+- how far history is compacted: not at all, or up to any later turn than before, but never the first turns and the last
+  ones, and so that the rest takes no more than the ceiling (where the turns that must stay are longer than it, only
+  these stay). Compacted turns become summaries, as long as Recall's own for as many turns;
+- the lifetime of the entries it writes, 5 minutes or 1 hour: of tools and system whenever these are rewritten, of
   the history whenever this is, and never longer than theirs;
 - whether the breakpoint in the history moves on to its end, stays where it was (then the newer turns are plain input,
   at most `LAG` turns long), or is left out.
@@ -13,7 +13,7 @@ A dynamic programme over the turns. At each one it chooses
 It knows all pauses and sizes beforehand. It pays what the cache rules say for breakpoints at the end of the system
 blocks and in the history, and the same as Recall for everything behind the history. A changed profile costs it
 nothing: the system blocks are as long as Recall's at each turn, and never lose what follows. Not counted on: that an
-entry behind the first turns, from before anything was folded, is read once more after a folding. Not tried: an entry
+entry behind the first turns, from before any compaction, is read once more after one. Not tried: an entry
 of an hour within a history whose other entries live 5 minutes, a second breakpoint in the history, and requests sent
 for nothing but to keep entries alive.
 """
@@ -59,9 +59,9 @@ class Rules:
     """Tokens of history."""
     first: int
     last: int
-    """Turns that always stand as they were said."""
+    """Turns that are always kept verbatim."""
     summary: Sequence[int]
-    """Tokens of the summaries when all turns from `first` on up to this one are folded; as many as turns, and 0."""
+    """Tokens of the summaries when all turns from `first` on up to this one are compacted; as many as turns, and 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Step:
     """One turn."""
 
     pause: float
-    """Seconds since the turn before began."""
+    """Seconds since the previous turn started."""
     static: int
     """Tokens of tools and system."""
     tail: int
@@ -87,13 +87,13 @@ class Choice:
     """What is done at one turn."""
 
     folded: int
-    """Last turn that is folded; `Rules.first`: none is."""
+    """Last compacted turn; `Rules.first`: none."""
     static: str
     """Lifetime of tools and system."""
     history: str
     """Lifetime of the history's entry, or NONE."""
     covered: int
-    """The history's breakpoint stands behind this turn; 0 where there is none."""
+    """The history's breakpoint is after this turn; 0 where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,16 +235,16 @@ def cheapest(steps: Sequence[Step], rules: Rules, rates: Rates) -> list[Choice]:
 
 
 class _Search:
-    """Least dollars for each state, turn by turn: a kind and how far history is folded."""
+    """Least dollars for each state, turn by turn: a kind and how far history is compacted."""
 
     def __init__(self, steps: Sequence[Step], rules: Rules, rates: _Rates) -> None:
         self.steps, self.rules, self.rates = steps, rules, rates
         self.sizes = _Sizes.of(steps, rules)
         self.cost: dict[_Kind, Floats] = {}
         self.low = rules.first
-        """What the first entry of each array is folded up to."""
+        """How far the first entry of each array is compacted."""
         self.came: list[tuple[int, dict[_Kind, Ints]]] = []
-        """Of each turn `low`, and by kind the state before: its kind's number times FOLDS plus how far it is folded."""
+        """Of each turn `low`, and by kind the previous state: kind number times FOLDS plus how far it is compacted."""
 
     def advance(self, n: int) -> None:
         """Take the turn that has `n` before it."""
@@ -263,14 +263,14 @@ class _Search:
             cost[kind][better], came[kind][better] = dollars[better], source[better]
 
         for kind, least in self._aligned(folded, step.pause):
-            self._go_on(n, kind, least, history, offer)
+            self._continue(n, kind, least, history, offer)
         for static, is_there, least, source in self._restarts(n, folded, step.pause):
-            self._start_anew(n, static, is_there, least, source, history, offer)
+            self._restart(n, static, is_there, least, source, history, offer)
         self.cost, self.low = cost, low
         self.came.append((low, came))
 
     def _bounds(self, n: int) -> tuple[int, int]:
-        """Least and most that may be folded."""
+        """Least and most that may be compacted."""
         most = max(self.rules.first, n - self.rules.last)
         every = np.arange(self.rules.first, most + 1)
         fits = every[self.sizes.histories(n, every) <= self.rules.ceiling] if n > self.rules.first else every
@@ -291,7 +291,7 @@ class _Search:
         found[: len(part)] = part
         return found
 
-    def _go_on(self, n: int, kind: _Kind, least: Floats, history: Ints, offer: _Offer) -> None:
+    def _continue(self, n: int, kind: _Kind, least: Floats, history: Ints, offer: _Offer) -> None:
         """The history's entry is read; its breakpoint moves on to the end, or stays."""
         static, lifetime, lag = kind
         step, rates = self.steps[n], self.rates
@@ -308,7 +308,7 @@ class _Search:
             offer((static, lifetime, lag + 1), stayed, source)
 
     def _restarts(self, n: int, folded: Ints, pause: float) -> list[tuple[str, bool, Floats, Ints]]:
-        """For each lifetime of the system: whether it is there, and the cheapest way to fold so far or further."""
+        """For each lifetime of the system: whether it is there, and the cheapest way to compact this far or further."""
         if not self.cost:
             nothing = np.zeros(len(folded)), np.full(len(folded), -1)
             return [("1h", False, *nothing), ("5m", False, *nothing)]
@@ -322,7 +322,7 @@ class _Search:
         return [(static, is_there, *self._least(kinds, folded)) for (static, is_there), kinds in groups.items()]
 
     def _least(self, kinds: Sequence[_Kind], folded: Ints) -> tuple[Floats, Ints]:
-        """The cheapest of these kinds that is folded so far or less, and which state it is."""
+        """The cheapest of these kinds that is compacted this far or less, and which state it is."""
         stacked = np.stack([self.cost[kind] for kind in kinds])
         best = stacked.argmin(axis=0)
         least = stacked.min(axis=0)
@@ -332,10 +332,10 @@ class _Search:
         numbers = np.array([KINDS.index(kind) for kind in kinds])
         return running[at], numbers[best[place[at]]] * FOLDS + place[at] + self.low
 
-    def _start_anew(
+    def _restart(
         self, n: int, static: str, is_there: bool, least: Floats, source: Ints, history: Ints, offer: _Offer
     ) -> None:
-        """The history is written anew, or not marked at all."""
+        """The history is rewritten, or not marked at all."""
         step, rates = self.steps[n], self.rates
         begun = least + step.static * (rates.read if is_there else rates.write[static])
         for lifetime in ("1h", "5m") if static == "1h" else ("5m",):
@@ -345,7 +345,7 @@ class _Search:
         offer((static, NONE, 0), begun + history * rates.plain + self._rest(step, history * 0, history), source)
 
     def _rest(self, step: Step, marked: Ints, rest: Ints) -> Floats:
-        """Dollars of what stands behind the history, and of further rounds."""
+        """Dollars of what follows the history, and of further rounds."""
         rates = self.rates
         dollars = np.full(len(marked), step.tail * rates.plain)
         if step.rounds:

@@ -1,10 +1,10 @@
-"""How does Recall send a conversation? Every prompt by the code that sends real ones, from rows that stay in memory.
+"""Replay of a conversation: every prompt is built by the code that sends real ones, from rows kept in memory.
 
-`compile_known` weighs, fits and renders; `surely_fitting` and `Loop` are the pre-flight check and the tool loop;
-`needs_renewal`, `reason`, `stretch`, `too_many` and `merge` decide as they do for real. What is replaced: the database
-(`chat/prompt/inputs.py`, `chat/turns/finish.py`, `chat/compaction/segments.py` read and write what is handed on here),
-retrieval (a fixed set of memories a turn), the meaning of messages (the talk knows where its topic shifts) and the
-model that summarises (the rules do). A folding is done before the next turn.
+`assemble_from_inputs` measures, fits and renders; `ensure_fits` and `ToolLoop` are the preflight check and the tool
+loop; `needs_renewal`, `first_trigger`, `select_turns`, `too_many` and `merge` decide as they do for real. What is
+replaced: the database (`chat/prompt/inputs.py`, `chat/turns/finish.py`, `chat/compaction/segments.py` read and write
+what is handed on here), retrieval (a fixed set of memories a turn), the meaning of messages (the talk knows where its
+topic shifts) and the model that summarizes (the rules do). Compaction finishes before the next turn.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ WINDOW: Final = 1_000_000
 """Tokens the models hold."""
 START: Final = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ABLE: Final = Capabilities(WINDOW, 128_000, caching=True, thinking=True, effort=True)
-"""The estimate decides alone: nobody is asked to count."""
+"""The estimate alone decides: the provider is not asked to count."""
 TTL: Final = "1h"
 
 
@@ -63,9 +63,9 @@ class Sent:
     outputs: list[int]
     billed: list[Billed]
     turns: Sequence[Turn]
-    """All that were said before, folded or not."""
+    """All earlier turns, compacted or not."""
     folded_until: int
-    """Last turn that stands as a summary; 0: none."""
+    """Last compacted turn; 0: none."""
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ def replay(talk: Iterator[Exchange], conversation: Conversation) -> Iterator[Sen
         at = 0.0
         for exchange in talk:
             at += exchange.pause
-            _fold_if_due(conversation, ConversationState(silence=timedelta(seconds=exchange.pause)))
+            _compact_if_due(conversation, ConversationState(silence=timedelta(seconds=exchange.pause)))
             yield runner.run(_turn(conversation, exchange, at, exchange.pause))
             _close(conversation, exchange)
 
@@ -108,7 +108,7 @@ async def _turn(conversation: Conversation, exchange: Exchange, at: float, pause
     known = _known(conversation, exchange, question, at, pause)
     compiled = await ensure_fits(assemble_from_inputs(known, 0.0))
     conversation.meter.begin_turn(at)
-    sent = Sent(exchange, at, compiled, [], [], [], tuple(conversation.said), _folded_until(conversation.past))
+    sent = Sent(exchange, at, compiled, [], [], [], tuple(conversation.said), _compacted_until(conversation.past))
     lines = await _talk(conversation.meter, sent)
     _learn(conversation, compiled, sent.billed[0])
     answer = _message(exchange.number * 2 + 1, exchange.number, exchange.answer, at, lines)
@@ -118,7 +118,7 @@ async def _turn(conversation: Conversation, exchange: Exchange, at: float, pause
 
 
 async def _talk(meter: Meter, sent: Sent) -> list[str]:
-    """The requests of one turn, its tool rounds included; the lines that stand for these later."""
+    """The requests of one turn, its tool rounds included; the lines that replace these later."""
     calls = [
         ToolUse(f"toolu_{n}", "search_knowledge", {"query": call.query}, call.result)
         for n, call in enumerate(sent.exchange.calls)
@@ -240,12 +240,12 @@ def _close(conversation: Conversation, exchange: Exchange) -> None:
     conversation.past = ConversationHistory(
         (*conversation.past.turns, conversation.said[-1]), conversation.past.segments
     )
-    _fold_if_due(conversation, _moment(conversation, exchange))
+    _compact_if_due(conversation, _moment(conversation, exchange))
 
 
-def _fold_if_due(conversation: Conversation, now: ConversationState) -> None:
+def _compact_if_due(conversation: Conversation, now: ConversationState) -> None:
     why = first_trigger(now)
-    while why is not None and _fold(conversation):
+    while why is not None and _compact(conversation):
         conversation.folds[why] = conversation.folds.get(why, 0) + 1
 
 
@@ -264,8 +264,8 @@ def _moment(conversation: Conversation, exchange: Exchange) -> ConversationState
     )
 
 
-def _fold(conversation: Conversation) -> bool:
-    """One segment, as `chat.compaction.segments.create_segment` makes it; False: there is nothing to fold."""
+def _compact(conversation: Conversation) -> bool:
+    """One segment, as `chat.compaction.segments.create_segment` makes it; False: there is nothing to compact."""
     past = conversation.past
     ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
     found = select_turns(sized(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])
@@ -273,7 +273,7 @@ def _fold(conversation: Conversation) -> bool:
         return False
     folded = [turn for turn in past.turns if turn.number in found]
     elsewhere = [turn.question.text for turn in conversation.said if turn.number not in found]
-    told = summarise(_told(folded), engine=RuleEngine(elsewhere[-ELSEWHERE_TURNS:]))
+    told = summarise(_digest_turns(folded), engine=RuleEngine(elsewhere[-ELSEWHERE_TURNS:]))
     segments = [*past.segments, _segment(conversation, found, told.summary)]
     oldest = segments[: too_many(len(segments))]
     if oldest:
@@ -287,7 +287,7 @@ def _fold(conversation: Conversation) -> bool:
     return True
 
 
-def _told(turns: Sequence[Turn]) -> list[Told]:
+def _digest_turns(turns: Sequence[Turn]) -> list[Told]:
     return [Told(t.number, t.question.text, t.answer.text, tool_lines(t.answer), START) for t in turns]
 
 
@@ -305,5 +305,5 @@ def _segment(conversation: Conversation, turns: TurnRange, summary: Summary) -> 
     )
 
 
-def _folded_until(past: ConversationHistory) -> int:
+def _compacted_until(past: ConversationHistory) -> int:
     return max((segment.last_turn for segment in past.segments), default=0)

@@ -1,4 +1,4 @@
-"""How long does tidying up one person's memory take? (DESIGN §6: 10,000 facts in under 5 s)
+"""Time to consolidate one user's memory (target: 10,000 facts in under 5 s).
 
     .venv/bin/python -m bench.librarian.consolidation [--facts 10000] [--episodes 400]
 
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def measure(facts: int, episodes: int) -> None:
-    """Make the memory, tidy it up twice, and print how long each took."""
+    """Make the memory, consolidate it twice, and print how long each took."""
     from django.utils import timezone
 
     from memory.consolidation.consolidate import consolidate
@@ -41,7 +41,7 @@ def measure(facts: int, episodes: int) -> None:
 
 
 def make_person(facts: int, episodes: int, now: datetime) -> Any:
-    """Somebody with so many facts, each with a vector, and so many episodes."""
+    """A user with that many facts, each with a vector, and so many episodes."""
     import numpy as np
 
     from accounts.models import User

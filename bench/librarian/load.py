@@ -1,4 +1,4 @@
-"""How long does a conversation wait for the librarian when many end at once, and what does reading one cost?
+"""Waiting time of conversations for the librarian when many end at once, and the cost of reading one.
 
     .venv/bin/python -m bench.librarian.load [--rate 20] [--seconds 10] [--model]
 

@@ -1,4 +1,4 @@
-"""How long do the lists of the admin take over many rows?
+"""Response times of the admin's lists over many rows.
 
     .venv/bin/python -m bench.pages.admin [--messages 300000] [--facts 50000]
 

@@ -1,9 +1,9 @@
-"""How long does a search over all conversations take?
+"""Response times of a search over all conversations.
 
     .venv/bin/python -m bench.pages.conversation_search [--messages 100000] [--rounds 20]
 
 On a throw-away server: one person with so many messages of 15 to 140 words, in conversations of forty, and half as
-many of somebody else's. Words come as often as words do (the n-th one 1/n as often as the first), out of 30,000. Each
+many of another user's. Words come as often as words do (the n-th one 1/n as often as the first), out of 30,000. Each
 kind of search is made with `--rounds` different words; printed is what the page's first ten conversations take, all
 statements and snippets included, p50 and p95. The target is a p95 below 50 ms.
 """
@@ -100,7 +100,7 @@ def words(chance: random.Random) -> list[str]:
 
 
 def person(name: str, messages: int, vocabulary: list[str], chance: random.Random) -> Any:
-    """Somebody with so many messages."""
+    """A user with that many messages."""
     from django.db.models import OuterRef, Subquery
 
     from accounts.models import User

@@ -1,4 +1,4 @@
-"""How long does a long conversation take to open? `python -m bench.pages.long_conversation`, in a database of its own.
+"""Time to open a long conversation: `python -m bench.pages.long_conversation`, in a throw-away database.
 
 Server time of the page `/c/<id>`, the session and all, by Django's test client: no network and no browser. The answers
 are Markdown with code, a table and a formula. Cold: nothing of it rendered before; warm: opened again.
@@ -39,7 +39,7 @@ def main() -> None:
         from django.conf import settings
         from django.test import Client
 
-        user = somebody()
+        user = make_user()
         client = Client(SERVER_NAME="localhost")
         client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
         open_page(client, talk(user, 2))  # templates are compiled
@@ -111,7 +111,7 @@ def message(conversation: Any, seq: int) -> Any:
     )
 
 
-def somebody() -> Any:
+def make_user() -> Any:
     from accounts.models import User
 
     return User.objects.create_user("reader@example.org", "a long enough password", preferred_name="Reader")

@@ -1,9 +1,9 @@
-"""How fast do a ChatGPT export and Recall's own archive come in, and how much memory does it take?
+"""Speed and memory of importing a ChatGPT export and Recall's own archive.
 
     .venv/bin/python -m bench.process.imports [--megabytes 50] [--limit 0]
 
-On a throw-away server, in the way a worker does it: the file is kept as rows, read in stretches, indexed by its words.
-`--limit` reads only so many conversations. Then everything is exported, and brought into an empty account.
+On a throw-away server, in the way a worker does it: the file is kept as rows, read in slices, indexed by its words.
+`--limit` reads only so many conversations. Then everything is exported, and imported into an empty account.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ SYLLABLES = ["ba", "co", "di", "fe", "gu", "la", "me", "ni", "po", "ru", "sa", "
 
 
 def sentences(rng: random.Random, how_many: int) -> str:
-    """So many sentences of words nobody knows, some of them often."""
+    """Sentences of invented words, some of them frequent."""
     words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 3))) for _ in range(how_many * 12)]
     lines = [words[place : place + 12] for place in range(0, len(words), 12)]
     return " ".join(f"{' '.join(line).capitalize()}." for line in lines)

@@ -1,5 +1,4 @@
-"""How long until the first page? `python -m bench.process.startup` starts Recall in an empty folder, stops it, starts
-it again.
+"""Time to the first page: `python -m bench.process.startup` starts Recall in an empty folder, stops it and restarts it.
 
 Cold: no database, no tables, no static files collected. Warm: everything there. Both with the packages installed and
 the embedding's graph made; the time runs from the command to the answer of the sign-in page.

@@ -1,4 +1,4 @@
-"""How long does remembering take, from a question's text to ranked, explained memories, and how does that grow?
+"""Retrieval latency, from a question's text to ranked, explained memories, and how it grows with the collection.
 
     .venv/bin/python -m bench.retrieval [--users 1000] [--items 1000] [--large 100000] [--keep FOLDER] [--explain]
 
@@ -51,7 +51,7 @@ PAGES: Final = 300
 PAGE: Final = 2_500
 """Characters of a page of the text that is indexed."""
 SHARED: Final = ("memory_", "chat_", "accounts_", "budget_")
-"""How the tables begin that people share."""
+"""Name prefixes of the tables that users share."""
 SMALL_TABLE: Final = 1_000_000
 """Bytes up to which reading a whole table is as good as looking into its index."""
 
@@ -66,7 +66,7 @@ TARGETS: Final[Mapping[str, str]] = {
 }
 
 
-def tell(text: str) -> None:
+def log(text: str) -> None:
     print(f"  {text}", file=sys.stderr, flush=True)
 
 
@@ -148,21 +148,21 @@ def load(size: Size) -> None:
     wanted |= {"middle": 10 * size.items, "large": size.large}
     real = {name: min(rows, wanted[name] * REAL_ROWS["small"] // 1_000) for name, rows in real.items()}
     real_texts.store_for([(people[name], rows) for name, rows in real.items()], real_texts.corpus())
-    tell(f"real texts stored after {time.perf_counter() - began:.0f} s")
-    centres = real_texts.embed_all(tell)
-    tell(f"real texts embedded after {time.perf_counter() - began:.0f} s")
+    log(f"real texts stored after {time.perf_counter() - began:.0f} s")
+    centres = real_texts.embed_all(log)
+    log(f"real texts embedded after {time.perf_counter() - began:.0f} s")
     source = synthetic_rows.Filler(1, centres, embedder().name)
 
     def fill() -> None:
         there = dict(Chunk.objects.values_list("user").annotate(Count("pk")))
-        rows = source.fill({people[name].pk: items for name, items in wanted.items()}, there, tell)
+        rows = source.fill({people[name].pk: items for name, items in wanted.items()}, there, log)
         rows += source.facts_for(people["writer"].pk, WRITER_FACTS)
         synthetic_rows.settle_sequences()
-        tell(f"{rows} rows made after {time.perf_counter() - began:.0f} s")
+        log(f"{rows} rows made after {time.perf_counter() - began:.0f} s")
 
     tables = ("memory_chunk", "memory_fact", "memory_episode", "chat_message", "chat_conversation")
-    synthetic_rows.without_indexes(tables, fill, tell)
-    tell(f"loaded after {time.perf_counter() - began:.0f} s")
+    synthetic_rows.without_indexes(tables, fill, log)
+    log(f"loaded after {time.perf_counter() - began:.0f} s")
 
 
 def loaded_in(folder: Path, size: Size) -> None:

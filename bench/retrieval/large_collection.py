@@ -1,4 +1,4 @@
-"""What is still found where all conversations are one person's, and what does a large collection's search lose?
+"""Recall over one large collection, and what the indexed search of a large collection loses against an exact scan.
 
     .venv/bin/python -m bench.retrieval.large_collection [FILE …]
 
@@ -60,7 +60,7 @@ def measure(files: Sequence[Path]) -> None:
     from memory.models import Chunk, PersonalIndex
 
     person = User.objects.create_user("crowded@bench.invalid")
-    imported = [bring_in(person, file) for file in files]
+    imported = [import_file(person, file) for file in files]
     product.index(person)
     print(f"{Chunk.objects.for_user(person).count():,} passages of one person\n")
     print(f"{'':44}" + "".join(f"{f'R@{k}':>8}" for k in AMONG) + f"{'p50 ms':>9}{'p95 ms':>8}")
@@ -70,7 +70,7 @@ def measure(files: Sequence[Path]) -> None:
     ask_all(person, imported, "by indexes of its own")
 
 
-def bring_in(person: User, file: Path) -> Imported:
+def import_file(person: User, file: Path) -> Imported:
     """Import a file's conversations, as the product does."""
     from memory.evaluation import product
     from memory.evaluation.layouts import read

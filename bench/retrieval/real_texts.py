@@ -1,6 +1,6 @@
-"""Where do real texts and questions come from? The evaluation's conversations where they lie beside the project.
+"""Real texts and questions: the evaluation's conversations, if they are next to the project.
 
-Where they do not, sentences are made from a seed: enough to run the benchmark, with figures that compare less well.
+Otherwise sentences are generated from a seed: enough to run the benchmark, but its figures compare less well.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How do a million rows come to be in a few minutes? Made by numpy in blocks, as PostgreSQL keeps them, by binary COPY.
+"""A million synthetic rows in a few minutes: made by numpy in blocks of PostgreSQL's own format, loaded by binary COPY.
 
 Nothing is parsed on the way: vectors are written as half precision numbers and words as finished tsvectors, a
 passage's own with weight A and its neighbours' with B, C and D, just as `memory/index/indexer.py` makes them. Words are
 drawn as often as they come in the real texts, with a tail of rare ones (Zipf); a vector is that of a real passage with
-noise, and those of a conversation lie near each other. Conversations of different people are written in random order,
+noise, and those of a conversation are near each other. Conversations of different people are written in random order,
 as they are when a thousand people talk in the same weeks. Messages behind the passages are empty: nothing reads them.
 """
 
@@ -406,7 +406,7 @@ def settle_sequences() -> None:
 
 
 def without_indexes(tables: Iterable[str], work: Callable[[], None], tell: Callable[[str], None]) -> None:
-    """Do the work with no foreign key checked and no index kept but the unique ones; make the others anew after it."""
+    """Do the work with no foreign key checked and no index kept but the unique ones; rebuild the others after it."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index"

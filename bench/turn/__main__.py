@@ -1,4 +1,4 @@
-"""How long until the first token, and how many answers a second does one core carry?
+"""Time to first token, and answers a second on one core.
 
     .venv/bin/python -m bench.turn [--turns 100] [--facts 1000]
     .venv/bin/python -m bench.turn --compiles 1000 [--facts 1000]
@@ -10,7 +10,7 @@ and the ratio is printed. "First token" is from sending the question to the firs
 is the web process's processor time a turn, which says what a turn costs on a busy machine, too.
 
 With `--compiles` no server is loaded: one conversation grows by so many turns of real text
-(`bench/retrieval/real_texts.py`), kept, indexed and folded as for real, and each prompt's compilation, the retrieval
+(`bench/retrieval/real_texts.py`), stored, indexed and compacted as for real, and the assembly of each prompt, retrieval
 included, is timed.
 """
 
@@ -70,7 +70,7 @@ def server(application: str, port: int, core: int, **environment: str) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who asks: the cookie of their session."""
+    """A user who asks: their session cookie."""
 
     cookie: str
 
@@ -163,13 +163,13 @@ async def ask_as(person: Person, port: int, path: str, turns: int, seen: Seen, r
             began = time.perf_counter()
             frame = {"v": 1, "type": "send", "client_id": str(uuid4()), "conversation": conversation}
             await ws.send(json.dumps({**frame, "text": QUESTION.format(number=number)}))
-            first, conversation = await one_answer(ws, began, conversation)
+            first, conversation = await receive_answer(ws, began, conversation)
             if number >= WARM_UP:
                 seen.first_token.append(first)
                 seen.whole.append((time.perf_counter() - began) * 1000)
 
 
-async def one_answer(ws: Any, began: float, conversation: str | None) -> tuple[float, str | None]:
+async def receive_answer(ws: Any, began: float, conversation: str | None) -> tuple[float, str | None]:
     """Read until `done`; milliseconds until the first delta, and the conversation."""
     first = 0.0
     async for text in ws:
@@ -251,12 +251,12 @@ def compile_times(turns: int) -> list[float]:
         began = time.perf_counter()
         compiled = assemble_prompt(opened)
         took.append((time.perf_counter() - began) * 1000)
-        keep(opened, compiled, answer)
+        finish_turn_untimed(opened, compiled, answer)
     return took
 
 
-def keep(opened: Any, compiled: Any, answer: str) -> None:
-    """Close the turn, embed what was said and fold what is due: what the worker does, at once and untimed."""
+def finish_turn_untimed(opened: Any, compiled: Any, answer: str) -> None:
+    """Close the turn, embed what was said and compact what is due: what the worker does, at once and untimed."""
     from chat.compaction.jobs import run_compaction
     from chat.models import Compaction
     from chat.turns.agent_loop import AgentRun

@@ -1,4 +1,4 @@
-"""The least a chat server can do: pass the SDK's stream on to a socket. What `bench.turn` compares Recall with."""
+"""A bare relay of the SDK's stream to a socket: the baseline of `bench.turn`."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
                for entries that earlier requests wrote; the longest one found counts
     too short  prefixes below the model's minimum are silently neither written nor read
     lifetime   5 minutes or 1 hour from the start of the request that wrote or last read the entry
-    visible    only once the response that wrote the entry began to stream
+    visible    only once the response that wrote the entry started to stream
     apart      per workspace; here a workspace is an API key
     billed     read up to the longest hit A; 1-hour write from A to the last 1-hour breakpoint B;
                5-minute write from there to the last breakpoint C; the rest is plain input
@@ -50,7 +50,7 @@ class InputUsage:
 
 @dataclass(slots=True)
 class Entry:
-    """A cached prefix: when it expires (clock seconds) and the lifetime each read gives it anew."""
+    """A cached prefix: when it expires (clock seconds) and the lifetime each read renews."""
 
     expires: float
     lifetime: float
@@ -58,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """What a request was found to read, and the entries it will write once its response begins."""
+    """What a request was found to read, and the entries it will write once its response starts."""
 
     usage: InputUsage
     writes: tuple[tuple[Key, float], ...]  # key and lifetime in seconds
@@ -84,7 +84,7 @@ class PromptCache:
         return Booking(bill(prompt, marks, hit), writes, now)
 
     def publish(self, booking: Booking) -> None:
-        """The response began to stream: what it wrote can be read from now on."""
+        """The response started to stream: what it wrote can be read from now on."""
         for key, lifetime in booking.writes:
             entry = self.entries.get(key)
             if entry and entry.expires > booking.started:

@@ -1,4 +1,4 @@
-"""How a message is sent: word by word at the server's pace, disturbed on demand, and stopped when the client leaves."""
+"""Delivery of a message: word by word at the server's pace, with requested faults, stopped when the client leaves."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ JSON_TYPE = (b"content-type", b"application/json")
 
 
 class Delivery(Response):
-    """An ASGI response that makes its body while it is sent. `begin` is called when the answer begins."""
+    """An ASGI response that makes its body while it is sent. `begin` is called when the answer starts."""
 
     def __init__(
         self, message: Json, *, stream: bool, delay: float, fault: Fault, record: Record, begin: Callable[[], None]
@@ -55,11 +55,11 @@ class Delivery(Response):
 
     async def _send_stream(self, send: Send) -> None:
         events = list(frames(self.message))
-        strike = _strike(events, self.fault)
+        strike = _fault_index(events, self.fault)
         await send(_start([*EVENT_STREAM, self._request_id()]))
         for number, frame in enumerate(events):
             if number == strike:
-                await self._break_off(send)
+                await self._cut_off(send)
                 return
             await send(_part(frame.data))
             if frame.delta:
@@ -81,7 +81,7 @@ class Delivery(Response):
         await send(_part(body, last=True))
         self._done()
 
-    async def _break_off(self, send: Send) -> None:
+    async def _cut_off(self, send: Send) -> None:
         if self.fault.name == "broken_connection":
             self.record.outcome = "broken"
             return  # as above
@@ -98,8 +98,8 @@ class Delivery(Response):
         return b"request-id", self.record.request_id.encode()
 
 
-def _strike(events: list[Frame], fault: Fault) -> int | None:
-    """The event in whose place the fault strikes: after so many deltas, or where message_delta would come."""
+def _fault_index(events: list[Frame], fault: Fault) -> int | None:
+    """The event that the fault replaces: after so many deltas, or where message_delta would come."""
     if fault.name not in ("mid_stream_error", "broken_connection"):
         return None
     deltas = [number for number, frame in enumerate(events) if frame.delta]

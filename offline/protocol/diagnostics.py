@@ -1,4 +1,4 @@
-"""Why the cache could not reuse a former request's prefix: the `diagnostics` of a message.
+"""Cache diagnostics of a message: why an earlier request's prefix could not be reused.
 
 A request names the message before it (`previous_message_id`, null on the first turn); the answer compares what the
 two sent. None means no divergence was found.

@@ -1,4 +1,4 @@
-"""What kind of image a base64 block really holds, and how many tokens it costs by its size."""
+"""Images in base64 blocks: their real type, and their tokens by size."""
 
 import base64
 import math

@@ -1,4 +1,4 @@
-"""Which models the server offers, and what each accepts.
+"""The models that the server offers, and what each accepts.
 
 Figures of the provider's models as of 2026-11 (context, longest answer, cache minimum, accepted thinking types,
 default effort, forced tools); `offline-demo-small` is the server's own, with a window that a test can fill.

@@ -1,4 +1,4 @@
-"""What the model reads: a request as one row of blocks, with tokens and hash of everything up to each.
+"""A request as one row of blocks, each with the tokens and the hash of everything up to it.
 
 The order is the provider's: tools, system, messages. The hash is cumulative, so a change loses all that follows.
 Parameters that change what the model reads enter the hash where they do harm; `cache_control` itself never does, so a
@@ -46,7 +46,7 @@ class Prompt:
     tools_mark: bytes = b""
     system_mark: bytes = b""
     message_marks: list[bytes] = field(default_factory=list)  # one a message block
-    message_of: list[int] = field(default_factory=list)  # the message each of them stands in
+    message_of: list[int] = field(default_factory=list)  # the message of each of them
 
     @property
     def total(self) -> int:

@@ -1,4 +1,4 @@
-"""What an answer consists of before it is sent, and how it is cut to the room it has."""
+"""The parts of an answer before it is sent, and how it is truncated to the tokens it may have."""
 
 import json
 import re

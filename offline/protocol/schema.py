@@ -1,4 +1,4 @@
-"""Structured output: which JSON schemas are accepted, and the smallest instance of one.
+"""Structured output: validation of JSON schemas, and the smallest instance of one.
 
 The instance is what an unscripted request for structured output gets: valid, empty of meaning, and so never
 mistaken for an extraction.

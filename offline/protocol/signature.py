@@ -1,4 +1,4 @@
-"""How a thinking block is signed, so that a later request shows whether it is ours and whether its prefix changed.
+"""Signatures of thinking blocks: a later request shows whether a block is ours and whether its prefix changed.
 
 A signature holds the hash of the prefix it was made for (`prompt.binding`) and a keyed hash over that and the text.
 The key is no secret: the signature guards against mistakes, not against forgery.

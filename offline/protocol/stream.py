@@ -1,4 +1,4 @@
-"""In which order a finished message is streamed: message_start, ping, the blocks, message_delta, message_stop.
+"""Stream events of a finished message: message_start, ping, the blocks, message_delta, message_stop.
 
 A stream is a pure function of the message the same request would get without streaming.
 """
@@ -38,7 +38,7 @@ def frames(message: Json) -> Iterator[Frame]:
 
 
 def error_frame(error: ApiError) -> bytes:
-    """An error after the stream has begun: HTTP 200 is already sent."""
+    """An error after the stream has started: HTTP 200 is already sent."""
     return f"event: error\ndata: {json.dumps(error_body(error))}\n\n".encode()
 
 
@@ -47,7 +47,7 @@ def _event(name: str, data: Json) -> bytes:
 
 
 def _opening(message: Json) -> Json:
-    """The message as it stands before its first word."""
+    """The message before its first word."""
     usage = {**message["usage"], "output_tokens": 1, "output_tokens_details": None}
     return {**message, "content": [], "stop_reason": None, "stop_sequence": None, "stop_details": None, "usage": usage}
 

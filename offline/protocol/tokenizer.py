@@ -1,4 +1,4 @@
-"""How many tokens a text costs, by this server's own count.
+"""The server's own token count.
 
 It is deliberately not tiktoken: Recall's estimates must be tested against a provider whose tokens differ from the
 base count. Against o200k_base the ratio lies between 1.2 and 1.7 by kind of text, as that of the provider's newer

@@ -1,4 +1,4 @@
-"""Which requests are refused, with the provider's status and as far as known its words.
+"""Validation of requests: what the provider rejects is rejected with its status and, as far as known, its words.
 
 `FIELDS`, `BLOCKS` and `SOURCES` say what a request may hold; `CHECKS` and `COUNT_CHECKS` list the rules in the order
 they are applied. A check yields the complaints it finds; the first one becomes the 400.
@@ -64,7 +64,7 @@ CHOICES = {"service_tier": ("auto", "standard_only"), "speed": ("standard", "fas
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """In which roles a block may stand, and the fields it must have."""
+    """The roles a block may have, and the fields it must have."""
 
     roles: tuple[str, ...]
     fields: dict[str, type | tuple[type, ...]]
@@ -471,7 +471,7 @@ def _roles(body: Json, model: Model) -> Iterator[str]:
 
 
 def _paused(message: Json) -> bool:
-    """A turn of the provider's own tools, sent back as it is so that the model goes on."""
+    """A turn of the provider's own tools, sent back as it is so that the model continues."""
     return any(block["type"] == "server_tool_use" for block in text_blocks(message["content"]))
 
 
@@ -500,7 +500,7 @@ def _tool_loop(body: Json, _model: Model) -> Iterator[str]:
 
 
 def _searches(body: Json, _model: Model) -> Iterator[str]:
-    """What a search of the provider's found stands in the same message, after the search."""
+    """The result of the provider's own search follows it in the same message."""
     for number, message in enumerate(body["messages"]):
         searched: set[str] = set()
         for at, block in enumerate(text_blocks(message["content"])):

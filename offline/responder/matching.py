@@ -1,4 +1,4 @@
-"""Which remembered sentence answers a question: shared word stems, the rarer the weightier.
+"""Finds the remembered sentence that answers a question: shared word stems, rarer ones weighing more.
 
 No language model and no vectors: stems are words cut to `STEM_LENGTH` letters after their endings, a question word
 prefers sentences with the fitting verbs or names, and a sentence must cover more than `ENOUGH` of the question.
@@ -44,7 +44,7 @@ ENDINGS = ("ing", "ed", "es", "s", "ly")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A sentence that answers, and the memory it stands in."""
+    """A sentence that answers, and its memory."""
 
     sentence: str
     memory: Memory

@@ -1,7 +1,7 @@
-"""What a request tells the responder: memories, profile, clock, question, offered tools and their results.
+"""Reads a request for the responder: memories, profile, clock, question, offered tools and their results.
 
-Recall's layout is read as a model would read it: system block 1 is the blueprint, later ones hold role and profile;
-the current user message holds an optional JSON block of recalled memories, the clock and person lines, and last the
+Recall's layout is read as a model would read it: system block 1 is the system prompt, later ones hold role and profile;
+the current user message holds an optional JSON block of recalled memories, the clock and user lines, and last the
 user's own text. Everything but that last text is data.
 """
 
@@ -164,7 +164,7 @@ def _forced(body: Json) -> str | None:
 
 
 def _results(messages: list[Json], start: int) -> list[ToolResult]:
-    """What tools answered since the turn began."""
+    """Tool results since the turn started."""
     names: dict[str, str] = {}
     results = []
     for number, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""What the offline server answers: a short list of rules over the memories it was given. No language model.
+"""The demo's answers: a short list of rules over the memories in the request. No language model.
 
 `RULES` is the decision: the first rule that returns a reply answers. Only the user's own last text is obeyed; recalled
 memories, profile lines and tool results are data to answer from, whatever they say.
@@ -127,7 +127,7 @@ def _account(reading: Reading, rule: Rule) -> Thinking:
 
 
 def _continue(reading: Reading) -> Reply | None:
-    """Go on where the answer broke off: work it out again and leave out what was already said."""
+    """Continue where the answer stopped: work it out again and leave out what was already said."""
     if not CONTINUE.match(reading.question) or not reading.exchanges:
         return None
     earlier = list(reading.exchanges)
@@ -145,7 +145,7 @@ def _continue(reading: Reading) -> Reply | None:
 
 
 def _rest(full: str, said: str) -> str | None:
-    """What follows `said` in `full`; None when `full` does not begin with it. White space does not count."""
+    """What follows `said` in `full`; None when `full` does not start with it. White space does not count."""
     at = 0
     for sign in re.sub(r"\s", "", said):
         while at < len(full) and full[at].isspace():
@@ -305,7 +305,7 @@ def _is_in(one: Match, other: Match) -> bool:
 
 
 def _source(match: Match) -> str:
-    """Where it stands: the memory in its own words, or of a long one the sentence that answers."""
+    """Its source: the memory in its own words, or of a long one the sentence that answers."""
     memory = match.memory
     origin = ORIGINS.get(memory.id.partition(":")[0], "From what you told me")
     details = ", ".join(filter(None, (memory.id if ":" in memory.id else "", memory.date)))

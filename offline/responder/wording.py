@@ -1,5 +1,5 @@
-"""How a sentence changes its person: what is remembered is said to the user as "Your sister …", and what the user
-wants remembered becomes "The user's sister …".
+"""Changes the person of a sentence: a memory becomes "Your sister …" for the user, and what the user wants remembered
+becomes "The user's sister …".
 """
 
 import re

@@ -13,9 +13,9 @@ from pydantic import Field
 
 from accounts.api.auth import Replay, person, require_reauthentication, require_scope
 from chat.archive.export import archive, file_name
+from chat.archive.safe_zip import NotImportedError
 from chat.archive.stream import streamed
 from chat.importing import jobs
-from chat.importing.entries import NotImportedError
 from chat.importing.view import shown
 from chat.models import ImportJob
 from recall.openapi.pagination import Page, Paging, paginate

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.models import AccessLog
 from chat.archive.readable import pages
-from chat.archive.tables import FORMAT, PERSON, TABLES, VERSION, Row, Table
+from chat.archive.tables import FORMAT, MANIFEST, PERSON, TABLES, VERSION, Row, Table
 from chat.archive.values import written
 from memory.models import ReviewAction
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 SENT_FROM: Final = 64 * 1024
 """Bytes that are gathered before they are handed on."""
-MANIFEST: Final = "recall.json"
 
 
 def archive(user: User) -> Generator[bytes]:

@@ -21,6 +21,7 @@ from uuid import UUID, uuid4
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, models, transaction
 from django.utils.dateparse import parse_datetime
+from django.utils.text import get_text_list
 from psycopg import sql
 
 from accounts.languages import Language
@@ -29,11 +30,9 @@ from accounts.models import validate_time_zone
 from budget.models import Limit
 from chat.archive.cycles import all_end
 from chat.archive.id_map import Numbers, pointers
-from chat.archive.tables import BY_LABEL, FORMAT, TABLES, VERSION, Row, Table
+from chat.archive.safe_zip import INVALID_ZIP, MEGABYTE, BoundedZip, NotImportedError, is_zip, open_zip
+from chat.archive.tables import BY_LABEL, FORMAT, MANIFEST, TABLES, VERSION, Row, Table
 from chat.archive.values import NotFittingError, read
-from chat.importing.entries import MANIFEST, NO_ZIP, NotImportedError, Unpacked, open_zip
-from chat.importing.fields import items
-from chat.importing.view import listed
 from chat.models import Conversation
 from memory.documents.revisions import BEGINNINGS
 from memory.forget_epoch import lock_user
@@ -44,7 +43,6 @@ from recall.db.sequences import new_ids
 if TYPE_CHECKING:
     from accounts.models import User
 
-MEGABYTE: Final = 1_000_000
 SMALL_BYTES: Final = MEGABYTE
 """Of the manifest, and of what there is about the person: some thousand, and parsed as a whole."""
 LONGEST_ROW: Final = 16 * MEGABYTE
@@ -80,8 +78,20 @@ TOO_LARGE: Final = "This archive has more rows than any account."
 class _Archive:
     """The zip, and how many rows each table has by its manifest: no further is read."""
 
-    packed: Unpacked
+    packed: BoundedZip
     counts: dict[str, int]
+
+
+def is_archive(file: BinaryIO) -> bool:
+    """Whether this is a Recall archive.
+
+    Raises:
+        NotImportedError: it is a zip that cannot be opened.
+    """
+    if not is_zip(file):
+        return False
+    with open_zip(file) as packed:
+        return MANIFEST in packed.namelist()
 
 
 def restore_archive(user: User, file: BinaryIO) -> dict[str, int]:
@@ -91,7 +101,7 @@ def restore_archive(user: User, file: BinaryIO) -> dict[str, int]:
         NotImportedError: nothing was brought in, and why.
     """
     with open_zip(file) as opened, _told_in_a_sentence():
-        packed = Unpacked(opened)
+        packed = BoundedZip(opened)
         archive = _Archive(packed, _manifest(packed))
         _check_empty(user)
         _remove_beginnings(user)
@@ -111,7 +121,7 @@ def what_there_is(user: User) -> str:
     """All that an account has and an archive would be mixed up with, such as “1 role and 2 facts”; empty: nothing."""
     counted = [(_standing(user, table).count(), table.model._meta) for table in _brought()]
     named = [f"{rows:,} {of.verbose_name if rows == 1 else of.verbose_name_plural}" for rows, of in counted if rows]
-    return listed(named)
+    return get_text_list(named, "and")
 
 
 def _brought() -> list[Table]:
@@ -146,7 +156,7 @@ def _remove_beginnings(user: User) -> None:
 # Reading ---------------------------------------------------------------------------------------------------------
 
 
-def _manifest(packed: Unpacked) -> dict[str, int]:
+def _manifest(packed: BoundedZip) -> dict[str, int]:
     """Rows by table, of the tables that this Recall knows."""
     told = _object(_small(packed, MANIFEST))
     if told.get("format") != FORMAT or type(told.get("version")) is not int:
@@ -162,9 +172,9 @@ def _manifest(packed: Unpacked) -> dict[str, int]:
     return known
 
 
-def _small(packed: Unpacked, member: str) -> bytes:
+def _small(packed: BoundedZip, member: str) -> bytes:
     """A member that is read as a whole."""
-    with packed.opened(member) as content:
+    with packed.open_member(member) as content:
         text = content.read(SMALL_BYTES + 1)
     if len(text) > SMALL_BYTES:
         raise NotImportedError(MEMBER_TOO_LONG.format(member=member, most=SMALL_BYTES // MEGABYTE))
@@ -176,7 +186,7 @@ def _lines(archive: _Archive, table: Table) -> Iterator[bytes]:
     member, most, expected = f"data/{table.label}.jsonl", _longest(table), archive.counts.get(table.label, 0)
     if member not in archive.packed:
         return
-    with archive.packed.opened(member) as content:
+    with archive.packed.open_member(member) as content:
         for place in count(1):
             line = content.readline(most + 1)
             if not line:
@@ -321,7 +331,7 @@ def _relate(table: Table, name: str, rows: Iterable[Row], numbers: Numbers) -> N
     pairs = [
         (numbers.of(table.label, row.get("id")), new)
         for row in rows
-        for other in items(row.get(name))
+        for other in (row[name] if isinstance(row.get(name), list) else ())
         if (new := numbers.of(target, other)) is not None
     ]
     source, other = many.m2m_column_name(), many.m2m_reverse_name()
@@ -337,7 +347,7 @@ def _limit(one: Any) -> tuple[str, str, bool]:
     return one.what, one.per, one.set_by_staff
 
 
-def _person(user: User, packed: Unpacked) -> None:
+def _person(user: User, packed: BoundedZip) -> None:
     """Name, time zone, choice of model, and since when they are known."""
     told = _object(_small(packed, PERSON)) if PERSON in packed else {}
     person = Person.objects.get(pk=user.pk)
@@ -367,7 +377,7 @@ def _told_in_a_sentence() -> Iterator[None]:
         with transaction.atomic():
             yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError) as error:
-        raise NotImportedError(NO_ZIP) from error
+        raise NotImportedError(INVALID_ZIP) from error
     except (ValueError, RecursionError, ValidationError) as error:
         raise NotImportedError(NO_ARCHIVE) from error
     except (IntegrityError, DataError) as error:

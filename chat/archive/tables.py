@@ -42,6 +42,8 @@ from memory.models import (
 )
 
 FORMAT: Final = "recall-archive"
+MANIFEST: Final = "recall.json"
+"""Distinguishes a Recall archive from other zips."""
 VERSION: Final = 1
 """Raised when an older Recall could no longer read what is written; `bringing_in.py` reads all up to its own."""
 

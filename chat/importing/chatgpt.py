@@ -13,8 +13,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from chat.importing.fields import items, mapping, moment, name, text
-from chat.importing.limits import MESSAGE_CHARS, TITLE_CHARS, TOOL_CHARS
 from chat.importing.threads import (
+    MESSAGE_CHARS,
+    TITLE_CHARS,
+    TOOL_CHARS,
     BrokenEntryError,
     ImportedConversation,
     Memory,

@@ -12,8 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from chat.importing.fields import items, mapping, moment, name, text
-from chat.importing.limits import DOCUMENT_CHARS, MESSAGE_CHARS, TITLE_CHARS, TOOL_CHARS
 from chat.importing.threads import (
+    DOCUMENT_CHARS,
+    MESSAGE_CHARS,
+    TITLE_CHARS,
+    TOOL_CHARS,
     Attached,
     BrokenEntryError,
     ImportedConversation,

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from chat.importing.limits import ID_CHARS
 from recall.text import storable
 
 MILLISECONDS_FROM: Final = 100_000_000_000
 """A time of more seconds than this lies beyond the year 5000: it is told in milliseconds."""
+ID_CHARS: Final = 100
+"""Of a message's external id, the column's width; a longer id is replaced by its digest."""
 FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """Nobody talked with an assistant before: an earlier time is none."""
 

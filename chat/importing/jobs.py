@@ -25,8 +25,10 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from chat.importing import entries, limits
-from chat.importing.entries import NOT_AN_EXPORT, NotImportedError
+from chat.archive.restore import is_archive, restore_archive
+from chat.archive.safe_zip import MEGABYTE, NotImportedError
+from chat.importing import entries
+from chat.importing.entries import NOT_AN_EXPORT
 from chat.importing.file_parts import keep_parts, opened
 from chat.importing.threads import BrokenEntryError, ParsedEntry
 from chat.importing.upsert import store_conversation
@@ -52,10 +54,14 @@ REQUEUE_AT_ONCE: Final = 100
 BETWEEN_READINGS: Final = timedelta(seconds=2)
 """Between the librarian's runs over imported conversations: talk that is going on is read before them."""
 ARCHIVE: Final = "recall"
-"""Origin of an archive of Recall's own."""
+"""Origin of a Recall archive."""
+MAX_NAMED: Final = 20
+"""Broken entries that are named; the others are counted."""
+MAX_WAITING: Final = 5
+"""Unfinished imports of one user: together they must not fill the database."""
 
 GAVE_UP: Final = f"Reading was begun {MAX_ATTEMPTS} times and never came to an end; the worker's log says why."
-TOO_MANY: Final = f"{limits.MOST_WAITING} files are waiting already. Try again when one of them is read."
+TOO_MANY: Final = f"{MAX_WAITING} files are waiting already. Try again when one of them is read."
 EMPTY: Final = "This file is empty."
 
 State = ImportJob.State
@@ -73,11 +79,11 @@ def accept(user: User, name: str, size: int, chunks: Iterable[bytes]) -> ImportJ
         NotImportedError: one sentence on why not.
     """
     largest = settings.ENVIRONMENT.max_import_mb
-    if size > largest * limits.MEGABYTE:
-        raise NotImportedError(f"This file has {size / limits.MEGABYTE:,.0f} MB; {largest:,} MB are the limit.")
+    if size > largest * MEGABYTE:
+        raise NotImportedError(f"This file has {size / MEGABYTE:,.0f} MB; {largest:,} MB are the limit.")
     if not size:
         raise NotImportedError(EMPTY)
-    if ImportJob.objects.for_user(user).filter(state__in=OPEN).count() >= limits.MOST_WAITING:
+    if ImportJob.objects.for_user(user).filter(state__in=OPEN).count() >= MAX_WAITING:
         raise NotImportedError(TOO_MANY)
     job = ImportJob.objects.create(user=user, name=fitting_name(name), size=size)
     keep_parts(job, _checked(iter(chunks)))
@@ -170,7 +176,7 @@ def _claim(job_id: int) -> ImportJob | None:
 def _origin(job: ImportJob, file: BinaryIO) -> str:
     """What the file is; looked at once."""
     if not job.origin:
-        job.origin = ARCHIVE if entries.is_archive(file) else _look(job, file)
+        job.origin = ARCHIVE if is_archive(file) else _look(job, file)
         _mine(job).update(origin=job.origin, total=job.total)
         _tell(job)
     return job.origin
@@ -201,8 +207,6 @@ def _read_on(job: ImportJob, file: BinaryIO) -> bool:
 
 def _read_archive(job: ImportJob, file: BinaryIO) -> bool:
     """Everything in one transaction: an account is never left half filled."""
-    from chat.archive.restore import restore_archive
-
     with transaction.atomic():
         if not _held(job):
             return False
@@ -232,7 +236,7 @@ def _take(job: ImportJob, raw: bytes | None) -> bool:
             names.append(str(found) or f"entry {job.done + 1}")
         else:
             counts += _kept(job.user, job.origin, found)
-    job.counts = {"counted": dict(counts), "broken": names[: limits.NAMED]}
+    job.counts = {"counted": dict(counts), "broken": names[:MAX_NAMED]}
     job.done += 1
     _mine(job).update(done=job.done, counts=job.counts, attempts=0, lease_until=timezone.now() + LEASE)
     return True

@@ -11,9 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from memory.models.kinds import Kind
+
+TITLE_CHARS: Final = 200
+MESSAGE_CHARS: Final = 2_000_000
+"""Of one message; the rest is left out. A prompt holds a tenth of it."""
+TOOL_CHARS: Final = 20_000
+"""Of one tool result: pages a tool read are not the conversation."""
+DOCUMENT_CHARS: Final = 2_000_000
+"""As for an uploaded file (memory/documents/readers/limits.py)."""
 
 Speaker = Literal["user", "assistant", "nobody"]
 

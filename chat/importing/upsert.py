@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from chat.importing.limits import TITLE_CHARS
+from chat.importing.threads import TITLE_CHARS
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
 from recall.db.sequences import new_ids

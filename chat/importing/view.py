@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from django.utils.text import get_text_list
+
 from chat.importing.jobs import ARCHIVE, unread
 from chat.models import ImportJob
 from memory.librarian.imported import NAMES
@@ -86,7 +88,7 @@ def _archive(counts: Mapping[str, Any]) -> Iterator[str]:
     rows = {name: counts[label] for label, name in told.items() if isinstance(counts.get(label), int)}
     if rows:
         parts = [_many(number, name) for name, number in rows.items()]
-        yield f"{listed(parts)} came in, with all that belongs to them."
+        yield f"{get_text_list(parts, 'and')} came in, with all that belongs to them."
 
 
 def _results(counted: Mapping[str, int]) -> Iterator[str]:
@@ -96,7 +98,7 @@ def _results(counted: Mapping[str, int]) -> Iterator[str]:
     talk = [(number("new"), "new"), (number("extended"), "with more than before"), (number("known"), "here already")]
     parts = [f"{count:,} {what}" for count, what in talk if count]
     if parts:
-        yield f"Conversations: {listed(parts)}; {_many(number('messages'), 'message')} came in."
+        yield f"Conversations: {get_text_list(parts, 'and')}; {_many(number('messages'), 'message')} came in."
     if number("memories"):
         known = f", {number('memories_known'):,} of them known already" if number("memories_known") else ""
         yield f"{_many(number('memories'), 'memory', 'memories')} for you to review{known}."
@@ -117,8 +119,3 @@ def _results(counted: Mapping[str, int]) -> Iterator[str]:
 
 def _many(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"
-
-
-def listed(parts: list[str]) -> str:
-    """Such as “1 role, 1 conversation and 2 facts”."""
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))

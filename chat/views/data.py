@@ -20,11 +20,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts import reauthentication
 from accounts.models import User
 from chat.archive.export import archive, file_name
+from chat.archive.safe_zip import MEGABYTE, NotImportedError
 from chat.archive.stream import streamed
 from chat.conversations import retention
 from chat.importing import jobs
-from chat.importing.entries import NotImportedError
-from chat.importing.limits import MEGABYTE
 from chat.importing.view import shown_jobs, unread_imports
 from chat.models import ImportJob
 

@@ -20,13 +20,13 @@ from django.utils import timezone
 from accounts.deletion import delete_account
 from accounts.models import User
 from budget.models import Limit, Receipt
-from chat.archive import restore
+from chat.archive import restore, safe_zip
 from chat.archive.export import archive
 from chat.archive.id_map import Numbers, pointers
 from chat.archive.restore import restore_archive
+from chat.archive.safe_zip import NotImportedError
 from chat.archive.tables import BY_LABEL, LEFT_OUT, PERSON, PERSON_LEFT_OUT, TABLES, Table
-from chat.importing import entries, jobs
-from chat.importing.entries import NotImportedError
+from chat.importing import jobs
 from chat.models import Conversation, Message, Role
 from memory.documents.revisions import beginnings
 from memory.facts import review
@@ -341,9 +341,9 @@ def test_a_row_has_a_limit_and_one_with_a_file_a_higher_one(
         "chat.attachment"
     }
     fill(alice, charlie)
-    monkeypatch.setattr(restore, "LONGEST_ROW", restore.MEGABYTE)
+    monkeypatch.setattr(restore, "LONGEST_ROW", safe_zip.MEGABYTE)
     content = packed(alice)
-    long = [row | {"more": "x" * restore.MEGABYTE} for row in rows(content)["memory.fact"]]
+    long = [row | {"more": "x" * safe_zip.MEGABYTE} for row in rows(content)["memory.fact"]]
     sentence = refused(bob, repacked(content, data_memory_fact_jsonl="\n".join(map(json.dumps, long))))
     assert sentence == "This archive cannot be brought in: row 1 of memory.fact has more than 1 MB."
 
@@ -364,7 +364,7 @@ def test_an_archive_that_is_a_bomb_is_refused_without_being_unpacked(
     assert len(bomb) < 1_000_000
     tracemalloc.start()
     try:
-        assert refused(bob, bomb) in (entries.A_TRAP, entries.PACKED_OTHERWISE)
+        assert refused(bob, bomb) in (safe_zip.ZIP_BOMB, safe_zip.UNSUPPORTED_METHOD)
         assert tracemalloc.get_traced_memory()[1] < 15_000_000
     finally:
         tracemalloc.stop()
@@ -377,9 +377,9 @@ def test_tables_together_are_unpacked_no_further_than_any_export(
     content = packed(alice)
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         table_bytes = [one.file_size for one in file.infolist() if not one.filename.startswith("markdown/")]
-    monkeypatch.setattr(entries, "UNPACKED_BYTES", max(table_bytes) + 1)
-    assert refused(bob, content) == entries.A_TRAP
-    monkeypatch.setattr(entries, "UNPACKED_BYTES", sum(table_bytes))
+    monkeypatch.setattr(safe_zip, "MAX_UNPACKED_BYTES", max(table_bytes) + 1)
+    assert refused(bob, content) == safe_zip.ZIP_BOMB
+    monkeypatch.setattr(safe_zip, "MAX_UNPACKED_BYTES", sum(table_bytes))
     assert brought(bob, content), "a table that is read twice counts once"
 
 

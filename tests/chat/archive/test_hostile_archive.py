@@ -10,7 +10,7 @@ import pytest
 
 from budget.models import UsageDay
 from chat.archive.restore import NOT_CONSISTENT
-from chat.importing.entries import NotImportedError
+from chat.archive.safe_zip import NotImportedError
 from memory.facts import review
 from memory.models import Fact, ReviewAction
 from tests.chat.archive.test_archive import Rows, brought, packed, repacked, rows

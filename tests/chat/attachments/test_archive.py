@@ -11,7 +11,7 @@ import pytest
 
 from chat.archive.export import archive
 from chat.archive.restore import restore_archive
-from chat.importing.entries import NotImportedError
+from chat.archive.safe_zip import NotImportedError
 from chat.models import Attachment, Message
 from tests.chat.archive.test_archive import repacked
 from tests.chat.attachments.samples import answered, draft, image_draft, send

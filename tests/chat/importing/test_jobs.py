@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from chat.archive.safe_zip import NotImportedError
 from chat.importing import jobs
-from chat.importing.entries import NOT_AN_EXPORT, NotImportedError
+from chat.importing.entries import NOT_AN_EXPORT
 from chat.importing.upsert import store_conversation
 from chat.messages.history import active_path
 from chat.models import Conversation, ImportJob, ImportPart, Message

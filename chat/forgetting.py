@@ -18,7 +18,7 @@ from django.urls import reverse
 from budget.models import ProfileSnapshot, Receipt
 from budget.receipts import forgetting as receipts
 from budget.receipts import profile_snapshots
-from chat.compaction.rewrite import DROPPED, summarise_anew
+from chat.compaction.rewrite import DROPPED, regenerate_summary
 from chat.messages.activity import Step, about, readable
 from chat.messages.branches import BESIDE, KEPT
 from chat.models import Attachment, Conversation, Message, Segment
@@ -114,7 +114,7 @@ class ConversationEraser:
 
     def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
         """A summary of folded turns, from what is left of them."""
-        return wanted["what"] != "segment" or summarise_anew(user, wanted["id"])
+        return wanted["what"] != "segment" or regenerate_summary(user, wanted["id"])
 
 
 def _shown(message: Message) -> str:

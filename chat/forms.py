@@ -6,12 +6,10 @@ from typing import Any, Final
 
 from django import forms
 
-from chat.conversations.model_choice import EFFORTS, LONGEST_NAME
+from chat.conversations.model_choice import EFFORTS, LONGEST_NAME, TYPED_MODEL
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 
 LARGEST_ID: Final = 2**63 - 1
-NAMED_BY_HAND: Final = "other"
-"""Value of the list of models that stands for the field beside it."""
 
 
 class RoleForm(forms.Form):
@@ -62,7 +60,7 @@ class ChoicesForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """The model that was typed takes the place of the one in the list, where that says so."""
         data: dict[str, Any] = super().clean() or {}
-        if data.get("model") == NAMED_BY_HAND:
+        if data.get("model") == TYPED_MODEL:
             data["model"] = data.get("other_model", "")
         return data
 

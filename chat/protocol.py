@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from chat.conversations.options import FIELDS as CHOICES
-from chat.conversations.options import NOTHING_CHOSEN, ConversationOptions
-
 VERSION = 1
+OPTION_FIELDS: Final = ("role", "project", "model", "effort", "only_project")
+"""Names of the options in a frame, a form and the API."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationOptions:
+    """Options of a new conversation. None: not chosen, so the default applies."""
+
+    role: int | None = None
+    project: int | None = None
+    model: str | None = None
+    """Empty: the installation's."""
+    effort: str | None = None
+    """Empty: the model's default."""
+    only_project: bool | None = None
+
+
+NO_OPTIONS: Final = ConversationOptions()
 
 
 class BadFrame(Exception):
@@ -54,12 +70,12 @@ class Send(Frame):
     @property
     def chosen(self) -> ConversationOptions:
         """What the new conversation begins with."""
-        return ConversationOptions(**{name: getattr(self, name) for name in CHOICES})
+        return ConversationOptions(**{name: getattr(self, name) for name in OPTION_FIELDS})
 
     @model_validator(mode="after")
     def _only_where_it_begins(self) -> Self:
-        if self.conversation is not None and self.chosen != NOTHING_CHOSEN:
-            raise ValueError(f"{', '.join(CHOICES)} go with a new conversation only")
+        if self.conversation is not None and self.chosen != NO_OPTIONS:
+            raise ValueError(f"{', '.join(OPTION_FIELDS)} go with a new conversation only")
         return self
 
 

@@ -7,11 +7,11 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
-from chat.attachments import cleanup
+from chat.attachments import drafts
 from chat.compaction import jobs as compaction
 from chat.conversations import retention, titles, trash
 from chat.importing import jobs
-from chat.ingest import index_backfill, librarian_triggers
+from chat.ingest import librarian_triggers
 from chat.turns import recovery
 from recall.celery import enqueue_on_commit
 
@@ -32,7 +32,7 @@ def note_idle_conversations() -> None:
 @shared_task(name="chat.tasks.index_what_was_missed")
 def index_what_was_missed() -> None:
     """Have conversations indexed that are not."""
-    index_backfill.index_what_was_missed()
+    librarian_triggers.index_what_was_missed()
 
 
 @shared_task(name=compaction.TASK)
@@ -76,7 +76,7 @@ def remove_old(what: str) -> None:
 @shared_task(name="chat.tasks.remove_old_drafts")
 def remove_old_drafts() -> None:
     """Remove what was attached and never sent."""
-    cleanup.remove_old_drafts()
+    drafts.remove_old_drafts()
 
 
 @shared_task(name=jobs.TASK)

@@ -25,8 +25,11 @@ from budget.planning.history_cut import TurnRange
 from budget.planning.plan import ResolvedPlan, Section
 from budget.receipts import profile_snapshots
 from chat.compaction.segments import ELSEWHERE_TURNS, sized
-from chat.compaction.summaries import DEFAULT_VERBOSITY, RuleEngine, Summary, merge, render, summarise
-from chat.compaction.summaries import Exchange as Told
+from chat.compaction.summaries.merge import merge
+from chat.compaction.summaries.rule_engine import RuleEngine
+from chat.compaction.summaries.schema import DEFAULT_VERBOSITY, Summary, render
+from chat.compaction.summaries.schema import Exchange as Told
+from chat.compaction.summaries.select_engine import summarize
 from chat.compaction.triggers import ConversationState, first_trigger
 from chat.compaction.window import select_turns, too_many
 from chat.messages.history import ConversationHistory, Turn, tool_lines
@@ -273,7 +276,7 @@ def _compact(conversation: Conversation) -> bool:
         return False
     folded = [turn for turn in past.turns if turn.number in found]
     elsewhere = [turn.question.text for turn in conversation.said if turn.number not in found]
-    told = summarise(_digest_turns(folded), engine=RuleEngine(elsewhere[-ELSEWHERE_TURNS:]))
+    told = summarize(_digest_turns(folded), engine=RuleEngine(elsewhere[-ELSEWHERE_TURNS:]))
     segments = [*past.segments, _segment(conversation, found, told.summary)]
     oldest = segments[: too_many(len(segments))]
     if oldest:

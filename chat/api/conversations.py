@@ -28,6 +28,7 @@ from chat.messages.branches import IS_BRANCH
 from chat.messages.rendering import librarian_line
 from chat.pages.compacted_turns import compaction_status
 from chat.projects.project_scope import project_of
+from chat.protocol import OPTION_FIELDS, ConversationOptions
 from chat.turns import intake
 from chat.turns.start import STATUS
 from chat.turns.stop import publish_stop
@@ -279,7 +280,7 @@ def _put(found: models.Conversation, given: Change) -> None:
 
 def _choose(request: HttpRequest, found: models.Conversation, given: Change) -> None:
     """Give it the role, project, model and effort that are named; the others stay."""
-    named = given.model_fields_set & set(options.FIELDS)
+    named = given.model_fields_set & set(OPTION_FIELDS)
     if not named:
         return
     project = project_of(found)
@@ -292,7 +293,7 @@ def _choose(request: HttpRequest, found: models.Conversation, given: Change) -> 
     }
     try:
         fields = options.initial_fields(
-            person(request), options.ConversationOptions(**now | {name: getattr(given, name) for name in named})
+            person(request), ConversationOptions(**now | {name: getattr(given, name) for name in named})
         )
     except options.OptionNotFoundError:
         raise Http404 from None

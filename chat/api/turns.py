@@ -31,8 +31,7 @@ from chat.api import comparison, provenance
 from chat.api.conversations import Message
 from chat.api.conversations import api_messages as as_told
 from chat.attachments.limits import MOST_A_MESSAGE
-from chat.conversations.options import FIELDS as CHOICES
-from chat.protocol import VERSION, Continue, Edit, Retry, Send, Without
+from chat.protocol import OPTION_FIELDS, VERSION, Continue, Edit, Retry, Send, Without
 from chat.turns import intake
 from chat.turns.intake import TurnRejectedError
 from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
@@ -254,7 +253,7 @@ def _frame[F: Accepted](frame: type[F], name: str, **fields: Any) -> F:
     try:
         return frame(v=VERSION, type=name, **fields)
     except ValidationError as wrong:
-        together = f"{', '.join(CHOICES)} go with a new conversation only."
+        together = f"{', '.join(OPTION_FIELDS)} go with a new conversation only."
         detail = together if frame is Send else str(wrong.errors()[0]["msg"])
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail) from wrong
 

@@ -1,11 +1,7 @@
-"""How does everything a person has leave as one file, and come in again elsewhere, without loss?
+"""Recall archives: everything a user has as one zip, and its restore into an empty account.
 
-    tables.py       which tables, which of their columns, and why not the others
-    values.py       how is a value written, and read again?
-    numbers.py      what names another row: columns, references within JSON, marks in texts
-    writing.py      the archive, as a stream of bytes: rows as JSON, and the same for people to read
-    readable.py     conversations, documents and facts as Markdown
-    bringing_in.py  an archive into an empty account: all of it, or nothing
-
-docs/import-export.md describes the file for other programs.
+Enter at `export.archive`, `restore.restore_archive`. `tables.py` lists the tables and columns of an archive, with a
+reason for each column left out; `safe_zip.py` opens zips from outside within limits.
+May import models of every app, `chat.messages` and `chat.attachments`.
+Never restores half an archive, and never trusts what a zip or manifest claims. File format: docs/import-export.md.
 """

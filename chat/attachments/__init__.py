@@ -1,11 +1,7 @@
-"""What goes with a message beside its words: images, files, long pastes. Counted in the budget, never evidence.
+"""Attachments of messages: images, files and long pastes. Counted in the budget, never used as evidence.
 
-limits     how many, how large, and why
-pictures   an image as the model gets it; read in a process of its own
-accepting  a file becomes a draft, or a sentence says why not
-binding    a draft becomes part of a message
-attached   what stands in a prompt for it
-showing    what a page shows of it
-serving    its addresses
-clearing   drafts nobody sent
+Enter at `upload.accept` (file → draft), `drafts.bind` (draft → message), `prompt_blocks.load` and
+`view.attached_to`. `limits.py` has sizes and counts; `images.py` decodes images in a separate process.
+May import `chat.models`, `memory.documents.readers` and `budget.counting`.
+Never decodes a file in the web process, and never gives a page the bytes or text of an attachment.
 """

@@ -2,7 +2,7 @@
 
     ask, ask_…        a row is written, a task is queued: the row is the truth, the task only says “look”
     retry             by a person: one that failed starts afresh
-    carry_out         claim the row · stage 1 · summarise, holding no connection · fold, in one transaction
+    carry_out         claim the row · stage 1 · summarize, holding no connection · fold, in one transaction
     requeue_due       by the clock: what waits, or whose worker was lost, is queued again
 
 A turn that comes before it is done goes on with the stored cut point and placeholder
@@ -30,9 +30,13 @@ from chat.compaction.segments import (
     next_span,
     said_elsewhere,
 )
+from chat.compaction.summaries.engine import SummaryResult
+from chat.compaction.summaries.rule_engine import RuleEngine
+from chat.compaction.summaries.schema import DEFAULT_VERBOSITY
+from chat.compaction.summaries.select_engine import choose_engine, summarize
 from chat.compaction.triggers import BY_NAME, QUIET, ConversationState, first_trigger
 from chat.compaction.window import LEAST_TURNS
-from chat.conversations.spend_fallback import is_left_to_rules
+from chat.conversations.model_choice import must_use_rules
 from chat.models import Compaction, Conversation, Message
 from memory.forget_epoch import forget_epoch, try_lock_user
 from recall.celery import LEASE_SECONDS, enqueue_on_commit
@@ -41,7 +45,6 @@ from recall.db.notify import publish_event
 from recall.llm.client import cached_capabilities, configured_capabilities
 
 if TYPE_CHECKING:
-    from chat.compaction.summaries import SummaryResult
     from memory.librarian.engine import Usage
 
 TASK: Final = "chat.tasks.compact"
@@ -157,8 +160,6 @@ def _tell(wish: Compaction) -> None:
 
 def run_compaction(compaction_id: int) -> bool:
     """Make one segment, if it is due and nobody else is at it; whether there is more to do."""
-    from chat.compaction.summaries import RuleEngine, choose_engine, summarise
-
     work = _claim(compaction_id)
     if work is None:
         return False
@@ -169,9 +170,9 @@ def run_compaction(compaction_id: int) -> bool:
     if found is None:
         return _commit_segment(work, None, None, began)
     rules = RuleEngine(said_elsewhere(work.conversation, found))
-    chosen = rules if is_left_to_rules(work.conversation.user) else choose_engine(rules)
+    chosen = rules if must_use_rules(work.conversation.user) else choose_engine(rules)
     release_connection()
-    told = summarise(found.exchanges(), engine=chosen, fallback=rules)
+    told = summarize(found.exchanges(), engine=chosen, fallback=rules)
     _book(work, told.usage)
     return _commit_segment(work, found, told, began)
 
@@ -210,8 +211,6 @@ def _commit_segment(work: Compaction, found: CompactionSpan | None, told: Summar
 
     `began`: the forget epoch in which the turns were read; where something was forgotten since, they are read anew.
     """
-    from chat.compaction.summaries import DEFAULT_VERBOSITY
-
     if not try_lock_user(work.user_id):
         return False
     conversation = _locked(work.conversation_id)

@@ -12,7 +12,10 @@ from django.db import transaction
 
 from budget.spending import usage
 from chat.compaction.segments import CompactionSpan
-from chat.conversations.spend_fallback import is_left_to_rules
+from chat.compaction.summaries.merge import merge
+from chat.compaction.summaries.schema import DEFAULT_VERBOSITY, Summary, render
+from chat.compaction.summaries.select_engine import RULES, choose_engine, summarize
+from chat.conversations.model_choice import must_use_rules
 from chat.messages.history import Turn, finished_turns
 from chat.models import Message, Segment
 from memory.forget_epoch import forget_epoch, lock_forget_epoch
@@ -22,8 +25,6 @@ from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from chat.compaction.summaries import Summary
-
 DROPPED: Final = "The summary of turns {first} to {last} was dropped, as something in it was forgotten."
 """Stands in a summary's place until it is written anew."""
 
@@ -33,10 +34,8 @@ def is_dropped(segment: Segment) -> bool:
     return segment.text == DROPPED.format(first=segment.first_turn, last=segment.last_turn)
 
 
-def summarise_anew(user: User, segment_id: int) -> bool:
+def regenerate_summary(user: User, segment_id: int) -> bool:
     """Write the summary that was dropped; False: something was forgotten meanwhile, or a part of it waits, too."""
-    from chat.compaction.summaries import DEFAULT_VERBOSITY, Summary, merge  # late: it loads the SDK
-
     began = forget_epoch(user.pk)
     segment: Segment | None = Segment.objects.for_user(user).filter(pk=segment_id).first()
     if segment is None or not is_dropped(segment):
@@ -51,12 +50,10 @@ def summarise_anew(user: User, segment_id: int) -> bool:
 
 
 def _summary_of_turns(user: User, segment: Segment) -> Summary:
-    from chat.compaction.summaries import RULES, choose_engine, summarise
-
     turns = _turns_of(segment)
-    chosen = RULES if is_left_to_rules(user) else choose_engine()
+    chosen = RULES if must_use_rules(user) else choose_engine()
     release_connection()
-    told = summarise(CompactionSpan(turns).exchanges(), engine=chosen)
+    told = summarize(CompactionSpan(turns).exchanges(), engine=chosen)
     model = settings.ENVIRONMENT.librarian_model
     usage.add_background(user.pk, model, told.usage.input_tokens, told.usage.output_tokens)
     return told.summary
@@ -76,8 +73,6 @@ def _turns_of(segment: Segment) -> tuple[Turn, ...]:
 
 @transaction.atomic
 def _keep(segment: Segment, summary: Summary, began: int) -> bool:
-    from chat.compaction.summaries import DEFAULT_VERBOSITY, render
-
     if lock_forget_epoch(segment.user_id) != began:
         return False
     text = render(summary, segment.first_turn, segment.last_turn, DEFAULT_VERBOSITY.limit)

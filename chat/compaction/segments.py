@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -22,10 +22,11 @@ from budget.counting import calibration
 from budget.counting.estimate import TextClass, classify, estimate
 from budget.planning.plan import Section
 from budget.planning.user_plan import plan_for
-from chat.attachments.history import in_outline
 from chat.attachments.prompt_blocks import PromptAttachment, in_short
+from chat.compaction.summaries.merge import merge
+from chat.compaction.summaries.schema import Exchange, Summary, Verbosity, render
 from chat.compaction.window import SizedTurn, select_turns, too_many
-from chat.messages.history import ConversationHistory, Turn, load_history, tool_lines
+from chat.messages.history import ConversationHistory, Turn, load_history, tool_lines, with_attachment_outlines
 from chat.models import Conversation, Message, Segment
 from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
@@ -35,9 +36,6 @@ from memory.models import Chunk
 from recall.environment import setting
 from recall.llm.client import get_capabilities
 from recall.llm.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from chat.compaction.summaries import Exchange, Summary, Verbosity
 
 LONG_RESULT: Final = setting("artifact_from_tokens", 1_000)
 """Base tokens of a tool result from which on it becomes a document (DESIGN §4, stage 1)."""
@@ -95,8 +93,6 @@ class CompactionSpan:
 
     def exchanges(self) -> list[Exchange]:
         """As an engine reads them."""
-        from chat.compaction.summaries import Exchange
-
         return [
             Exchange(
                 t.number,
@@ -121,7 +117,7 @@ def _told(turn: Turn) -> tuple[str, str, list[str]]:
 
 def load_uncompacted(conversation: Conversation) -> ConversationHistory:
     """What the active branch holds, without an answer that is still being written."""
-    found = in_outline(load_history(conversation, conversation.active_leaf_id))
+    found = with_attachment_outlines(load_history(conversation, conversation.active_leaf_id))
     written = tuple(turn for turn in found.turns if turn.answer.status != Message.Status.STREAMING)
     return ConversationHistory(written, found.segments)
 
@@ -191,8 +187,6 @@ def create_segment(
 
 def _merge_oldest(conversation: Conversation, standing: Sequence[Segment], verbosity: Verbosity) -> None:
     """Where too many summaries stand in the prompt, one takes the place of the oldest; these keep their rows."""
-    from chat.compaction.summaries import Summary, merge
-
     oldest = standing[: too_many(len(standing))]
     if not oldest:
         return
@@ -212,8 +206,6 @@ def _merge_oldest(conversation: Conversation, standing: Sequence[Segment], verbo
 
 
 def _made(conversation: Conversation, segment: Segment, summary: Summary, verbosity: Verbosity) -> Segment:
-    from chat.compaction.summaries import render
-
     numbers = Segment.objects.filter(conversation=conversation).aggregate(last=Max("number"))
     segment.user_id, segment.conversation = conversation.user_id, conversation
     segment.number = (numbers["last"] or 0) + 1

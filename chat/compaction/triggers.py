@@ -62,7 +62,7 @@ class Trigger:
 
 
 TRIGGERS: Final = (
-    # (a) More is cut in a prompt than summarised, and each turn costs more than the one before.
+    # (a) More is cut in a prompt than summarized, and each turn costs more than the one before.
     Trigger(
         "length",
         "the conversation has grown long",

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from accounts.models import User
+from budget.spending import limits
 from budget.spending.prices import LIST_PRICES, ListPrice
 from chat.models import Conversation
 from recall.llm.client import cached_capabilities, configured_capabilities
@@ -27,6 +28,8 @@ WITHOUT_EFFORT: Final = frozenset({"claude-sonnet-4-5", "claude-haiku-4-5"})
 """Models of the price list that take no effort."""
 EFFORTS: Final[Mapping[str, str]] = dict(Conversation.Effort.choices)
 """Value → label. The provider has two more above “high”; they answer for minutes, which is no way to talk."""
+TYPED_MODEL: Final = "other"
+"""Value in the list of models for a name typed in the field beside it."""
 LONGEST_NAME: Final = 80
 """Characters of `Conversation.model`."""
 _NAME: Final = re.compile(r"[\w.:@/+-]{1,80}", re.ASCII)
@@ -105,6 +108,14 @@ def checked_effort(effort: str, model: str) -> str:
     if effort not in EFFORTS:
         raise ModelNotOfferedError(f"There is no effort “{effort[:20]}”; there are {', '.join(filter(None, EFFORTS))}.")
     return effort if has_effort(model or settings.ENVIRONMENT.chat_model) else ""
+
+
+def must_use_rules(user: User) -> bool:
+    """Whether compaction and titles use rules instead of a model, because a limit of tokens or money is reached.
+
+    They are not postponed, as the librarian's reading is (`chat/ingest/source.py`): the next prompt has to fit.
+    """
+    return limits.stops_spending(user) is not None
 
 
 def defaults_of(user: User) -> tuple[str, str]:

@@ -8,21 +8,19 @@ no use for what it kept: that one answer reads the conversation at the full pric
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from accounts.models import User
 from chat.conversations.model_choice import checked_effort, checked_model, defaults_of, label_of
 from chat.models import Conversation, Project, Role
 from chat.projects.project_scope import project_of
+from chat.protocol import NO_OPTIONS, ConversationOptions
 from recall.db.notify import publish_event
 
 WRITES_CACHE_ANEW: Final = (
     "The next answer goes by it, and writes the provider’s cache anew, so that it costs more than the others."
 )
 """Said where something is changed that stands before the history, in a conversation that has begun."""
-FIELDS: Final = ("role", "project", "model", "effort", "only_project")
-"""Names of the choices in a frame, in a form, and in the API."""
 NO_SUCH_ROLE: Final = "There is no such role of yours."
 NO_SUCH_PROJECT: Final = "There is no such project of yours."
 
@@ -31,23 +29,7 @@ class OptionNotFoundError(ValueError):
     """The role or project that was chosen is not there, or not this person's; the message is one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationOptions:
-    """What was chosen for a new conversation. None: nothing was, so that the default holds."""
-
-    role: int | None = None
-    project: int | None = None
-    model: str | None = None
-    """Empty: the installation's."""
-    effort: str | None = None
-    """Empty: the model's default."""
-    only_project: bool | None = None
-
-
-NOTHING_CHOSEN: Final = ConversationOptions()
-
-
-def initial_fields(user: User, chosen: ConversationOptions = NOTHING_CHOSEN) -> dict[str, Any]:
+def initial_fields(user: User, chosen: ConversationOptions = NO_OPTIONS) -> dict[str, Any]:
     """Fields of the new conversation.
 
     Raises:

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import transaction
 
 from budget.spending import usage
-from chat.conversations.spend_fallback import is_left_to_rules
+from chat.conversations.model_choice import must_use_rules
 from chat.conversations.topics import topics_of
 from chat.models import Conversation, Message
 from memory.forget_epoch import lock_forget_epoch
@@ -158,7 +158,7 @@ def _by_model(begun: Beginning) -> str:
     """The model's title; empty where none is asked, or where it comes to nothing."""
     environment = settings.ENVIRONMENT
     is_by_rules = environment.librarian_engine == "rules" or settings.IS_OFFLINE
-    if is_by_rules or is_left_to_rules(begun.conversation.user):
+    if is_by_rules or must_use_rules(begun.conversation.user):
         return ""
     release_connection()
     text, used = _asked(environment.librarian_model, begun)

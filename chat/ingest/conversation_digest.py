@@ -12,9 +12,10 @@ from uuid import UUID
 from django.urls import reverse
 
 from chat.compaction.segments import load_uncompacted
-from chat.compaction.summaries import Exchange, Summary, Verbosity, merge, summarise
+from chat.compaction.summaries.merge import merge
+from chat.compaction.summaries.schema import HEADINGS, Exchange, Summary, Verbosity
+from chat.compaction.summaries.select_engine import summarize
 from chat.models import Conversation
-from chat.pages.compacted_turns import HEADINGS
 from memory.ports.source import ConversationDigest
 from recall.redaction import FORGOTTEN
 
@@ -33,7 +34,7 @@ def retold(conversation_id: UUID) -> ConversationDigest | None:
     # Without the answers: what is told of a conversation is what the user said in it.
     exchanges = [Exchange(t.number, t.question.text, "", (), t.question.created_at) for t in before.turns]
     if exchanges:
-        rest = summarise(exchanges, VERBOSITY).summary
+        rest = summarize(exchanges, VERBOSITY).summary
         parts.append((exchanges[0].number, exchanges[-1].number, rest))
     summary = merge(parts, VERBOSITY.limit)
     turns = max((last for _, last, _ in parts), default=0)

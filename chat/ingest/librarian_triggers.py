@@ -6,12 +6,15 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.models import User
 from chat.compaction import jobs
 from chat.models import Conversation, ConversationQuerySet, Message
+from memory.index.indexer import INDEX_TASK
 from memory.librarian.run import request_reading
+from memory.models import Chunk
 from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
 from recall.environment import setting
@@ -20,6 +23,8 @@ IDLE = timedelta(minutes=setting("session_idle_minutes", 20))
 """A conversation is paused after this long without a word (DESIGN §6)."""
 TURNS_BETWEEN_READINGS = setting("librarian_every_turns", 6)
 """User turns after which a running conversation is read (DESIGN §6)."""
+INDEX_BATCH = 200
+"""Conversations queued for the index at a time, latest first; the scheduler calls again."""
 
 
 @transaction.atomic
@@ -103,3 +108,14 @@ def _locked(pk: UUID) -> Conversation | None:
     rows = Conversation.objects.not_deleted().select_related("user").select_for_update(of=("self",))
     found: Conversation | None = rows.filter(pk=pk).first()
     return found
+
+
+def index_what_was_missed() -> int:
+    """Queue the conversations that have a user's words and no passage; how many."""
+    said = Message.objects.filter(conversation=OuterRef("pk"), event_type=Message.Event.USER_MESSAGE)
+    passages = Chunk.objects.filter(conversation=OuterRef("pk"))
+    missed = Conversation.objects.not_deleted().filter(Exists(said), ~Exists(passages), active_leaf__isnull=False)
+    found = list(missed.latest_first().values_list("pk", flat=True)[:INDEX_BATCH])
+    for conversation_id in found:
+        enqueue_on_commit(INDEX_TASK, str(conversation_id))
+    return len(found)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, time
+from decimal import Decimal
 from functools import lru_cache
 from uuid import UUID
 
 from django.urls import reverse
 
 from accounts.models import User
-from chat.importing import store
+from budget.spending import limits, usage
 from chat.ingest.echo_sources import from_tools, put_in
+from chat.ingest.transcript import store
 from chat.messages.history import active_path
 from chat.models import Conversation, Message
+from memory.librarian.engine import Usage
+from memory.librarian.spending import SpendingStop
 from memory.ports.source import ContextText, ConversationDigest, Speaker, Utterance
 from recall.redaction import FORGOTTEN
 
@@ -67,3 +72,19 @@ def utterance(message: Message) -> Utterance:
     """A message as the librarian reads it."""
     speaker: Speaker = "user" if message.role == Message.Role.USER and not message.author else "assistant"
     return Utterance(message.pk, message.seq, speaker, message.text, message.created_at, message.author, message.turn)
+
+
+class ChatUsageLedger:
+    """The person's counters of the day."""
+
+    def add(self, user_id: int, used: Usage) -> Decimal:
+        """Count the tokens; their price."""
+        return usage.add_background(user_id, used.model, used.input_tokens, used.output_tokens, calls=used.calls)
+
+    def spending_stop(self, user_id: int) -> SpendingStop | None:
+        """The limit of tokens or money that is used up, until its next period begins."""
+        user = User.objects.get(pk=user_id)
+        used_up = limits.stops_spending(user)
+        if used_up is None:
+            return None
+        return SpendingStop(datetime.combine(used_up.free_on, time.min, user.zone), used_up.sentence)

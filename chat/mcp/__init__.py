@@ -1,8 +1,7 @@
-"""How do other assistants use a person's Recall? By the Model Context Protocol, at /mcp, with a key of theirs.
+"""MCP server at /mcp: other assistants search a user's memory and propose additions, with an API key.
 
-gate.py     who may come in: the host and origin that are asked, the key, its scopes; else a refusal and nothing is read
-tools.py    which tools they have, by which scope, and what each answers: those of the model's that are about memory
-server.py   the official SDK, which speaks the protocol; loaded by the first request that passes the gate
-
-Nothing is kept between requests, so any web process answers any of them: no session, no stream that stays open.
+Enter at `auth.McpMiddleware`. `auth.py` checks host, origin, key and scopes; `tools.py` lists the tools and their
+scopes; `server.py` speaks the protocol through the official SDK, loaded on the first request.
+May import `chat.tools` and anything below; nothing imports it but `recall.asgi`.
+Never keeps anything between requests: no session, no stream, so any web process can answer.
 """

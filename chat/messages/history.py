@@ -10,11 +10,11 @@ message, and to no other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from chat.attachments.prompt_blocks import PromptAttachment, blocks
+from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, load
 from chat.models import Conversation, Message, Segment
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -29,7 +29,7 @@ class Turn:
     question: Message
     answer: Message
     attachments: tuple[PromptAttachment, ...] = ()
-    """Of the question, where they were asked for (chat/attachments/history.py)."""
+    """Of the question, where they were loaded (`with_attachments`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,26 @@ def finished_turns(path: Sequence[Message]) -> list[Turn]:
         for question, answer in pairs
         if question.role == Message.Role.USER and answer.role == Message.Role.ASSISTANT and answer.text
     ]
+
+
+def with_attachment_outlines(before: ConversationHistory) -> ConversationHistory:
+    """The history with its attachments as far as their size and a summary need them."""
+    found = load([turn.question.pk for turn in before.turns], with_images=False, with_texts=False)
+    turns = [replace(turn, attachments=found.get(turn.question.pk, ())) for turn in before.turns]
+    return replace(before, turns=tuple(turns))
+
+
+def with_attachments(
+    before: ConversationHistory, question_id: int, *, sees: bool
+) -> tuple[ConversationHistory, tuple[PromptAttachment, ...]]:
+    """The history with its attachments, and those of the question. `sees`: the model accepts images."""
+    question_ids = [turn.question.pk for turn in before.turns]
+    found = load([*question_ids, question_id], with_images=sees)
+    if not found:
+        return before, ()
+    *of_turns, of_question = as_seen([found.get(pk, ()) for pk in (*question_ids, question_id)], sees=sees)
+    turns = [replace(turn, attachments=some) for turn, some in zip(before.turns, of_turns, strict=True)]
+    return replace(before, turns=tuple(turns)), of_question
 
 
 def render_turn(turn: Turn) -> list[MessageParam]:

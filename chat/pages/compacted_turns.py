@@ -16,7 +16,7 @@ from budget.models import Receipt
 from budget.planning.history_cut import FIRST_TURNS, TurnRange
 from budget.planning.plan import Section
 from chat.compaction.segments import load_uncompacted, sized
-from chat.compaction.summaries import Summary
+from chat.compaction.summaries.schema import HEADINGS, Summary
 from chat.compaction.triggers import THEIR_CEILING, WINDOW_PERCENT, verbatim_turns
 from chat.compaction.window import AT_ONCE, KEPT_TURNS, SizedTurn, select_turns
 from chat.messages.branch_path import walk
@@ -34,12 +34,6 @@ PERCENT_AHEAD: Final = 85
 WHAT_HAPPENS: Final = (
     "the model then reads a short summary in their place, and every word stays here, readable and searchable."
 )
-HEADINGS: Final = {
-    "decisions": "Decisions",
-    "action_items": "Action items",
-    "insights": "Insights",
-    "preferences": "Preferences",
-}
 
 
 # Where turns were folded -----------------------------------------------------------------------------------------

@@ -23,10 +23,9 @@ from budget.planning.history_cut import TurnRange
 from budget.planning.plan import ResolvedPlan, Section
 from budget.planning.user_plan import plan_for
 from budget.receipts import profile_snapshots
-from chat.attachments.history import with_attachments
 from chat.attachments.prompt_blocks import PromptAttachment
 from chat.messages.branches import BESIDE
-from chat.messages.history import ConversationHistory, Turn, load_history
+from chat.messages.history import ConversationHistory, Turn, load_history, with_attachments
 from chat.models import Conversation, Message, Project, Role, Segment
 from chat.projects.project_scope import only_scope, project_of
 from chat.prompt import task_state

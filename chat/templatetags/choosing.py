@@ -9,9 +9,16 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from accounts.models import User
-from chat.conversations.model_choice import EFFORTS, ModelChoice, defaults_of, label_of, models_for, takes_any_name
+from chat.conversations.model_choice import (
+    EFFORTS,
+    TYPED_MODEL,
+    ModelChoice,
+    defaults_of,
+    label_of,
+    models_for,
+    takes_any_name,
+)
 from chat.conversations.options import WRITES_CACHE_ANEW
-from chat.forms import NAMED_BY_HAND
 from chat.models import Conversation, Project, Role
 from chat.projects.project_scope import project_of
 from chat.projects.projects import projects_of
@@ -35,7 +42,7 @@ class Choosing:
     """What it costs to choose something else."""
     efforts: list[tuple[str, str]] = field(default_factory=lambda: list(EFFORTS.items()))
     takes_any_name: bool = field(default_factory=takes_any_name)
-    named_by_hand: str = NAMED_BY_HAND
+    named_by_hand: str = TYPED_MODEL
 
     @property
     def model_label(self) -> str:

@@ -14,14 +14,14 @@ from django.utils import timezone
 from accounts.models import User
 from budget.models import Receipt
 from budget.spending import limits
-from chat.attachments import binding
+from chat.attachments import drafts
 from chat.conversations import options
 from chat.conversations.model_choice import ModelNotOfferedError
-from chat.conversations.options import NOTHING_CHOSEN, ConversationOptions
 from chat.conversations.titles import first_words
 from chat.messages.branches import BESIDE, KEPT, Links, is_typed, links_of, newest_below, switch_branch, told_elsewhere
 from chat.models import Attachment, Conversation, Message
 from chat.prompt.ablation import NOTHING, Exclusion, excludable_items, load_exclusion
+from chat.protocol import NO_OPTIONS, ConversationOptions
 from chat.turns.live import UNSTORED
 from chat.turns.recovery import mark_if_abandoned
 from recall.db.notify import PROCESS_KEY, publish_event
@@ -111,7 +111,7 @@ def accept_message(
     conversation_id: UUID | None,
     text: str,
     attachments: Sequence[int] = (),
-    chosen: ConversationOptions = NOTHING_CHOSEN,
+    chosen: ConversationOptions = NO_OPTIONS,
 ) -> AcceptedTurn:
     """Accept a new message with these drafts of attachments; the same `client_id` again changes nothing.
 
@@ -235,9 +235,9 @@ def _send(
     text: str,
     extra: dict[str, object],
     attachments: Sequence[int] = (),
-    chosen: ConversationOptions = NOTHING_CHOSEN,
+    chosen: ConversationOptions = NO_OPTIONS,
 ) -> AcceptedTurn:
-    begins_with = text or binding.names(user, attachments)
+    begins_with = text or drafts.names(user, attachments)
     conversation = _locked(user, conversation_id) if conversation_id else _new(user, begins_with, chosen)
     parent = conversation.active_leaf
     if "continues" in extra and conversation.active_leaf_id != extra["continues"]:
@@ -245,8 +245,8 @@ def _send(
     question = _question(user, conversation, parent, client_id, text, extra)
     answer = _ask(conversation, question)
     try:
-        binding.bind(question, attachments)
-    except binding.NotBoundError as error:
+        drafts.bind(question, attachments)
+    except drafts.NotBoundError as error:
         raise TurnRejectedError("attachments", str(error)) from error
     return AcceptedTurn(conversation, question, answer, created=conversation_id is None, is_duplicate=False)
 

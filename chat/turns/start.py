@@ -14,9 +14,8 @@ from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
 from accounts.models import User
-from chat.conversations.options import FIELDS as CHOICES
 from chat.messages.rendering import messages_html
-from chat.protocol import VERSION, Continue, Edit, Retry, Send, Without
+from chat.protocol import OPTION_FIELDS, VERSION, Continue, Edit, Retry, Send, Without
 from chat.turns import intake
 from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from chat.turns.live import AT_ONCE, TURN_REGISTRY, Follower, Frame, RunningTurn
@@ -154,7 +153,7 @@ async def send_over_http(request: HttpRequest) -> JsonResponse:
     fields: dict[str, Any] = {name: request.POST.get(name) for name in ("client_id", "text")}
     conversation = request.POST.get("conversation") or None
     fields["attachments"] = request.POST.getlist("attachments")
-    fields |= {name: request.POST[name] for name in CHOICES if request.POST.get(name)}
+    fields |= {name: request.POST[name] for name in OPTION_FIELDS if request.POST.get(name)}
     try:
         frame = Send.model_validate({"v": VERSION, "type": "send", "conversation": conversation, **fields})
         return JsonResponse(await accept(user.pk, frame))

@@ -7,7 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from channels.layers import get_channel_layer
+from django.dispatch import receiver
 
+from accounts.deletion import account_deletion_started
+from accounts.models import User
+from chat.models import Message
 from chat.turns.live import TURN_REGISTRY
 from recall.db.notify import publish_event
 
@@ -20,6 +24,14 @@ REJOIN = 3600.0
 def publish_stop(conversation_id: UUID) -> None:
     """Ask whichever process is writing in this conversation to stop."""
     publish_event(PROCESSES, "stop", conversation=str(conversation_id))
+
+
+@receiver(account_deletion_started)
+def stop_answers(user: User, **_: Any) -> None:
+    """Stop every answer to this user: what it writes afterwards finds no row."""
+    running = Message.objects.for_user(user).streaming()
+    for conversation_id in running.values_list("conversation_id", flat=True):
+        publish_stop(conversation_id)
 
 
 async def listen_for_stops() -> None:

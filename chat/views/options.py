@@ -12,9 +12,10 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import User
 from chat.conversations.model_choice import ModelNotOfferedError
-from chat.conversations.options import ConversationOptions, OptionNotFoundError, initial_fields, update_options
+from chat.conversations.options import OptionNotFoundError, initial_fields, update_options
 from chat.forms import ChoicesForm, first_error
 from chat.models import Conversation
+from chat.protocol import ConversationOptions
 
 
 @require_POST

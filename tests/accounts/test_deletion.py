@@ -220,7 +220,7 @@ def test_a_job_that_is_running_finds_nothing_to_write_to(everything: User) -> No
 
 def test_an_answer_that_is_being_written_is_told_to_stop(everything: User, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr("chat.account_deletion.publish_stop", told.append)
+    monkeypatch.setattr("chat.turns.stop.publish_stop", told.append)
     conversation = Conversation.objects.for_user(everything).get()
     assert Message.objects.streaming().filter(conversation=conversation).exists()
     delete_account(everything)

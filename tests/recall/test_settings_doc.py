@@ -167,7 +167,7 @@ from budget.planning.history_cut import LAST_TURNS
 from budget.planning.plan import DEFAULT_PLAN, PLANS, Section
 from chat.compaction.window import KEPT_TURNS
 from chat.prompt.user_context import relationship_stage
-from chat.compaction.summaries import DEFAULT_VERBOSITY
+from chat.compaction.summaries.schema import DEFAULT_VERBOSITY
 from chat.compaction.triggers import VERBATIM_TURNS
 from memory.retrieval.decay import HALF_LIFE
 from memory.librarian.decision import SURE_CONFIDENCE as SURE

@@ -1,23 +1,7 @@
-"""What stays of turns that leave the prompt: summaries by schema, their merging, and when the topic has shifted."""
+"""Summary engines: turns in, a structured summary out. No database.
 
-from chat.compaction.summaries.engine import SummaryEngine, SummaryFailed, SummaryResult
-from chat.compaction.summaries.merge import merge
-from chat.compaction.summaries.rule_engine import RuleEngine
-from chat.compaction.summaries.schema import DEFAULT_VERBOSITY, Exchange, Summary, Verbosity, render
-from chat.compaction.summaries.select_engine import RULES, choose_engine, summarise
-
-__all__ = [
-    "DEFAULT_VERBOSITY",
-    "RULES",
-    "Exchange",
-    "RuleEngine",
-    "Summary",
-    "SummaryEngine",
-    "SummaryFailed",
-    "SummaryResult",
-    "Verbosity",
-    "choose_engine",
-    "merge",
-    "render",
-    "summarise",
-]
+Enter at `select_engine.choose_engine` and `select_engine.summarize`. `schema.py` defines a summary and renders it,
+`merge.py` merges several; `model_engine.py` asks a language model, `rule_engine.py` picks sentences without one.
+May import `chat.conversations.topics`, `memory.text`, `memory.librarian.rules` and `recall.llm`.
+Never fails without a summary: the rules stand in for a model that fails.
+"""

@@ -40,7 +40,7 @@ class SummaryEngine(Protocol):
     def version(self) -> str:
         """Name and version, such as rules/1."""
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
+    def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
         """What of the turns stays.
 
         Raises:

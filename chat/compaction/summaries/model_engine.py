@@ -89,7 +89,7 @@ class _Answer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelEngine:
-    """Summarises with the language model named, which must be able to follow a schema."""
+    """Summarizes with the language model named, which must be able to follow a schema."""
 
     model: str
 
@@ -98,7 +98,7 @@ class ModelEngine:
         """The model and the prompt's version."""
         return f"{self.model}/summary-{PROMPT_VERSION}"
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
+    def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
         """What of the turns stays; without a turn nothing is asked.
 
         Raises:
@@ -176,7 +176,7 @@ def _ends(text: str, limit: int) -> str:
 # What is answered ------------------------------------------------------------------------------------------------
 
 UNFINISHED: Final = {
-    "refusal": "The model refused to summarise this stretch of the conversation.",
+    "refusal": "The model refused to summarize this stretch of the conversation.",
     "max_tokens": "The model's summary was cut off at its length limit.",
     "model_context_window_exceeded": "This stretch of the conversation is too long for the model.",
 }

@@ -109,7 +109,7 @@ class RuleEngine:
         """The table's version."""
         return VERSION
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
+    def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
         """What of the turns stays."""
         mine = [_own(turn.question) for turn in turns]
         answers = [_own(turn.answer[:READ_CHARACTERS]) for turn in turns]

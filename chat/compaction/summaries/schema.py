@@ -50,6 +50,14 @@ LABELS: Final[Mapping[str, str]] = {
 }
 """What stands before a line, in the order of the page."""
 
+HEADINGS: Final[Mapping[str, str]] = {
+    "decisions": "Decisions",
+    "action_items": "Action items",
+    "insights": "Insights",
+    "preferences": "Preferences",
+}
+"""Headings of the lists on pages and in documents."""
+
 IMPORTANCE: Final = (
     "narrative",  # says what it was about: without it the rest hangs in the air
     "decisions",  # what holds from now on
@@ -78,7 +86,7 @@ MAX_NARRATIVE: Final = 3_200
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn as it is summarised. Recalled memories and tool results were never part of it."""
+    """One turn as it is summarized. Recalled memories and tool results were never part of it."""
 
     number: int
     """Of the turn, along its branch."""

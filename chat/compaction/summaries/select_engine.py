@@ -1,4 +1,4 @@
-"""Which engine summarises, and what happens when it fails? The model where there is one, and else the rules.
+"""Which engine summarizes, and what happens when it fails? The model where there is one, and else the rules.
 
 A segment is never left without a summary because a server was away: the rules need none.
 """
@@ -34,7 +34,7 @@ def choose_engine(rules: RuleEngine = RULES) -> SummaryEngine:
     return ModelEngine(environment.librarian_model)
 
 
-def summarise(
+def summarize(
     turns: Sequence[Exchange],
     verbosity: Verbosity = DEFAULT_VERBOSITY,
     engine: SummaryEngine = RULES,
@@ -42,8 +42,8 @@ def summarise(
 ) -> SummaryResult:
     """What of the turns stays, told by the engine, or by the fallback where the engine fails."""
     try:
-        return engine.summarise(turns, verbosity)
+        return engine.summarize(turns, verbosity)
     except SummaryFailed as failed:
-        log.warning("%s could not summarise %s turns, so the rules do: %s", engine.version, len(turns), failed)
-        told = fallback.summarise(turns, verbosity)
+        log.warning("%s could not summarize %s turns, so the rules do: %s", engine.version, len(turns), failed)
+        told = fallback.summarize(turns, verbosity)
         return replace(told, usage=failed.usage, failure=str(failed))

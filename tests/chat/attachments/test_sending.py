@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from chat.attachments import binding
+from chat.attachments import drafts
 from chat.attachments.limits import MOST_A_MESSAGE
 from chat.messages.rendering import message_html
 from chat.models import Attachment, Conversation, Message
@@ -52,7 +52,7 @@ def test_what_is_anothers_gone_or_sent_refuses_the_whole_message(alice: Any, bob
     Attachment.objects.filter(pk=gone.pk).delete()
     before = Message.objects.count()
 
-    for one, sentence in ((sent, binding.SENT), (others, binding.GONE), (gone, binding.GONE)):
+    for one, sentence in ((sent, drafts.SENT), (others, drafts.GONE), (gone, drafts.GONE)):
         one.pk = one.pk or 10**9
         with pytest.raises(TurnRejectedError) as refused:
             send(alice, "Second", one, conversation=opened.conversation.pk)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from PIL import Image
 
 from chat.attachments import limits, upload
-from chat.attachments.cleanup import remove_old_drafts
+from chat.attachments.drafts import remove_old_drafts
 from chat.attachments.upload import AttachmentRefusedError, accept, fitting_name
 from chat.models import Attachment
 from memory.documents.readers import isolated

@@ -19,7 +19,9 @@ from budget.spending import limits, usage
 from chat.compaction import jobs, segments
 from chat.compaction.jobs import request_compaction, requeue_due, run_compaction
 from chat.compaction.segments import keep_long_results
-from chat.compaction.summaries import Exchange, RuleEngine, SummaryResult, Verbosity
+from chat.compaction.summaries.engine import SummaryResult
+from chat.compaction.summaries.rule_engine import RuleEngine
+from chat.compaction.summaries.schema import Exchange, Verbosity
 from chat.compaction.window import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS
 from chat.conversations import trash
 from chat.models import Compaction, Conversation, Message, Segment
@@ -98,7 +100,7 @@ def test_what_the_whole_conversation_speaks_of_is_less_of_a_topic_of_one_segment
     fold(conversation.pk, "length")
     topics = Segment.objects.get().topics
     exchanges = [Exchange(n, *said[n - 1], (), timezone.now()) for n in range(3, 16)]
-    alone = RuleEngine().summarise(exchanges, Verbosity.NORMAL).summary.topics
+    alone = RuleEngine().summarize(exchanges, Verbosity.NORMAL).summary.topics
     assert alone.index("boat") < alone.index("teak")
     assert topics.index("teak") < topics.index("boat")
 
@@ -255,12 +257,12 @@ def test_a_worker_that_was_overtaken_while_it_thought_changes_nothing_when_it_co
 
 
 class Thinks:
-    """A model that summarises as the rules do, and says what it used."""
+    """A model that summarizes as the rules do, and says what it used."""
 
     version = "thinks/1"
 
-    def summarise(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
-        told = RuleEngine().summarise(turns, verbosity)
+    def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
+        told = RuleEngine().summarize(turns, verbosity)
         return replace(told, engine_name=self.version, usage=Usage(1_000, 100))
 
 
@@ -272,7 +274,7 @@ def of_tokens(wish: Compaction) -> tuple[int, int, int, int]:
 
 
 def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.compaction.summaries.choose_engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.jobs.choose_engine", lambda rules: Thinks())
     wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
     run_compaction(wish.pk)
@@ -281,7 +283,7 @@ def test_the_tokens_of_a_summary_are_booked_once(alice: User, monkeypatch: pytes
 
 
 def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.compaction.summaries.choose_engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.jobs.choose_engine", lambda rules: Thinks())
     wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
     limits.set_limit(alice, limits.What.TOKENS, limits.Per.DAY, Decimal(0))
@@ -293,7 +295,7 @@ def test_a_limit_that_is_used_up_has_the_rules_fold(alice: User, monkeypatch: py
 def test_the_tokens_of_a_summary_that_came_too_late_are_booked_all_the_same(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chat.compaction.summaries.choose_engine", lambda rules: Thinks())
+    monkeypatch.setattr("chat.compaction.jobs.choose_engine", lambda rules: Thinks())
     conversation = begin(alice, numbered(25))
     wish = request_compaction(conversation, "length")
     assert wish is not None
@@ -351,7 +353,7 @@ def test_what_is_never_finished_is_given_up_and_says_so(alice: User) -> None:
     assert (wish.state, wish.error) == (Compaction.State.FAILED, jobs.GAVE_UP)
 
 
-def test_a_stretch_that_changed_while_it_was_summarised_is_looked_at_again(
+def test_a_stretch_that_changed_while_it_was_summarized_is_looked_at_again(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = begin(alice, numbered(25))
@@ -427,7 +429,7 @@ def test_a_result_that_was_forgotten_since_it_was_read_is_not_kept(alice: User) 
     assert not Document.objects.filter(user=alice).exists()
 
 
-def test_a_line_of_a_tool_that_was_forgotten_meanwhile_is_not_summarised(alice: User) -> None:
+def test_a_line_of_a_tool_that_was_forgotten_meanwhile_is_not_summarized(alice: User) -> None:
     conversation = begin(alice, numbered(25))
     answer = Message.objects.filter(conversation=conversation, turn=5, role=Message.Role.ASSISTANT)
     answer.update(event_data={"tool_lines": ["[search_knowledge: the cello]"]})

@@ -25,10 +25,10 @@ from chat.conversations.model_choice import (
     label_of,
     models_for,
 )
-from chat.conversations.options import WRITES_CACHE_ANEW, ConversationOptions
+from chat.conversations.options import WRITES_CACHE_ANEW
 from chat.models import Conversation
 from chat.prompt.assemble import assemble_prompt
-from chat.protocol import Send, parse
+from chat.protocol import ConversationOptions, Send, parse
 from chat.turns.intake import TurnRejectedError, accept_message
 from offline.protocol.models import MODELS
 from recall.llm.client import Capabilities

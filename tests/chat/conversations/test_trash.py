@@ -18,7 +18,7 @@ from chat import tasks
 from chat.conversations import trash
 from chat.importing.threads import ImportedConversation, ImportedMessage
 from chat.importing.upsert import store_conversation
-from chat.ingest import index_backfill
+from chat.ingest import librarian_triggers
 from chat.ingest.conversation_digest import retold
 from chat.models import Compaction, Conversation, Message
 from chat.prompt.user_context import load_relationship
@@ -135,7 +135,7 @@ def test_nobody_reads_folds_or_indexes_it(alice: Any, conversation: Conversation
     moment = delete(conversation)
     assert not LibrarianRun.objects.due(now + timedelta(days=1)).exists()
     assert not Compaction.objects.due(now + timedelta(days=1)).exists()
-    assert index_backfill.index_what_was_missed() == 0
+    assert librarian_triggers.index_what_was_missed() == 0
     assert retold(conversation.pk) is None
     trash.undo(alice, moment)
     assert LibrarianRun.objects.due(now + timedelta(days=1)).count() == 1

@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
-from chat.ingest.index_backfill import index_what_was_missed
+from chat.ingest.librarian_triggers import index_what_was_missed
 from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation

@@ -12,10 +12,11 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from chat.conversations.options import ConversationOptions, OptionNotFoundError, initial_fields
+from chat.conversations.options import OptionNotFoundError, initial_fields
 from chat.models import Conversation, Project
 from chat.projects import projects, roles
 from chat.projects.undo_tokens import UndoExpiredError
+from chat.protocol import ConversationOptions
 from chat.turns.intake import TurnRejectedError, accept_message
 from memory.documents import revisions, tree
 from memory.forgetting.execute import forget

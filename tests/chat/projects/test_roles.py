@@ -12,12 +12,13 @@ from django.urls import reverse
 
 from accounts.models import User
 from budget.planning.plan import Section
-from chat.conversations.options import WRITES_CACHE_ANEW, ConversationOptions
+from chat.conversations.options import WRITES_CACHE_ANEW
 from chat.models import Conversation, Role
 from chat.projects import roles
 from chat.projects.roles import EXAMPLES, NameTaken
 from chat.projects.undo_tokens import UndoExpiredError, sign_undo
 from chat.prompt.assemble import assemble_prompt
+from chat.protocol import ConversationOptions
 from chat.turns.intake import accept_message
 from tests.chat.long_talk import ask, begin, numbered
 

@@ -1,4 +1,4 @@
-"""Alice tells something, it is learned, recalled, summarised and reviewed: every place in which it leaves a trace."""
+"""Alice tells something, it is learned, recalled, summarized and reviewed: every place in which it leaves a trace."""
 
 from __future__ import annotations
 

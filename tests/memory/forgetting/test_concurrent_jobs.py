@@ -15,8 +15,8 @@ from django.utils import timezone
 from budget.models import Receipt
 from budget.receipts.profile_snapshots import Line
 from chat.compaction import jobs as compaction
-from chat.compaction import summaries
-from chat.compaction.summaries import RuleEngine as SummaryRules
+from chat.compaction.summaries import select_engine
+from chat.compaction.summaries.rule_engine import RuleEngine as SummaryRules
 from chat.messages.history import ConversationHistory
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.prompt import inputs
@@ -129,16 +129,16 @@ def test_a_folding_that_was_running_begins_anew(
     Message.objects.filter(pk__in=[told.source.pk, told.reply.pk]).update(text="Hello.")
     reindex(told.conversation.pk, {told.source.pk, told.reply.pk})
     calls: list[int] = []
-    whole = summaries.summarise
+    whole = select_engine.summarize
 
-    def summarise(turns: Any, **more: Any) -> Any:
+    def summarize(turns: Any, **more: Any) -> Any:
         made = whole(turns, engine=SummaryRules())
         if not calls:
             forget_it(told)
         calls.append(1)
         return made
 
-    monkeypatch.setattr(summaries, "summarise", summarise)
+    monkeypatch.setattr(compaction, "summarize", summarize)
     work = Compaction.objects.create(user=told.user, conversation=conversation, reason="asked")
 
     assert compaction.run_compaction(work.pk) is False

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from budget.spending import limits
-from chat.compaction import summaries
+from chat.compaction import rewrite as segment_rewrite
 from chat.compaction.rewrite import DROPPED, is_dropped
-from chat.compaction.summaries import RuleEngine
+from chat.compaction.summaries import select_engine
+from chat.compaction.summaries.rule_engine import RuleEngine
 from chat.models import Segment
 from memory.forgetting import rewrite
 from memory.forgetting.execute import forget
@@ -28,8 +29,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def receipt(told: Told, monkeypatch: pytest.MonkeyPatch) -> Forgetting:
     """The fact is forgotten; summaries are made by the rules."""
-    whole = summaries.summarise
-    monkeypatch.setattr(summaries, "summarise", lambda turns, **more: whole(turns, engine=RuleEngine()))
+    whole = select_engine.summarize
+    monkeypatch.setattr(segment_rewrite, "summarize", lambda turns, **more: whole(turns, engine=RuleEngine()))
     return forget(told.user, Target(What.FACT, str(told.fact.pk)), by=told.user)
 
 
@@ -80,7 +81,7 @@ def test_a_dropped_summary_stands_as_a_placeholder_and_then_anew(told: Told, rec
 def test_a_limit_that_is_used_up_has_the_rules_write_it_anew(
     told: Told, tells: Tells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(summaries, "engine", lambda: pytest.fail("a model is chosen"))
+    monkeypatch.setattr(segment_rewrite, "choose_engine", lambda: pytest.fail("a model is chosen"))
     limits.set_limit(told.user, limits.What.MONEY, limits.Per.MONTH, Decimal(0))
     receipt = forget(told.user, Target(What.FACT, str(told.fact.pk)), by=told.user)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.compaction.summaries import Summary, merge, render
-from chat.compaction.summaries.merge import Part
-from chat.compaction.summaries.schema import LEAST_LIMIT
+from chat.compaction.summaries.merge import Part, merge
+from chat.compaction.summaries.schema import LEAST_LIMIT, Summary, render
 from recall.llm.tokens import count_tokens
 
 from .test_schema import DATABASES, SUMMARIES

@@ -1,4 +1,4 @@
-"""The model engine, driven through the real SDK against the offline server; and who summarises when it fails."""
+"""The model engine, driven through the real SDK against the offline server; and who summarizes when it fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anthropic
 import httpx2
 import pytest
 
-from chat.compaction.summaries import Exchange, RuleEngine, Summary, SummaryFailed, Verbosity, choose_engine, summarise
+from chat.compaction.summaries.engine import SummaryFailed
 from chat.compaction.summaries.model_engine import (
     ANSWER_CHARS,
     QUESTION_CHARS,
@@ -21,6 +21,9 @@ from chat.compaction.summaries.model_engine import (
     as_data,
     schema,
 )
+from chat.compaction.summaries.rule_engine import RuleEngine
+from chat.compaction.summaries.schema import Exchange, Summary, Verbosity
+from chat.compaction.summaries.select_engine import choose_engine, summarize
 from memory.librarian.engine import Usage
 from offline.protocol.schema import schema_problem
 from recall.llm import client
@@ -84,7 +87,7 @@ def offline(offline_server: str) -> Iterator[Offline]:
 
 
 def asked(verbosity: Verbosity = Verbosity.NORMAL) -> Any:
-    return ModelEngine(MODEL).summarise(TURNS, verbosity)
+    return ModelEngine(MODEL).summarize(TURNS, verbosity)
 
 
 # What is asked and answered --------------------------------------------------------------------------------------
@@ -158,7 +161,7 @@ def test_many_long_turns_stay_within_one_call() -> None:
 
 
 def test_without_a_turn_nothing_is_asked(offline: Offline) -> None:
-    assert ModelEngine(MODEL).summarise([], Verbosity.NORMAL).summary.is_empty
+    assert ModelEngine(MODEL).summarize([], Verbosity.NORMAL).summary.is_empty
     assert offline.bodies() == []
 
 
@@ -210,12 +213,12 @@ def test_an_error_of_the_provider_is_a_plain_sentence(offline: Offline, fault: s
     assert failure.value.usage == Usage()
 
 
-# Who summarises --------------------------------------------------------------------------------------------------
+# Who summarizes --------------------------------------------------------------------------------------------------
 
 
-def test_where_the_model_fails_the_rules_summarise_and_its_tokens_are_booked(offline: Offline) -> None:
+def test_where_the_model_fails_the_rules_summarize_and_its_tokens_are_booked(offline: Offline) -> None:
     offline.answers(ANSWER, stop_reason="refusal")
-    told = summarise(TURNS, Verbosity.NORMAL, ModelEngine(MODEL))
+    told = summarize(TURNS, Verbosity.NORMAL, ModelEngine(MODEL))
     assert told.engine_name == "rules/1"
     assert told.summary.decisions == ("“Let's use pgvector.”",)
     assert told.usage.input_tokens > 100
@@ -224,18 +227,18 @@ def test_where_the_model_fails_the_rules_summarise_and_its_tokens_are_booked(off
 
 def test_where_the_model_answers_it_is_believed(offline: Offline) -> None:
     offline.answers(ANSWER)
-    told = summarise(TURNS, Verbosity.NORMAL, ModelEngine(MODEL))
+    told = summarize(TURNS, Verbosity.NORMAL, ModelEngine(MODEL))
     assert (told.summary, told.failure) == (SUMMARY, "")
 
 
 def test_a_failure_is_logged_without_a_word_of_the_user(offline: Offline, caplog: pytest.LogCaptureFixture) -> None:
     offline.answers("pgvector is my secret")
-    summarise(TURNS, Verbosity.NORMAL, ModelEngine(MODEL))
+    summarize(TURNS, Verbosity.NORMAL, ModelEngine(MODEL))
     assert "the rules do" in caplog.text
     assert "pgvector" not in caplog.text
 
 
-def test_with_the_offline_server_the_rules_summarise(settings: Any) -> None:
+def test_with_the_offline_server_the_rules_summarize(settings: Any) -> None:
     settings.IS_OFFLINE = True
     assert isinstance(choose_engine(), RuleEngine)
 
@@ -243,7 +246,7 @@ def test_with_the_offline_server_the_rules_summarise(settings: Any) -> None:
 @pytest.mark.parametrize(
     ("choice", "structured", "is_model"), [("auto", True, True), ("auto", False, False), ("rules", True, False)]
 )
-def test_the_model_summarises_where_there_is_one_that_follows_a_schema(
+def test_the_model_summarizes_where_there_is_one_that_follows_a_schema(
     settings: Any, monkeypatch: pytest.MonkeyPatch, choice: str, structured: bool, is_model: bool
 ) -> None:
     settings.IS_OFFLINE = False
@@ -264,6 +267,6 @@ def test_a_proxy_that_answers_for_the_provider_leaves_it_to_the_rules(
     page = httpx2.MockTransport(lambda request: httpx2.Response(200, headers={"content-type": kind}, text=body))
     with anthropic.Anthropic(api_key="test", http_client=httpx2.Client(transport=page)) as behind:
         monkeypatch.setattr("chat.compaction.summaries.model_engine.get_sync_client", lambda: behind)
-        told = summarise(TURNS, engine=ModelEngine(MODEL))
+        told = summarize(TURNS, engine=ModelEngine(MODEL))
     assert told.engine_name == RuleEngine().version
     assert told.failure == "The model server answered with something else than a message."

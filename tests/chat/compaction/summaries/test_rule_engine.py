@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.compaction.summaries import Exchange, RuleEngine, Summary, Verbosity, render
-from chat.compaction.summaries.rule_engine import kind_of
+from chat.compaction.summaries.rule_engine import RuleEngine, kind_of
+from chat.compaction.summaries.schema import Exchange, Summary, Verbosity, render
 from memory.embeddings.port import embedder
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import CALIBRATIONS
@@ -50,7 +50,7 @@ def turns(said: Sequence[tuple[str, str]]) -> list[Exchange]:
 
 
 def told(said: Sequence[tuple[str, str]], verbosity: Verbosity = Verbosity.NORMAL) -> Summary:
-    return RuleEngine().summarise(turns(said), verbosity).summary
+    return RuleEngine().summarize(turns(said), verbosity).summary
 
 
 def asked(*messages: str) -> Summary:
@@ -166,8 +166,8 @@ def test_two_words_that_stand_together_again_are_one_topic() -> None:
 def test_what_the_whole_conversation_speaks_of_is_less_of_a_topic_here() -> None:
     said = [("Which wood for the boat deck?", "Teak."), ("How thick should the boat deck be?", "20 mm.")]
     said += [("Does teak need oil?", "No."), ("Is teak dear?", "Yes.")]
-    alone = RuleEngine().summarise(turns(said), Verbosity.NORMAL).summary.topics
-    among = RuleEngine(elsewhere=["My boat has an engine.", "The boat is old."]).summarise(
+    alone = RuleEngine().summarize(turns(said), Verbosity.NORMAL).summary.topics
+    among = RuleEngine(elsewhere=["My boat has an engine.", "The boat is old."]).summarize(
         turns([(question.replace("boat deck", "boat"), answer) for question, answer in said]), Verbosity.NORMAL
     )
     assert alone[0] == "boat deck"
@@ -236,12 +236,12 @@ def test_nothing_said_gives_an_empty_summary() -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.text(max_size=300), st.text(max_size=300)), max_size=5), st.sampled_from(list(Verbosity)))
-def test_any_text_can_be_summarised_within_the_limit(said: list[tuple[str, str]], verbosity: Verbosity) -> None:
+def test_any_text_can_be_summarized_within_the_limit(said: list[tuple[str, str]], verbosity: Verbosity) -> None:
     first, second = told(said, verbosity), told(said, verbosity)
     assert first == second
     assert count_tokens(render(first, 1, 10, verbosity.limit)) <= verbosity.limit
 
 
 def test_the_rules_cost_no_tokens_and_name_themselves() -> None:
-    answer = RuleEngine().summarise(turns(BREAD), Verbosity.NORMAL)
+    answer = RuleEngine().summarize(turns(BREAD), Verbosity.NORMAL)
     assert (answer.engine_name, answer.usage.input_tokens, answer.failure) == ("rules/1", 0, "")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.compaction.summaries import DEFAULT_VERBOSITY, Summary, Verbosity, render
 from chat.compaction.summaries.schema import (
+    DEFAULT_VERBOSITY,
     LABELS,
     LEAST_LIMIT,
     LIMITS,
@@ -19,6 +19,9 @@ from chat.compaction.summaries.schema import (
     MAX_NARRATIVE,
     MAX_TOPIC,
     MAX_TOPICS,
+    Summary,
+    Verbosity,
+    render,
 )
 from recall.llm.tokens import count_tokens
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chat.compaction.summaries.topic_distance import (
+from chat.compaction.topic_shift import (
     CALIBRATIONS,
     LEAST_BEFORE,
     TURNS,

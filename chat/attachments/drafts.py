@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from chat.attachments.limits import MEGABYTE, MOST_A_MESSAGE, MOST_BYTES_A_MESSAGE
+from django.utils import timezone
+
+from chat.attachments.limits import DRAFTS_LIVE, MEGABYTE, MOST_A_MESSAGE, MOST_BYTES_A_MESSAGE
 from chat.models import Attachment, Message
 
 if TYPE_CHECKING:
@@ -42,6 +44,11 @@ def bind(question: Message, ids: Sequence[int]) -> None:
         raise NotBoundError(SENT)
     for number, pk in enumerate(wanted, start=1):
         Attachment.objects.filter(pk=pk).update(message=question, number=number)
+
+
+def remove_old_drafts() -> int:
+    """Delete drafts that were not sent within a day; returns how many."""
+    return Attachment.objects.filter(message=None, created_at__lt=timezone.now() - DRAFTS_LIVE).delete()[0]
 
 
 def names(user: User, ids: Sequence[int]) -> str:

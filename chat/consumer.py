@@ -35,7 +35,7 @@ from chat.turns.intake import NOT_FOUND, TurnRejectedError
 from chat.turns.live import TURN_REGISTRY, Frame
 from chat.turns.start import accept
 from chat.turns.stop import publish_stop
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 
 NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408
 """Close codes: sign in · close another tab · connect again, the handshake decides."""

@@ -15,8 +15,8 @@ from django.db.models.functions import Left
 from django.utils import timezone
 
 from memory.models.paths import is_path
-from recall.db.gin import FEW_WAITING
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
+from recall.db.postgres import FEW_WAITING
 
 
 class Role(Owned):

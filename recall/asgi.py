@@ -28,8 +28,8 @@ from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
 from chat.turns.stop import listen_for_stops  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
+from recall.db.connections import run_in_thread  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
-from recall.db.threads import run_in_thread  # noqa: E402
 from recall.llm import client, tokens  # noqa: E402
 from recall.observability.health import problem  # noqa: E402
 from recall.request_limits import BESIDE_THE_FILE, TAKES_EXPORTS, BodySizeLimitMiddleware, SameOriginWebSocketMiddleware  # noqa: E402

@@ -1,11 +1,16 @@
-"""View helpers that every app uses: the signed-in user, htmx requests, and the first error of a form."""
+"""View helpers that every app uses: the signed-in user, htmx requests, form errors, and views that only take POST."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from django.forms import BaseForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import _User as User
@@ -25,3 +30,28 @@ def is_htmx(request: HttpRequest) -> bool:
 def first_error(form: BaseForm) -> str:
     """The first error of an invalid form, as one sentence."""
     return str(next(iter(form.errors.values()))[0])
+
+
+def post_only[**P](
+    page: str, *shared: str, at: str = ""
+) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
+    """Accept POST only; GET (a typed or reloaded form address) redirects to `page`, at the anchor `at`.
+
+    `shared`: the URL arguments that both addresses have.
+    """
+
+    def decorate(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+        post_view: Callable[P, HttpResponse] = require_POST(view)
+
+        @wraps(view)
+        def answer(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            request = args[0]
+            assert isinstance(request, HttpRequest)
+            if request.method not in {"GET", "HEAD"}:
+                return post_view(*args, **kwargs)
+            address = reverse(page, kwargs={name: kwargs[name] for name in shared})
+            return redirect(f"{address}#{at}" if at else address)
+
+        return answer
+
+    return decorate

@@ -30,7 +30,7 @@ from accounts.api import idempotency, rate_limit
 from accounts.api.auth import Replay, ScopeAuth, get_caller
 from accounts.api.idempotency import Claim
 from accounts.models import IdempotentRequest
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 from recall.openapi.pagination import NEXT
 from recall.openapi.problems import ProblemError
 

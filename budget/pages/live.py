@@ -128,7 +128,7 @@ class LiveStatus:
 def build_live_status(user: User, receipt: Receipt | None = None) -> LiveStatus:
     """How it stands at this moment. At most seven statements, each by an index. `receipt`: the latest, if known."""
     receipt = receipt or latest(user)
-    turn = _turn(receipt) if receipt is not None else None
+    turn = build_turn(receipt) if receipt is not None else None
     mine = [turn.line, Line("Conversation", _of_conversation(user, turn.receipt))] if turn is not None else []
     month = usage.by_model(user, usage.today(user).replace(day=1))
     return LiveStatus(
@@ -147,11 +147,6 @@ def latest(user: User) -> Receipt | None:
     return receipts.order_by("-created_at").first()
 
 
-def small(receipt: Receipt) -> Turn:
-    """The latest turn of one conversation, for the line beside the chat's composer."""
-    return _turn(receipt)
-
-
 def percent(share: float) -> str:
     """A share as people read it: “0 %”, “under 1 %”, “37 %”, “over 99 %”."""
     if 0 < share < 0.01:
@@ -161,7 +156,8 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
-def _turn(receipt: Receipt) -> Turn:
+def build_turn(receipt: Receipt) -> Turn:
+    """One turn as the dashboard and the line beside the composer show it."""
     return Turn(
         receipt,
         bars=[bar for bar in bars(receipt.sections, receipt.plan_total) if bar.tokens or bar.ceiling],

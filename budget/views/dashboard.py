@@ -1,10 +1,9 @@
-"""The budget's pages: the context panel of one answer, the dashboard, and the forms on it."""
+"""The dashboard at /budget and its forms: usage and cost, trends, the plan, limits, and what memories cost."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.contrib import messages
@@ -21,51 +20,19 @@ from budget.models import Receipt
 from budget.pages import limits as limiting
 from budget.pages import live
 from budget.pages import plan as planning
-from budget.pages.context_panel import panel
 from budget.pages.trends import trends
 from budget.planning import user_plan
 from budget.planning.fit import PRUNING_ORDER
 from budget.receipts import memory_cost
-from chat.models import Conversation, Message
-from chat.turns.comparison import tried_without
 from memory.facts import review
 from memory.models import Chunk, Episode, Fact, ReviewAction
 from memory.refs import ids_by_kind
-from recall.form_pages import post_only
 from recall.llm.client import get_capabilities
+from recall.views import is_htmx, post_only, signed_in_user
 
 PAGE = "budget/page.html"
 type Labels = dict[str, tuple[str, str]]
 """By ref: what it is called, and its address."""
-
-
-@require_safe
-@login_required
-@never_cache  # it fills while the answer is being written
-def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
-    """What one answer was given, what was left out, and what it cost."""
-    standing = Receipt.objects.for_user(_user(request)).filter(conversation__deleted_at=None)
-    found = get_object_or_404(standing, message_id=message_id)
-    asked = {"nonce": uuid4(), "tried": tried_without(_user(request), message_id)}
-    shown = {"panel": panel(found), "receipt": found, **asked}
-    if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "budget/receipt.html", shown)
-    question = Message.objects.not_deleted().for_user(_user(request)).filter(children=message_id).first()
-    return render(request, "budget/receipt_page.html", {**shown, "question": question})
-
-
-@require_safe
-@login_required
-@never_cache
-def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
-    """The small bar beside the composer: the latest turn of one conversation."""
-    own = get_object_or_404(Conversation.objects.not_deleted().for_user(_user(request)).only("user"), pk=conversation)
-    found = Receipt.objects.filter(conversation=own).defer(*live.NOT_SHOWN).order_by("-created_at").first()
-    turn = live.small(found) if found is not None else None
-    return render(request, f"{PAGE}#line", {"turn": turn})
-
-
-# The dashboard -----------------------------------------------------------------------------------------------------
 
 
 @require_safe
@@ -81,7 +48,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @never_cache
 def now(request: HttpRequest) -> HttpResponse:
     """The part that follows each turn."""
-    return render(request, f"{PAGE}#live", {"now": live.build_live_status(_user(request)), "is_update": True})
+    return render(request, f"{PAGE}#live", {"now": live.build_live_status(signed_in_user(request)), "is_update": True})
 
 
 @require_safe
@@ -89,14 +56,14 @@ def now(request: HttpRequest) -> HttpResponse:
 @never_cache
 def charts(request: HttpRequest) -> HttpResponse:
     """The charts again: a turn has ended."""
-    return render(request, f"{PAGE}#trends", {"charts": trends(_user(request))})
+    return render(request, f"{PAGE}#trends", {"charts": trends(signed_in_user(request))})
 
 
 @post_only("budget", at="plan")
 @login_required
 def plan(request: HttpRequest) -> HttpResponse:
     """Try another plan, begin from a preset, save it, or go back to the default."""
-    user, deed = _user(request), request.POST.get("do", "preview")
+    user, deed = signed_in_user(request), request.POST.get("do", "preview")
     if deed == "default":
         user_plan.back_to_default(user)
         messages.success(request, "The default plan holds again, from your next message on.")
@@ -118,9 +85,9 @@ def plan(request: HttpRequest) -> HttpResponse:
 @login_required
 def limits(request: HttpRequest) -> HttpResponse:
     """Set one's own limits, all at once."""
-    errors = limiting.save(_user(request), request.POST)
+    errors = limiting.save(signed_in_user(request), request.POST)
     if errors:
-        fields = limiting.fields(_user(request), request.POST, errors)
+        fields = limiting.fields(signed_in_user(request), request.POST, errors)
         return _page(request, status=422, limit_fields=fields)
     messages.success(request, "Your limits are saved.")
     return redirect(f"{reverse('budget')}#limits")
@@ -130,9 +97,9 @@ def limits(request: HttpRequest) -> HttpResponse:
 @login_required
 def retire(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop remembering a fact that costs more than it brings; it can be undone."""
-    fact = get_object_or_404(Fact.objects.for_user(_user(request)), pk=pk)
+    fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)
     try:
-        action = review.reject(fact, by=_user(request))
+        action = review.reject(fact, by=signed_in_user(request))
     except review.RefusedError as refusal:
         messages.warning(request, str(refusal))
         return redirect(f"{reverse('budget')}#memories")
@@ -140,7 +107,7 @@ def retire(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, status: int = 200, **instead: Any) -> HttpResponse:
-    user = _user(request)
+    user = signed_in_user(request)
     latest = live.latest(user)
     context = {
         "now": live.build_live_status(user, latest),
@@ -156,7 +123,7 @@ def _page(request: HttpRequest, status: int = 200, **instead: Any) -> HttpRespon
 
 def _plan(request: HttpRequest, found: planning.Planning, partial: str, status: int = 200) -> HttpResponse:
     """For htmx the part that changed, else the whole page."""
-    if request.htmx:  # type: ignore[attr-defined]
+    if is_htmx(request):
         return render(request, f"{PAGE}#{partial}", {"planning": found, "is_update": True}, status=status)
     return _page(request, status=status, planning=found)
 
@@ -227,10 +194,5 @@ def _retired(request: HttpRequest) -> ReviewAction | None:
     asked = request.GET.get("retired", "")
     if not asked.isdecimal() or len(asked) > 18:
         return None
-    mine = ReviewAction.objects.for_user(_user(request)).filter(pk=int(asked), undone_at=None)
+    mine = ReviewAction.objects.for_user(signed_in_user(request)).filter(pk=int(asked), undone_at=None)
     return mine.select_related("fact").first()
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user

@@ -37,7 +37,7 @@ from chat.turns.intake import TurnRejectedError
 from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
 from chat.turns.oversized_message import keep_as_document
 from chat.turns.start import STATUS, Accepted, accept
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 from recall.openapi.fields import Number
 from recall.openapi.problems import ProblemError
 

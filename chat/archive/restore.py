@@ -38,7 +38,7 @@ from memory.documents.revisions import BEGINNINGS
 from memory.forget_epoch import lock_user
 from memory.index.indexer import restore_words
 from memory.models import Document
-from recall.db.sequences import new_ids
+from recall.db.postgres import new_ids
 
 if TYPE_CHECKING:
     from accounts.models import User

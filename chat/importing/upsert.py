@@ -20,7 +20,7 @@ from django.utils import timezone
 from chat.importing.threads import TITLE_CHARS
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
-from recall.db.sequences import new_ids
+from recall.db.postgres import new_ids
 from recall.llm.tokens import count_tokens
 from recall.text import storable_json
 

@@ -23,7 +23,7 @@ from accounts.api import rate_limit
 from accounts.api.keys import find_active_key
 from accounts.models import ApiKey
 from chat.mcp.tools import SCOPES_OF_TOOLS
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 from recall.request_limits import Application, Receive, Send, is_same_origin
 
 PATH: Final = "/mcp"

@@ -24,7 +24,7 @@ from chat.mcp.tools import READS_DOCUMENTS, ExposedTool, call, lent_to
 from chat.tools import knowledge
 from chat.tools.calls import ToolInputError, ToolResult
 from memory.models import Document
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 from recall.request_limits import Receive, Send
 
 type Context = ServerRequestContext[dict[str, Any], Any]

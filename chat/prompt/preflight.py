@@ -25,7 +25,7 @@ from chat.tools.output_budget import SentToolResult, ToolOutputBudget, as_blocks
 from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 from recall.llm.client import get_client
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from chat.turns.finish import close_turn, save_draft_receipt, save_partial
 from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
 from chat.turns.recovery import abandon_answer
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 from recall.llm.failures import Failure
 
 log = logging.getLogger(__name__)

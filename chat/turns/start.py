@@ -21,8 +21,8 @@ from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from chat.turns.live import AT_ONCE, TURN_REGISTRY, Follower, Frame, RunningTurn
 from chat.turns.recovery import waits_here
 from chat.turns.run import run_turn
+from recall.db.connections import run_in_thread
 from recall.db.prepared import PreparedQuery
-from recall.db.threads import run_in_thread
 
 Accepted = Send | Edit | Retry | Continue | Without
 SLOW_DOWN = ("slow_down", f"{AT_ONCE} answers are being written for you already. Wait for one of them.")

@@ -52,7 +52,7 @@ from chat.turns.run import (
 from memory.documents.profile import ProfileLine, profile_lines
 from memory.models import Boundary
 from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, retrieve
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 from recall.llm.client import get_capabilities
 from recall.llm.tokens import count_tokens
 from recall.observability.stopwatch import Stopwatch

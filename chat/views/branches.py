@@ -20,7 +20,7 @@ from chat.protocol import VERSION, Edit
 from chat.turns import intake
 from chat.turns.intake import TurnRejectedError
 from chat.turns.start import STATUS, accept, typed
-from recall.db.threads import run_in_thread
+from recall.db.connections import run_in_thread
 
 
 @login_required

@@ -20,7 +20,7 @@ from chat.projects import projects
 from chat.projects.undo_tokens import UndoExpiredError
 from memory.documents import uploads
 from memory.documents.tree import NotMovedError
-from recall.form_pages import post_only
+from recall.views import post_only
 
 LIST = "chat/projects.html"
 PAGE = "chat/project.html"

@@ -18,7 +18,7 @@ from chat.models import Role
 from chat.projects import roles
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 from chat.projects.undo_tokens import UndoExpiredError
-from recall.form_pages import post_only
+from recall.views import post_only
 
 PAGE = "chat/roles.html"
 

@@ -22,7 +22,7 @@ from memory.forget_epoch import try_lock_user
 from memory.index.indexer import RESTORED_AT_ONCE, word_restorers
 from memory.models import Episode, Fact, PersonalIndex
 from recall.celery import enqueue_on_commit
-from recall.db.advisory_locks import try_advisory_lock
+from recall.db.postgres import try_advisory_lock
 
 TASK: Final = "memory.tasks.reword"
 REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"

@@ -23,8 +23,7 @@ from psycopg import sql
 
 from memory.embeddings.port import embedder
 from memory.models import Chunk, Episode, Fact, PersonalIndex
-from recall.db.advisory_locks import try_advisory_lock
-from recall.db.gin import FEW_WAITING
+from recall.db.postgres import FEW_WAITING, try_advisory_lock
 
 if TYPE_CHECKING:
     from accounts.models import User

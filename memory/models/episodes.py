@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from memory.models.indexed import ZERO_TO_ONE, Indexed
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
-from recall.db.gin import FEW_WAITING
 from recall.db.ownership import OwnedQuerySet
+from recall.db.postgres import FEW_WAITING
 
 
 class EpisodeQuerySet(OwnedQuerySet):

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from memory.models.indexed import ZERO_TO_ONE, Indexed
 from memory.models.kinds import Kind
-from recall.db.gin import FEW_WAITING
 from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
+from recall.db.postgres import FEW_WAITING
 from recall.environment import setting
 
 GUARANTEED_IMPORTANCE = setting("profile_min_importance", 0.5)

@@ -12,8 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.models.indexed import Indexed
-from recall.db.gin import FEW_WAITING
 from recall.db.ownership import Owned, OwnedManager
+from recall.db.postgres import FEW_WAITING
 
 
 class Chunk(Indexed):

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from memory.consolidation import jobs
 from memory.pages.consolidation import tidied
-from recall.form_pages import post_only
+from recall.views import post_only
 
 PAGE = "settings_memory"
 PART = "tidying"

@@ -25,7 +25,7 @@ from memory.forms import FactForm
 from memory.models import Fact
 from memory.pages.fact import fact_page
 from memory.pages.why import why
-from recall.form_pages import post_only
+from recall.views import post_only
 
 
 @require_safe

@@ -41,7 +41,7 @@ from memory.pages.search import search_page
 from memory.pages.time_travel import build_past_profile, sliders
 from memory.text.fact_lines import without_marks
 from recall.db.notify import publish_event
-from recall.form_pages import post_only
+from recall.views import post_only
 
 MOVED: Final = "memory-moved"
 """In the session: where something stood and where it was moved to, until the next page has offered to undo it."""

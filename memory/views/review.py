@@ -33,7 +33,7 @@ from memory.models import Fact, ReviewAction
 from memory.pages.decisions import decisions
 from memory.pages.policies import LABELS, policies
 from memory.pages.review import DONE, BatchNotice, Row, as_it_stands, left_out, merge_form, progress, queue, told_of
-from recall.form_pages import post_only
+from recall.views import post_only
 
 ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
 """How each page that shows a fact renders it again after a decision."""

@@ -1,11 +1,39 @@
-"""What becomes of the database connection while something slow is waited for? It is given back: the pool is small."""
+"""Pooled database connections: work of the event loop that needs one, and slow work that gives its own back.
+
+Channels gives all consumers of a process one shared thread, where one slow query would hold up every socket. So
+blocking work runs on a few threads of Recall's own, each with a pooled connection.
+"""
 
 from __future__ import annotations
 
-from django.db import connection
+import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import close_old_connections, connection
+
+THREADS = 8
+"""As many as the database connections a process keeps busy; more would only wait for the interpreter."""
+
+_executor = ThreadPoolExecutor(THREADS, thread_name_prefix="recall")
+
+
+async def run_in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run blocking `work` off the event loop; its database connection returns to the pool at the end."""
+    context = contextvars.copy_context()
+
+    def job() -> R:
+        close_old_connections()
+        try:
+            return context.run(work, *args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return await asyncio.get_running_loop().run_in_executor(_executor, job)
 
 
 def release_connection() -> None:
-    """Give it back while a model thinks, or a file is read. A caller's transaction (a test's) keeps its own."""
+    """Return it to the pool while a model thinks or a file is read. Inside a transaction (a test's) it is kept."""
     if not connection.in_atomic_block:
         connection.close()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth import authenticate
 
-from accounts.demo import DEMO_EMAIL, how_to_sign_in
 from accounts.models import User
+from accounts.sign_up import DEMO_EMAIL, how_to_sign_in
 
 pytestmark = pytest.mark.django_db
 

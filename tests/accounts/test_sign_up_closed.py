@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from accounts import sign_up as joining
-from accounts.demo import how_to_sign_in
 from accounts.models import User
+from accounts.sign_up import how_to_sign_in
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from accounts.demo import how_to_sign_in
+from accounts.sign_up import how_to_sign_in
 from recall.process.startup import up
 from recall.process.supervisor import StartupError
 

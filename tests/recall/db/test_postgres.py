@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from recall.db.gin import FEW_WAITING
+from recall.db.postgres import FEW_WAITING
 
 
 @pytest.mark.django_db

@@ -1,0 +1,62 @@
+"""Pages of one answer's receipt: the context panel, its debug output for staff, and the line beside the composer."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID, uuid4
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from budget.models import Receipt
+from budget.pages import live
+from budget.pages.context_panel import panel
+from budget.receipts.debug import VIEWS, build_views
+from chat.models import Conversation, Message
+from chat.turns.comparison import tried_without
+from recall.views import is_htmx, signed_in_user
+
+
+@require_safe
+@login_required
+@never_cache  # it fills while the answer is being written
+def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
+    """What one answer used, what was left out, and what it cost."""
+    user = signed_in_user(request)
+    found = get_object_or_404(
+        Receipt.objects.for_user(user).filter(conversation__deleted_at=None), message_id=message_id
+    )
+    context = {"panel": panel(found), "receipt": found, "nonce": uuid4(), "tried": tried_without(user, message_id)}
+    if is_htmx(request):
+        return render(request, "budget/receipt.html", context)
+    question = Message.objects.not_deleted().for_user(user).filter(children=message_id).first()
+    return render(request, "budget/receipt_page.html", {**context, "question": question})
+
+
+@require_safe
+@login_required
+@never_cache  # it fills while the answer is being written
+def debug(request: HttpRequest, message_id: int) -> HttpResponse:
+    """MEMORY_DEBUG, RAG_DEBUG and SEARCH_DEBUG of the user's own turn; staff only."""
+    receipts = Receipt.objects.for_user(signed_in_user(request)).filter(conversation__deleted_at=None)
+    found = get_object_or_404(receipts.select_related("message"), message_id=message_id)
+    if not request.user.is_staff:
+        raise PermissionDenied
+    views = [(name, json.dumps(view, ensure_ascii=False, indent=2)) for name, view in build_views(found, VIEWS).items()]
+    return render(request, "budget/debug.html", {"views": views})
+
+
+@require_safe
+@login_required
+@never_cache
+def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
+    """The small bar beside the composer: the latest turn of one conversation."""
+    own = Conversation.objects.not_deleted().for_user(signed_in_user(request)).only("user")
+    found = get_object_or_404(own, pk=conversation)
+    latest = Receipt.objects.filter(conversation=found).defer(*live.NOT_SHOWN).order_by("-created_at").first()
+    turn = live.build_turn(latest) if latest is not None else None
+    return render(request, "budget/page.html#line", {"turn": turn})

@@ -1,0 +1,40 @@
+"""PostgreSQL features that the ORM lacks: session advisory locks, ids reserved from a sequence, GIN index options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from django.db import connection, models
+
+FEW_WAITING: Final = 64
+"""A GIN index's pending list, in kB: the least PostgreSQL allows. Every search reads that list; with the usual 4 MB it
+took up to twice as long. Writing takes no longer."""
+
+
+@contextmanager
+def try_advisory_lock(name: str, number: int) -> Iterator[bool]:
+    """Hold the lock of this name and number and yield True, or yield False at once if another process holds it.
+
+    Not inside a transaction. It ends with the block, or with the connection.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s), %s)", [name, number])
+        (is_acquired,) = cursor.fetchone()
+        try:
+            yield is_acquired
+        finally:
+            if is_acquired:
+                cursor.execute("SELECT pg_advisory_unlock(hashtext(%s), %s)", [name, number])
+
+
+def new_ids(model: type[models.Model], count: int) -> list[int]:
+    """Reserve `count` ids from the table's sequence, ascending, so that new rows can refer to one another."""
+    column = model._meta.pk.column
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)",
+            [model._meta.db_table, column, count],
+        )
+        return sorted(number for (number,) in cursor.fetchall())

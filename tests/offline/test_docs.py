@@ -37,7 +37,7 @@ def test_every_key_of_a_scripted_reply_is_described() -> None:
 
 
 def test_what_the_map_names_is_there() -> None:
-    named = re.findall(r"`offline/([\w/]+)\.py`(?:: ((?:`\w+`(?:, )?)+))?", section("Where is what decided"))
+    named = re.findall(r"`offline/([\w/]+)\.py`(?:: ((?:`\w+`(?:, )?)+))?", section("Code"))
     assert len(named) >= 8
     for module_name, attributes in named:
         module = import_module(f"offline.{module_name.replace('/', '.')}")

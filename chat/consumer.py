@@ -30,8 +30,9 @@ from chat.protocol import (
     client_id_of,
     parse,
 )
+from chat.turn import TurnRejectedError
 from chat.turns import temporary
-from chat.turns.intake import NOT_FOUND, TurnRejectedError
+from chat.turns.intake import NOT_FOUND
 from chat.turns.live import TURN_REGISTRY, Frame
 from chat.turns.start import accept
 from chat.turns.stop import publish_stop

@@ -20,9 +20,10 @@ from budget.receipts import forgetting as receipts
 from budget.receipts import profile_snapshots
 from chat.compaction.rewrite import DROPPED, regenerate_summary
 from chat.messages.activity import Step, about, readable
-from chat.messages.branches import BESIDE, KEPT
+from chat.messages.branches import KEPT
 from chat.models import Attachment, Conversation, Message, Segment
 from chat.tools.knowledge import refs_in_result
+from chat.turn import BESIDE, AgentRun
 from memory.documents.artifacts import FOLDER
 from memory.documents.profile import profile_lines
 from memory.documents.tree import fitting_name, join_path
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from accounts.models import User
     from chat.prompt.assemble import AssembledPrompt
     from chat.prompt.inputs import PromptInputs
-    from chat.turns.agent_loop import AgentRun
 
 STOP_FIRST: Final = "An answer is still being written in a conversation that would go. Stop it first, then forget."
 STREAMING: Final = Message.Status.STREAMING

@@ -317,8 +317,7 @@ def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: Use
 
 def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
     from chat.tools import run_tool
-    from chat.turns.agent_loop import ToolUse
-    from chat.turns.intake import AcceptedTurn
+    from chat.turn import AcceptedTurn, ToolUse
 
     conversation = Conversation.objects.create(user=bob)
     message = Message(user=bob, conversation=conversation, seq=1, turn=1, text="Find it", pk=10**9)
@@ -335,8 +334,7 @@ def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
 
 def test_alices_tools_find_her_own(hers: Hers, alice: User) -> None:
     from chat.tools import run_tool
-    from chat.turns.agent_loop import ToolUse
-    from chat.turns.intake import AcceptedTurn
+    from chat.turn import AcceptedTurn, ToolUse
 
     Fact.objects.filter(pk=hers.fact.pk).update(status="active")
     other = Message(user=alice, conversation=hers.conversation, seq=9, turn=9, text="Find it", pk=10**9)

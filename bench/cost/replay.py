@@ -39,8 +39,7 @@ from chat.prompt.inputs import CACHE_LIFETIMES, PromptInputs
 from chat.prompt.preflight import ToolLoop, ensure_fits
 from chat.prompt.user_context import RelationshipStats
 from chat.tools import history_line
-from chat.turns.agent_loop import AgentRun, RoundUsage, ToolUse
-from chat.turns.stream import ModelReply
+from chat.turn import AgentRun, RoundUsage, ToolUse
 from memory.retrieval.recall import MemoryItem, RetrievalResult
 from recall.llm.client import Capabilities
 from recall.llm.tokens import count_tokens
@@ -136,7 +135,7 @@ async def _talk(meter: Meter, sent: Sent) -> list[str]:
         output = output_tokens(sent.exchange.calls[number].thought) + output_tokens(str(call.input))
         billed = _send(meter, sent, request, output)
         usage = RoundUsage(billed.input, billed.cache_read, billed.cache_write_5m, billed.cache_write_1h, output)
-        following = await loop.next_request(request, ModelReply("tool_use", blocks), [call], usage)
+        following = await loop.next_request(request, blocks, [call], usage)
         if following is None:
             break
         request = following

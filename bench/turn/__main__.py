@@ -259,7 +259,7 @@ def finish_turn_untimed(opened: Any, compiled: Any, answer: str) -> None:
     """Close the turn, embed what was said and compact what is due: what the worker does, at once and untimed."""
     from chat.compaction.jobs import run_compaction
     from chat.models import Compaction
-    from chat.turns.agent_loop import AgentRun
+    from chat.turn import AgentRun
     from chat.turns.finish import close_turn
     from memory.index.indexer import embed_pending
 

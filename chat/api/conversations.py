@@ -29,6 +29,7 @@ from chat.messages.rendering import librarian_line
 from chat.pages.compacted_turns import compaction_status
 from chat.projects.project_scope import project_of
 from chat.protocol import OPTION_FIELDS, ConversationOptions
+from chat.turn import TurnRejectedError
 from chat.turns import intake
 from chat.turns.start import STATUS
 from chat.turns.stop import publish_stop
@@ -517,7 +518,7 @@ def follow_branch(request: HttpRequest, conversation: UUID, given: Following) ->
         raise Http404
     try:
         intake.follow_branch(person(request), given.message)
-    except intake.TurnRejectedError as refused:
+    except TurnRejectedError as refused:
         raise ProblemError(STATUS.get(refused.code, 400), refused.sentence) from refused
     return get_own_conversation(request, conversation)
 

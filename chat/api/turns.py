@@ -32,8 +32,8 @@ from chat.api.conversations import Message
 from chat.api.conversations import api_messages as as_told
 from chat.attachments.limits import MOST_A_MESSAGE
 from chat.protocol import OPTION_FIELDS, VERSION, Continue, Edit, Retry, Send, Without
+from chat.turn import TurnRejectedError
 from chat.turns import intake
-from chat.turns.intake import TurnRejectedError
 from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
 from chat.turns.oversized_message import keep_as_document
 from chat.turns.start import STATUS, Accepted, accept

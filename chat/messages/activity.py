@@ -11,12 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from chat.turn import ToolUse
 from recall.text import storable
-
-if TYPE_CHECKING:
-    from chat.turns.agent_loop import ToolUse
 
 NAME_CHARS: Final = 80
 ABOUT_CHARS: Final = 100

@@ -23,6 +23,7 @@ from uuid import UUID
 from django.db.models import F, Func, JSONField, Q, Value
 
 from chat.models import Conversation, Message
+from chat.turn import BESIDE
 from memory.index.indexer import INDEX_TASK
 from memory.librarian import branch_facts
 from memory.models import Chunk, LibrarianRun
@@ -30,8 +31,6 @@ from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
 from recall.db.prepared import PreparedQuery
 
-BESIDE: Final = "beside"
-"""In the event data of an answer that is tried without a memory: id of the answer it stands beside."""
 KEPT: Final = "kept"
 """In the event data of one that was tried, once the conversation was to go on from it: then it is a branch."""
 PASSED_OVER: Final = "passed_over"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chat.models import Message
-from chat.turns import oversized_message
-from chat.turns.agent_loop import MAX_ROUNDS
+from chat.turn import MAX_ROUNDS, MESSAGE_TOO_LONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def outcome(message: Message) -> Outcome:
     error = message.event_data.get("error")
     if error is not None:
         offers = ("continue", "retry") if message.text else ("retry",)
-        offers = ("keep", *offers) if error["code"] == oversized_message.CODE else offers
+        offers = ("keep", *offers) if error["code"] == MESSAGE_TOO_LONG else offers
         return Outcome(error["sentence"], offers, Message.Status(message.status))
     return outcome_for(message.event_data.get("stop_reason") or "end_turn")
 

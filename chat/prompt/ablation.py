@@ -10,66 +10,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import Any, Final
 
 from budget.models import Receipt
 from budget.planning.fit import Cut, Piece
 from budget.planning.plan import Section
 from budget.receipts.profile_snapshots import HOLDS_NO_LONGER, NEW
 from budget.receipts.retention import REMOVED
+from chat.attachments.prompt_blocks import PromptAttachment
+from chat.messages.history import Turn
 from chat.models import Message, Segment
+from chat.prompt.inputs import PromptInputs
+from chat.turn import NO_EXCLUSION, Exclusion
 from memory.models import Chunk, Episode, Fact
 from memory.refs import KINDS, ids_by_kind
 
-if TYPE_CHECKING:
-    from chat.attachments.prompt_blocks import PromptAttachment
-    from chat.messages.history import Turn
-    from chat.prompt.inputs import PromptInputs
-
 RULE: Final = "left out at your request"
-HIDDEN: Final = "[left out]"
-"""Stands for its words in texts that stay: history, summaries, tool results."""
 FEWEST_WORDS: Final = 3
 """A sentence of fewer words (“in Lisbon”) says too little by itself to be known again."""
 MOST_SENTENCES: Final = 200
 LEAVABLE: Final = (*KINDS, "document", "update")
 """Kinds of references that name a memory: what retrieval brings, a line of the profile, one that is new in it."""
 SECTIONS: Final = (Section.MEMORIES, Section.PROFILE)
-
-
-@dataclass(frozen=True, slots=True)
-class Exclusion:
-    """What one answer is to be given without."""
-
-    cuts: tuple[Cut, ...] = ()
-    """The memories that were named, as the first answer was given them, cut by RULE."""
-    carriers: frozenset[str] = frozenset()
-    """References of what tells them too: the fact behind a line, a fact's message, the episodes that tell of it."""
-    words: re.Pattern[str] | None = None
-
-    @property
-    def refs(self) -> frozenset[str]:
-        """All that may not be recalled."""
-        return self.carriers | {cut.piece.ref for cut in self.cuts}
-
-    def says(self, text: str) -> bool:
-        """Whether the text has the words of one of them."""
-        return self.words is not None and self.words.search(text) is not None
-
-    def hidden_in(self, value: Any) -> Any:
-        """The text without those words; also in the texts of lists and objects."""
-        match value:
-            case str() if self.words is not None:
-                return self.words.sub(HIDDEN, value)
-            case dict():
-                return {name: self.hidden_in(one) for name, one in value.items()}
-            case list():
-                return [self.hidden_in(one) for one in value]
-        return value
-
-
-NOTHING: Final = Exclusion()
 
 
 def excludable_items(receipt: Receipt) -> dict[str, dict[str, Any]]:
@@ -86,7 +49,7 @@ def load_exclusion(answer: Message) -> Exclusion:
     refs: list[str] = answer.event_data.get("without", [])
     receipt = Receipt.objects.filter(message_id=answer.event_data.get("beside"), user_id=answer.user_id).first()
     if not refs or receipt is None:
-        return NOTHING
+        return NO_EXCLUSION
     given = excludable_items(receipt)
     cuts = tuple(Cut(_piece(given[ref]), RULE) for ref in refs if ref in given)
     told = [cut.piece.label.removeprefix(NEW) for cut in cuts]
@@ -151,10 +114,10 @@ def _carriers(user_id: int, refs: Sequence[str]) -> Iterator[str]:
 
 def exclude_memories(known: PromptInputs, left: Exclusion) -> PromptInputs:
     """What is known, without it: pure. What was struck is listed on the receipt, by RULE."""
-    if left == NOTHING:
+    if left == NO_EXCLUSION:
         return known
-    gone = [line for line in known.profile if line.ref in left.refs or left.says(line.text)]
-    told = [item for item in known.recollection.kept if item.ref in left.refs or left.says(item.text)]
+    gone = [line for line in known.profile if line.ref in left.refs or left.occurs_in(line.text)]
+    told = [item for item in known.recollection.kept if item.ref in left.refs or left.occurs_in(item.text)]
     kept = tuple(item for item in known.recollection.kept if item not in told)
     cut = tuple(one for one in known.recollection.cut if one.item.ref not in left.refs)
     past = replace(
@@ -165,10 +128,10 @@ def exclude_memories(known: PromptInputs, left: Exclusion) -> PromptInputs:
     return replace(
         known,
         profile=[line for line in known.profile if line not in gone],
-        profile_update=[line for line in known.profile_update if not left.says(line)],
+        profile_update=[line for line in known.profile_update if not left.occurs_in(line)],
         recollection=replace(known.recollection, kept=kept, cut=cut),
         history=past,
-        task=left.hidden_in(known.task),
+        task=left.hide_in(known.task),
         attachments=attachments_without(known.attachments, left),
         excluded=left.cuts,
         struck_lines=[line for line in gone if line.ref not in left.refs],
@@ -186,17 +149,17 @@ def turn_without(turn: Turn, left: Exclusion) -> Turn:
 
 def attachments_without(attached: Iterable[PromptAttachment], left: Exclusion) -> tuple[PromptAttachment, ...]:
     """The same of files and pastes; what an image shows cannot be told."""
-    return tuple(replace(one, text=left.hidden_in(one.text)) for one in attached)
+    return tuple(replace(one, text=left.hide_in(one.text)) for one in attached)
 
 
 def segment_without(segment: Segment, left: Exclusion) -> Segment:
     """The same of a summary."""
     shown = copy(segment)
-    shown.text = left.hidden_in(segment.text)
+    shown.text = left.hide_in(segment.text)
     return shown
 
 
 def _message(message: Message, left: Exclusion) -> Message:
     shown = copy(message)
-    shown.text, shown.event_data = left.hidden_in(message.text), left.hidden_in(message.event_data)
+    shown.text, shown.event_data = left.hide_in(message.text), left.hide_in(message.event_data)
     return shown

@@ -24,15 +24,14 @@ from budget.planning.plan import ResolvedPlan, Section
 from chat.attachments.prompt_blocks import PromptAttachment
 from chat.messages.history import Turn
 from chat.models import Segment
-from chat.prompt.ablation import RULE
+from chat.prompt.ablation import RULE, exclude_memories
 from chat.prompt.inputs import PromptInputs, load_prompt_inputs
 from chat.prompt.request import FRAME, PromptContents, RecalledMemory, RequestOptions, build_request, digest
 from chat.prompt.system_prompt import SYSTEM_PROMPT
 from chat.prompt.user_context import render_clock
 from chat.tools import TOOLS
 from chat.tools.search_providers import offer
-from chat.turns import oversized_message
-from chat.turns.intake import AcceptedTurn, TurnRejectedError
+from chat.turn import MESSAGE_TOO_LONG, AcceptedTurn, TurnRejectedError
 from memory.ports.source import get_source
 from memory.retrieval.recall import CutItem, MemoryItem
 from recall.llm.tokens import count_tokens
@@ -103,7 +102,7 @@ def assemble_prompt(opened: AcceptedTurn) -> AssembledPrompt:
         Refused: the message is too long for the plan.
     """
     began = time.perf_counter()
-    return assemble_from_inputs(load_prompt_inputs(opened), began)
+    return assemble_from_inputs(exclude_memories(load_prompt_inputs(opened), opened.exclusion), began)
 
 
 def assemble_from_inputs(known: PromptInputs, began: float, plan: ResolvedPlan | None = None) -> AssembledPrompt:
@@ -158,9 +157,7 @@ def _refused(known: PromptInputs, sentence: str, found: OversizedMessage | None)
         return TurnRejectedError(
             "too_long", IMAGES_TOO_LONG.format(tokens=seen, room=max(0, found.room), plan=known.plan.name)
         )
-    return TurnRejectedError(
-        oversized_message.CODE if found is not None and found.can_be_kept else "too_long", sentence
-    )
+    return TurnRejectedError(MESSAGE_TOO_LONG if found is not None and found.can_be_kept else "too_long", sentence)
 
 
 def _with_folded(cut: TurnRange | None, segments: Sequence[Segment]) -> TurnRange | None:

@@ -24,15 +24,12 @@ from budget.planning.plan import ResolvedPlan, Section
 from budget.planning.user_plan import plan_for
 from budget.receipts import profile_snapshots
 from chat.attachments.prompt_blocks import PromptAttachment
-from chat.messages.branches import BESIDE
 from chat.messages.history import ConversationHistory, Turn, load_history, with_attachments
 from chat.models import Conversation, Message, Project, Role, Segment
 from chat.projects.project_scope import only_scope, project_of
-from chat.prompt import task_state
-from chat.prompt.ablation import exclude_memories
 from chat.prompt.user_context import RelationshipStats, load_relationship
-from chat.tools import Definition
-from chat.turns.intake import AcceptedTurn
+from chat.tools import Definition, task_state
+from chat.turn import BESIDE, AcceptedTurn
 from memory.documents.profile import FOLDER, ProfileLine, profile_lines
 from memory.forget_epoch import forget_epoch, lock_forget_epoch
 from memory.models import Boundary, Fact
@@ -140,7 +137,7 @@ def load_prompt_inputs(opened: AcceptedTurn) -> PromptInputs:
     told = _already_in_prompt(opened, before, already_cut, told_by_profile(lines, plan, ratios))
     recollection = _recalled(opened, before, segments, told, now)
     timed.lap("retrieve")
-    known = PromptInputs(
+    return PromptInputs(
         now=now,
         user=user,
         model=model,
@@ -168,7 +165,6 @@ def load_prompt_inputs(opened: AcceptedTurn) -> PromptInputs:
         timings=timed.laps,
         epoch=began,
     )
-    return exclude_memories(known, opened.exclusion)
 
 
 def _already_cut(opened: AcceptedTurn) -> TurnRange | None:

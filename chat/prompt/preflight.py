@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import httpx2
 from django.core.exceptions import ValidationError
@@ -22,15 +22,11 @@ from budget.planning.plan import Section
 from budget.planning.preflight import PreflightResult, Verdict, check_counted, check_estimate, margin_of
 from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
 from chat.tools.output_budget import SentToolResult, ToolOutputBudget, as_blocks
-from chat.turns.intake import AcceptedTurn, TurnRejectedError
+from chat.turn import AcceptedTurn, AgentRun, RoundUsage, ToolUse, TurnRejectedError
 from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
 from recall.db.connections import run_in_thread
 from recall.llm.client import get_client
-
-if TYPE_CHECKING:
-    from chat.turns.agent_loop import AgentRun, RoundUsage, ToolUse
-    from chat.turns.stream import ModelReply
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +43,7 @@ TOO_NEAR: Final = (
 )
 
 Request = dict[str, Any]
+Block = dict[str, Any]
 Keep = Callable[["ToolUse"], Awaitable[str]]
 """Keeps a tool's whole result and says where."""
 
@@ -104,7 +101,7 @@ class ToolLoop:
         self.answered.expected_input_tokens = self.compiled.fitted.tokens
 
     async def next_request(
-        self, request: Request, reply: ModelReply, calls: Sequence[ToolUse], usage: RoundUsage
+        self, request: Request, blocks: Sequence[Block], calls: Sequence[ToolUse], usage: RoundUsage
     ) -> Request | None:
         """The request that goes on from these results; None: there is no room for it."""
         said = usage.output
@@ -119,7 +116,7 @@ class ToolLoop:
         await self._shorten(arrived, spare)
         self.room.shown += arrived
         for _ in range(ATTEMPTS):
-            request_now = _with_results(request, reply, arrived, self.room.shown, cached=self.compiled.cached)
+            request_now = _with_results(request, blocks, arrived, self.room.shown, cached=self.compiled.cached)
             expected = before - held + self.room.tokens
             checked = await _checked(request_now, expected, unsure, self.compiled)
             if checked.verdict is Verdict.SEND:
@@ -161,7 +158,7 @@ async def _count(request: Request) -> int | None:
 
 def _with_results(
     request: Request,
-    reply: ModelReply,
+    blocks: Sequence[Block],
     arrived: Sequence[SentToolResult],
     shown: Sequence[SentToolResult],
     *,
@@ -177,7 +174,7 @@ def _with_results(
         results[-1]["cache_control"] = {"type": "ephemeral", "ttl": "5m"}
     texts = iter([one.text for one in shown])  # in order, not by id: a small server may give each round the same ids
     before = _with_one_mark([_as_it_stands_now(message, texts) for message in request["messages"]])
-    said = {"role": "assistant", "content": reply.blocks}
+    said = {"role": "assistant", "content": list(blocks)}
     return {**request, "messages": [*before, said, {"role": "user", "content": results}]}
 
 

@@ -24,8 +24,9 @@ from chat.attachments.prompt_blocks import PromptAttachment, load, marked
 from chat.messages.history import Turn, finished_turns, tool_lines
 from chat.models import Message, Project, Role, Segment
 from chat.prompt import system_prompt
-from chat.prompt.ablation import NOTHING, Exclusion, attachments_without, load_exclusion, segment_without, turn_without
+from chat.prompt.ablation import attachments_without, load_exclusion, segment_without, turn_without
 from chat.prompt.request import FRAME, PLACEHOLDER, PromptContents, RequestOptions, build_request, digest
+from chat.turn import NO_EXCLUSION, Exclusion
 from memory.models import Boundary
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class _Rows:
 
     receipt: Receipt
     changes: list[str] = field(default_factory=list)
-    left_out: Exclusion = NOTHING
+    left_out: Exclusion = NO_EXCLUSION
 
     def checked(self, text: str | None, expected: str, what: str) -> str:
         """`text`, with a note where it is gone, forgotten, or not the one that was sent."""

@@ -17,8 +17,7 @@ from chat.tools import knowledge, remember, task
 from chat.tools import web_search as web
 from chat.tools.calls import ToolInputError, ToolResult
 from chat.tools.search_providers import SERVER_TOOL
-from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import AcceptedTurn
+from chat.turn import AcceptedTurn, ToolUse
 from recall.llm.client import Capabilities
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -89,7 +88,7 @@ def _answer(opened: AcceptedTurn, call: ToolUse) -> str:
     except (ToolInputError, ValidationError) as error:
         call.result, call.is_error = "; ".join(getattr(error, "messages", [str(error)])), True
         return ""
-    answer = opened.exclusion.hidden_in(answer)
+    answer = opened.exclusion.hide_in(answer)
     call.result = json.dumps(answer, ensure_ascii=False, sort_keys=True)
     return str(answer.get("kept_at", ""))
 

@@ -13,7 +13,7 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from chat.projects.project_scope import may_read, only_scope
 from chat.tools.calls import ToolInputError, ToolResult, get_int, get_text
-from chat.turns.intake import AcceptedTurn
+from chat.turn import AcceptedTurn
 from memory.models import Document
 from memory.models.paths import encode
 from memory.refs import ids_by_kind

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from budget.counting.cached_prefix import sum_counts
 from budget.counting.estimate import MESSAGE_FRAME, TextClass, by_class, estimate
@@ -18,10 +18,8 @@ from budget.planning.fit import PRUNING_ORDER, Cut, FitResult, Piece
 from budget.planning.plan import Section
 from budget.planning.preflight import allocate_results
 from chat.tools.snippets import render_snippets
+from chat.turn import ToolUse
 from recall.llm.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from chat.turns.agent_loop import ToolUse
 
 NOTE: Final = "\n[Shortened: the first {shown:,} of {whole:,} characters.{where}]"
 SUMMARISED: Final = "\n[Summarised: the beginning of each result.{where}]"

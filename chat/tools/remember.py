@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from chat.ingest.source import utterance
 from chat.tools.calls import ToolResult, get_text
-from chat.turns.intake import AcceptedTurn
+from chat.turn import AcceptedTurn
 from memory.librarian.echo import mark_echoes
 from memory.librarian.remember import propose
 from memory.ports.source import get_source

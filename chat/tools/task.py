@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from chat.prompt.task_state import MOST_STEPS, TaskRefused, save_task, validate_task
+from chat.compaction.jobs import request_compaction
 from chat.tools.calls import ToolInputError, ToolResult
-from chat.turns.intake import AcceptedTurn
+from chat.tools.task_state import MOST_STEPS, TaskRefused, save_task, validate_task
+from chat.turn import AcceptedTurn
 from memory.forget_epoch import forgotten_since, lock_user
 
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
@@ -56,15 +57,9 @@ def update_task(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     if not task["done"]:
         return {"outcome": NOTED.format(steps=f", with {_steps(open_steps)} open" if open_steps else "")}
     if not told_before:  # told twice, a task is folded once
-        _ask_for_compaction(opened)
+        request_compaction(opened.conversation, "task_done")
     return {"outcome": DONE.format(left=f", with {_steps(open_steps)} left open" if open_steps else "")}
 
 
 def _steps(number: int) -> str:
     return "1 step" if number == 1 else f"{number} steps"
-
-
-def _ask_for_compaction(opened: AcceptedTurn) -> None:
-    from chat.compaction.jobs import request_compaction  # late: compaction renders history, which knows of tools
-
-    request_compaction(opened.conversation, "task_done")

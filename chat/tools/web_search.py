@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from chat.tools.calls import ToolInputError, ToolResult, get_text
 from chat.tools.search_providers import MOST_HITS, QUERY_CHARS, URL_CHARS, Hit, SearchFailed, chosen
-from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import AcceptedTurn
+from chat.turn import AcceptedTurn, ToolUse
 from memory.documents.artifacts import store_artifact
 from memory.documents.revisions import PathTakenError
 from recall.text import storable

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from budget.planning.fit import Cut, Piece
 from chat.messages.activity import OTHER, TOLD, step_of
 from chat.tools.search_providers import SEARCHES_A_TURN
+from chat.turn import MAX_ROUNDS, AgentRun, RoundUsage, ToolUse
 from chat.turns.live import RunningTurn
 from chat.turns.stream import ModelReply
 from recall.llm.client import get_client
@@ -21,8 +20,6 @@ from recall.llm.failures import Failure, backoff_seconds, classify
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageDeltaUsage, Usage
 
-MAX_ROUNDS = 8
-"""Tool rounds a turn may take (DESIGN §4); the request after the last one may not call a tool."""
 CALLS_OF_ANY_TOOL = 32
 CALLS_A_TURN = {"remember": 3, "web_search": SEARCHES_A_TURN}
 """Calls of one tool in one turn; beyond, the model is told so. Proposals cost a person's time, so they are few."""
@@ -37,69 +34,20 @@ Request = dict[str, Any]
 """The keyword arguments of `client.messages.create`, but for `stream`."""
 
 
-@dataclass(slots=True)
-class RoundUsage:
-    """The provider's figures for one request, in tokens; `final` is False when its last word never came."""
-
-    input: int = 0
-    cache_read: int = 0
-    cache_write_5m: int = 0
-    cache_write_1h: int = 0
-    output: int = 0
-    final: bool = False
-    predicted: int = 0
-    """Input tokens that Recall expected."""
-
-    @property
-    def total_input(self) -> int:
-        """All input tokens, cached or not."""
-        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
-
-
-@dataclass(slots=True)
-class ToolUse:
-    """One tool call and its result, as they are stored."""
-
-    id: str
-    name: str
-    input: dict[str, Any]
-    result: str = ""
-    is_error: bool = False
-    kept_at: str = ""
-    """Path of the document that holds the whole result, if there is one."""
-
-
+Block = dict[str, Any]
 ToolRunner = Callable[[ToolUse], Awaitable[None]]
 """Fills in a tool use's result."""
-BuildNextRequest = Callable[[Request, ModelReply, Sequence[ToolUse], RoundUsage], Awaitable[Request | None]]
-"""The request that carries these results; None: there is no room for it in the plan."""
-
-
-@dataclass(slots=True)
-class AgentRun:
-    """What came of it so far; filled as it arrives, so that a stopped turn keeps all there was."""
-
-    rounds: list[RoundUsage] = field(default_factory=list)
-    tools: list[ToolUse] = field(default_factory=list)
-    stop_reason: str = ""
-    failure: Failure | None = None
-    expected_input_tokens: int = 0
-    """Input tokens that the next request is expected to have."""
-    task: Sequence[Piece | Cut] = ()
-    """What the tool rounds added to the prompt, and what was cut of it."""
-    asked_at: float = 0.0
-    """`time.monotonic()` of the first request."""
-    first_token: float | None = None
-    """Milliseconds from the first request to the first text."""
-    thought: float | None = None
-    """Seconds the model was seen thinking; None: it was not."""
+BuildNextRequest = Callable[
+    [Request, Sequence[dict[str, Any]], Sequence[ToolUse], RoundUsage], Awaitable[Request | None]
+]
+"""The request that carries the model's blocks and these results; None: there is no room for it in the plan."""
 
 
 async def run_agent_loop(
     turn: RunningTurn, request: Request, answered: AgentRun, use_tool: ToolRunner, go_on: BuildNextRequest
 ) -> None:
     """Talk with the model until it has answered; the text goes to `turn`, the rest into `answered`."""
-    answered.asked_at = time.monotonic()
+    answered.requested_at = time.monotonic()
     for number in range(MAX_ROUNDS + 1):
         if number == MAX_ROUNDS:
             request = {**request, "tool_choice": {"type": "none"}}
@@ -109,7 +57,7 @@ async def run_agent_loop(
         if reply is None or reply.stop_reason != "tool_use":
             return
         calls = await _use_tools(turn, reply, answered, use_tool)
-        following = await go_on(request, reply, calls, answered.rounds[-1])
+        following = await go_on(request, reply.blocks, calls, answered.rounds[-1])
         if following is None:
             answered.failure = NO_ROOM
             return
@@ -156,7 +104,7 @@ async def _stream(turn: RunningTurn, request: Request, answered: AgentRun) -> Mo
             text = reply.apply_event(event)
             if text:
                 if answered.first_token is None:
-                    answered.first_token = (time.monotonic() - answered.asked_at) * 1000
+                    answered.first_token = (time.monotonic() - answered.requested_at) * 1000
                 turn.write(text)
             elif event.type == "message_start":
                 _book(usage, event.message.usage)

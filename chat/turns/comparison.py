@@ -14,9 +14,9 @@ from budget.models import Receipt
 from budget.pages.context_panel import dollars
 from budget.planning.plan import Section
 from chat.attachments.view import attached_to
-from chat.messages.branches import BESIDE
 from chat.messages.rendering import MessageView, build_message_view
 from chat.models import Conversation, Message
+from chat.turn import BESIDE
 from chat.turns.live import TURN_REGISTRY
 
 GONE: Final = "a memory that is not there any more"

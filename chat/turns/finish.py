@@ -28,19 +28,17 @@ from chat.conversations import titles
 from chat.forgetting import erase_answer, erase_receipt, still_stands
 from chat.ingest.source import is_said, utterance
 from chat.messages.activity import serialize_steps
-from chat.messages.branches import BESIDE
 from chat.messages.history import finished_turns
 from chat.messages.outcomes import outcome_for
 from chat.messages.rendering import message_html
 from chat.models import Conversation, Message
 from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.replay import ingredients
-from chat.prompt.task_state import save_task
 from chat.tools import history_line
 from chat.tools.knowledge import reference, refs_in_result
 from chat.tools.output_budget import with_task
-from chat.turns.agent_loop import AgentRun, ToolUse
-from chat.turns.intake import AcceptedTurn
+from chat.tools.task_state import save_task
+from chat.turn import BESIDE, AcceptedTurn, AgentRun, ToolUse
 from chat.turns.live import Frame
 from chat.turns.metrics import report_turn
 from memory.forget_epoch import lock_forget_epoch

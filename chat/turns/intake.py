@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
@@ -18,10 +18,11 @@ from chat.attachments import drafts
 from chat.conversations import options
 from chat.conversations.model_choice import ModelNotOfferedError
 from chat.conversations.titles import first_words
-from chat.messages.branches import BESIDE, KEPT, Links, is_typed, links_of, newest_below, switch_branch, told_elsewhere
+from chat.messages.branches import KEPT, Links, is_typed, links_of, newest_below, switch_branch, told_elsewhere
 from chat.models import Attachment, Conversation, Message
-from chat.prompt.ablation import NOTHING, Exclusion, excludable_items, load_exclusion
+from chat.prompt.ablation import excludable_items, load_exclusion
 from chat.protocol import NO_OPTIONS, ConversationOptions
+from chat.turn import BESIDE, AcceptedTurn, TurnRejectedError
 from chat.turns.live import UNSTORED
 from chat.turns.recovery import mark_if_abandoned
 from recall.db.notify import PROCESS_KEY, publish_event
@@ -30,14 +31,6 @@ from recall.llm.tokens import count_tokens
 from recall.text import storable
 
 CONTINUE_TEXT = "Please continue exactly where you stopped."
-
-
-class TurnRejectedError(Exception):
-    """A message that was not accepted; nothing was saved. `code` is one of docs/protocol.md."""
-
-    def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code, self.sentence = code, sentence
 
 
 NOT_FOUND = ("not_found", "There is no such conversation or message of yours.")
@@ -61,26 +54,6 @@ _WRITING: Final = PreparedQuery(
     ),
     conversation=UUID,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedTurn:
-    """A turn that has begun: the committed question and the answer to be written."""
-
-    conversation: Conversation
-    question: Message
-    answer: Message
-    created: bool
-    """The conversation is new."""
-    is_duplicate: bool
-    """This very message had been accepted before; nothing was done again."""
-    exclusion: Exclusion = NOTHING
-    """What the answer is to do without; then it stands beside the one that is followed."""
-
-    @property
-    def is_trial(self) -> bool:
-        """Whether the answer is only tried: it is no part of the conversation until the person keeps it."""
-        return BESIDE in self.answer.event_data
 
 
 def validate_text(text: str, *, may_be_empty: bool = False) -> str:

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from budget.planning.fit import QUESTION_TOKENS
 from chat.models import Attachment, Message
+from chat.turn import MESSAGE_TOO_LONG
 from memory.documents import revisions, tree
 from memory.forget_epoch import lock_user
 from memory.models import Document, Revision
@@ -21,8 +22,6 @@ from recall.redaction import FORGOTTEN
 if TYPE_CHECKING:
     from accounts.models import User
 
-CODE: Final = "message_too_long"
-"""Code of the failure that may be mended so."""
 FOLDER: Final = "/reference"
 NAME_WORDS: Final = 6
 """So many of the text's first words name the document: enough to know it again in the tree."""
@@ -33,7 +32,7 @@ def keep_as_document(answer: Message) -> Document | None:
 
     Asking twice gives the same.
     """
-    if answer.event_data.get("error", {}).get("code") != CODE:
+    if answer.event_data.get("error", {}).get("code") != MESSAGE_TOO_LONG:
         return None
     with transaction.atomic():
         lock_user(answer.user_id)  # what is read now is not forgotten before it is kept

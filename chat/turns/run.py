@@ -21,9 +21,9 @@ from chat.messages.outcomes import CRASHED, STOPPED
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.prompt.preflight import Keep, ToolLoop, ensure_fits, keep_result
 from chat.tools import run_tool
-from chat.turns.agent_loop import AgentRun, ToolRunner, ToolUse, run_agent_loop
+from chat.turn import AcceptedTurn, AgentRun, ToolUse, TurnRejectedError
+from chat.turns.agent_loop import ToolRunner, run_agent_loop
 from chat.turns.finish import close_turn, save_draft_receipt, save_partial
-from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from chat.turns.live import TURN_REGISTRY, Frame, RunningTurn
 from chat.turns.recovery import abandon_answer
 from recall.db.connections import run_in_thread

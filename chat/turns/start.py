@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from accounts.models import User
 from chat.messages.rendering import messages_html
 from chat.protocol import OPTION_FIELDS, VERSION, Continue, Edit, Retry, Send, Without
+from chat.turn import AcceptedTurn, TurnRejectedError
 from chat.turns import intake
-from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from chat.turns.live import AT_ONCE, TURN_REGISTRY, Follower, Frame, RunningTurn
 from chat.turns.recovery import waits_here
 from chat.turns.run import run_turn

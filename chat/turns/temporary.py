@@ -35,9 +35,9 @@ from chat.prompt.inputs import CONTEXT_TURNS, PromptInputs, add_opening_memory, 
 from chat.prompt.user_context import RelationshipStats, load_relationship
 from chat.protocol import Temporary
 from chat.tools import Definition, knowledge, run_tool
-from chat.turns.agent_loop import ToolUse
+from chat.turn import AcceptedTurn, ToolUse, TurnRejectedError
 from chat.turns.finish import draft, ended, ending
-from chat.turns.intake import BUSY, CONTINUE_TEXT, AcceptedTurn, TurnRejectedError, validate_text
+from chat.turns.intake import BUSY, CONTINUE_TEXT, validate_text
 from chat.turns.live import TURN_REGISTRY, UNSTORED, Follower, Frame, RunningTurn
 from chat.turns.run import (
     OUTAGES,

@@ -17,8 +17,8 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from chat.pages.message_window import around, shown_in
 from chat.protocol import VERSION, Edit
+from chat.turn import TurnRejectedError
 from chat.turns import intake
-from chat.turns.intake import TurnRejectedError
 from chat.turns.start import STATUS, accept, typed
 from recall.db.connections import run_in_thread
 

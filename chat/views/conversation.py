@@ -22,12 +22,13 @@ from chat.attachments.view import attached_to
 from chat.compaction import jobs
 from chat.conversations.provenance import answers_until, day_of
 from chat.ingest import librarian_triggers
-from chat.messages.branches import BESIDE, IS_BRANCH, KEPT
+from chat.messages.branches import IS_BRANCH, KEPT
 from chat.messages.rendering import build_message_view, librarian_line
 from chat.models import Conversation, Message
 from chat.pages import message_window
 from chat.pages.compacted_turns import compaction_status
 from chat.pages.message_window import shown_in
+from chat.turn import BESIDE, TurnRejectedError
 from chat.turns import intake
 from chat.turns.comparison import comparison
 from chat.turns.oversized_message import keep_as_document
@@ -214,7 +215,7 @@ def keep(request: HttpRequest, pk: int) -> HttpResponse:
     """Go on from this answer instead of the other one to the same question."""
     try:
         intake.choose_answer(_user(request), pk)
-    except intake.TurnRejectedError as refused:
+    except TurnRejectedError as refused:
         if refused.code == "not_found":
             raise Http404 from None
         messages.warning(request, refused.sentence)

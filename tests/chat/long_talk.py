@@ -10,7 +10,8 @@ from chat.compaction import jobs
 from chat.messages.history import load_history
 from chat.models import Conversation, Message
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
-from chat.turns.intake import AcceptedTurn, accept_message
+from chat.turn import AcceptedTurn
+from chat.turns.intake import accept_message
 from memory.index.indexer import index_conversation
 from recall.llm.tokens import count_tokens
 

@@ -14,8 +14,8 @@ from django.urls import reverse
 from PIL import Image
 
 from chat.models import Attachment, Message
+from chat.turn import AcceptedTurn
 from chat.turns import intake
-from chat.turns.intake import AcceptedTurn
 
 CONTRACT = "# Lease\n\nMy sister Hildegard lives in Tromsø. The rent is 940 euros."
 

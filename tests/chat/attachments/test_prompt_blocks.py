@@ -21,7 +21,7 @@ from chat.prompt import inputs
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.prompt.replay import ingredients, rebuild
 from chat.prompt.request import build_request, digest
-from chat.turns.intake import AcceptedTurn, TurnRejectedError
+from chat.turn import MESSAGE_TOO_LONG, AcceptedTurn, TurnRejectedError
 from offline.protocol.validation import check_message
 from recall.llm.client import Capabilities
 from tests.chat.attachments.samples import CONTRACT, answered, draft, image_draft, picture, send
@@ -194,11 +194,11 @@ def test_a_file_that_is_too_long_is_refused_and_may_be_kept_as_a_document(alice:
     opened = send(alice, "What does it say?", draft(alice, "book.md", "All work and no play. " * 12_000))
     with pytest.raises(TurnRejectedError) as refused:
         compiled(opened)
-    assert refused.value.code == oversized_message.CODE
+    assert refused.value.code == MESSAGE_TOO_LONG
     assert "keep it as a document" in refused.value.sentence
 
     answer = answered(opened, "")
-    answer.event_data = {"error": {"code": oversized_message.CODE}}
+    answer.event_data = {"error": {"code": MESSAGE_TOO_LONG}}
     kept = oversized_message.keep_as_document(answer)
     assert kept is not None
     assert kept == oversized_message.keep_as_document(answer)
@@ -216,7 +216,7 @@ def test_a_message_that_was_forgotten_meanwhile_becomes_no_document(alice: Any) 
 
     opened = send(alice, "All work and no play. " * 12_000)
     answer = answered(opened, "")
-    answer.event_data = {"error": {"code": oversized_message.CODE}}
+    answer.event_data = {"error": {"code": MESSAGE_TOO_LONG}}
     assert answer.parent is not None
     assert answer.parent.text != FORGOTTEN, "the page read it before"
     Message.objects.filter(pk=answer.parent.pk).update(text=FORGOTTEN)

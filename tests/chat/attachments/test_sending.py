@@ -14,8 +14,8 @@ from chat.attachments.limits import MOST_A_MESSAGE
 from chat.messages.rendering import message_html
 from chat.models import Attachment, Conversation, Message
 from chat.protocol import BadFrame, Send, parse
+from chat.turn import TurnRejectedError
 from chat.turns import intake
-from chat.turns.intake import TurnRejectedError
 from tests.chat.attachments.samples import answered, draft, image_draft, send
 
 pytestmark = pytest.mark.django_db

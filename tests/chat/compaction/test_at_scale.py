@@ -24,8 +24,8 @@ from chat.prompt import inputs
 from chat.prompt.assemble import assemble_prompt
 from chat.prompt.request import FRAME, PLACEHOLDER, SUMMARY_NOTE
 from chat.tools import run_tool
-from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import AcceptedTurn, accept_message
+from chat.turn import AcceptedTurn, ToolUse
+from chat.turns.intake import accept_message
 from memory.index.indexer import embed_pending, index_conversation
 from memory.retrieval.recall import RetrievalResult
 from tests.chat.long_talk import Exchange, answered, ask, begin, fold, go_on

@@ -13,7 +13,7 @@ from chat.compaction.window import KEPT_TURNS
 from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
 from chat.tools import run_tool
-from chat.turns.agent_loop import ToolUse
+from chat.turn import ToolUse
 from memory.index.indexer import embed_pending, index_conversation
 from memory.librarian.run import run_extraction
 from memory.models import Fact, LibrarianRun

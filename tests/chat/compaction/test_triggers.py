@@ -26,8 +26,8 @@ from chat.compaction.window import (
 )
 from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
+from chat.turn import AgentRun
 from chat.turns import finish
-from chat.turns.agent_loop import AgentRun
 from memory.index.indexer import embed_pending
 from recall.llm.client import configured_capabilities
 from tests.chat.conftest import Provider, Tabs

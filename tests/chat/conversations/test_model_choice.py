@@ -29,7 +29,8 @@ from chat.conversations.options import WRITES_CACHE_ANEW
 from chat.models import Conversation
 from chat.prompt.assemble import assemble_prompt
 from chat.protocol import ConversationOptions, Send, parse
-from chat.turns.intake import TurnRejectedError, accept_message
+from chat.turn import TurnRejectedError
+from chat.turns.intake import accept_message
 from offline.protocol.models import MODELS
 from recall.llm.client import Capabilities
 from tests.chat.long_talk import ask, begin, numbered

@@ -22,6 +22,7 @@ from chat.ingest import librarian_triggers
 from chat.ingest.conversation_digest import retold
 from chat.models import Compaction, Conversation, Message
 from chat.prompt.user_context import load_relationship
+from chat.turn import TurnRejectedError
 from chat.turns import intake
 from memory.documents import revisions
 from memory.index.indexer import index_conversation, index_segment
@@ -150,10 +151,10 @@ def test_it_is_no_session_the_model_is_told_of(alice: Any, conversation: Convers
 
 def test_nothing_can_be_said_in_it(alice: Any, conversation: Conversation) -> None:
     delete(conversation)
-    with pytest.raises(intake.TurnRejectedError) as refused:
+    with pytest.raises(TurnRejectedError) as refused:
         intake.accept_message(alice, uuid4(), conversation.pk, "Hello?")
     assert refused.value.code == "not_found"
-    with pytest.raises(intake.TurnRejectedError):
+    with pytest.raises(TurnRejectedError):
         intake.accept_retry(alice, uuid4(), conversation.active_leaf_id or 0)
 
 

@@ -18,8 +18,8 @@ from chat.messages.branches import PASSED_OVER, Link, newest_below, path_to, pla
 from chat.messages.history import active_path
 from chat.models import Attachment, Conversation, Message
 from chat.prompt.inputs import load_prompt_inputs
+from chat.turn import AcceptedTurn, TurnRejectedError
 from chat.turns import intake
-from chat.turns.intake import AcceptedTurn, TurnRejectedError
 from memory.index.indexer import index_conversation
 from memory.models import Chunk, Fact, LibrarianRun
 from tests.chat.conftest import Tabs, settled

@@ -17,7 +17,8 @@ from chat.models import Conversation, Project
 from chat.projects import projects, roles
 from chat.projects.undo_tokens import UndoExpiredError
 from chat.protocol import ConversationOptions
-from chat.turns.intake import TurnRejectedError, accept_message
+from chat.turn import TurnRejectedError
+from chat.turns.intake import accept_message
 from memory.documents import revisions, tree
 from memory.forgetting.execute import forget
 from memory.forgetting.targets import Target

@@ -19,8 +19,8 @@ from chat.models import Conversation, Message, Project
 from chat.projects import projects
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.tools import run_tool
-from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import AcceptedTurn, accept_message
+from chat.turn import AcceptedTurn, ToolUse
+from chat.turns.intake import accept_message
 from memory.models import Boundary, Document, Episode, Fact
 from memory.retrieval.conversation_start import find_opening_memory
 from memory.retrieval.query import parse_question

@@ -21,12 +21,12 @@ from budget.models import ProfileSnapshot, Receipt
 from chat.messages.history import ConversationHistory, Turn
 from chat.models import Conversation, Message
 from chat.prompt import ablation
-from chat.prompt.ablation import HIDDEN, RULE, Exclusion, exclude_memories, pattern
+from chat.prompt.ablation import RULE, exclude_memories, pattern
 from chat.prompt.assemble import assemble_from_inputs
 from chat.prompt.inputs import PromptInputs, load_prompt_inputs
 from chat.prompt.replay import replay
+from chat.turn import HIDDEN, NO_EXCLUSION, AcceptedTurn, Exclusion
 from chat.turns import intake
-from chat.turns.intake import AcceptedTurn
 from chat.turns.live import TURN_REGISTRY
 from memory.index.indexer import INDEX_TASK, embed_pending
 from memory.models import Chunk, Fact, LibrarianRun
@@ -185,14 +185,14 @@ def _said(words: Sequence[str], between: str, shout: bool) -> str:
 def test_its_words_are_found_whatever_stands_between_them(words: list[str], between: str, shout: bool) -> None:
     left = Exclusion(words=pattern([" ".join(words)]))
     text = _said(words, between, shout and "Straße" not in words)  # capitals have no ß: STRASSE is another word
-    assert left.says(text)
-    assert not left.says(left.hidden_in(text))
-    assert left.hidden_in({"deep": [text, 3]}) == {"deep": [left.hidden_in(text), 3]}
+    assert left.occurs_in(text)
+    assert not left.occurs_in(left.hide_in(text))
+    assert left.hide_in({"deep": [text, 3]}) == {"deep": [left.hide_in(text), 3]}
 
 
 def test_a_few_words_by_themselves_hide_nothing() -> None:
     assert pattern(["In Lisbon.", ""]) is None
-    assert Exclusion().hidden_in("In Lisbon.") == "In Lisbon."
+    assert Exclusion().hide_in("In Lisbon.") == "In Lisbon."
 
 
 @hypothesis.settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # it only reads what is known
@@ -442,5 +442,5 @@ async def test_the_api_does_the_same(alice: Any, tabs: Tabs, provider: Provider,
 def test_an_ordinary_answer_does_without_nothing(alice: Any) -> None:
     opened: AcceptedTurn = intake.accept_message(alice, uuid4(), None, "Good morning")
     assert not opened.is_trial
-    assert opened.exclusion == ablation.NOTHING
-    assert ablation.load_exclusion(opened.answer) == ablation.NOTHING
+    assert opened.exclusion == NO_EXCLUSION
+    assert ablation.load_exclusion(opened.answer) == NO_EXCLUSION

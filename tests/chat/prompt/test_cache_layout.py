@@ -25,8 +25,7 @@ from chat.prompt import inputs
 from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.preflight import ToolLoop
 from chat.prompt.request import HOUR_EVERY, HOUR_EVERY_AT_ONE_GO, HOUR_FROM, PAUSES_AMONG
-from chat.turns.agent_loop import AgentRun, RoundUsage, ToolUse
-from chat.turns.stream import ModelReply
+from chat.turn import AgentRun, RoundUsage, ToolUse
 from memory.facts import review
 from memory.models import Boundary, Fact
 from offline.protocol.cache import InputUsage, PromptCache
@@ -400,9 +399,7 @@ def tool_rounds(compiled: AssembledPrompt, rounds: int) -> list[Request]:
             call = ToolUse(f"toolu_{number}", "search_knowledge", {"query": f"q{number}"}, WORDS)
             block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.input}
             total = prompt_of(requests[-1]).total
-            following = await loop.next_request(
-                requests[-1], ModelReply("tool_use", [block]), [call], RoundUsage(total, output=20)
-            )
+            following = await loop.next_request(requests[-1], [block], [call], RoundUsage(total, output=20))
             assert following is not None
             requests.append(following)
         return requests

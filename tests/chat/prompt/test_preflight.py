@@ -20,9 +20,8 @@ from budget.planning.preflight import LEAST_HEAD, PreflightResult, Verdict
 from chat.models import Message
 from chat.prompt import inputs, preflight
 from chat.tools.output_budget import SentToolResult
+from chat.turn import ToolUse
 from chat.turns import agent_loop
-from chat.turns.agent_loop import ToolUse
-from chat.turns.stream import ModelReply
 from memory.documents import revisions
 from memory.models import Document, Revision
 from recall.llm import client as provider_module
@@ -351,5 +350,5 @@ async def test_results_stay_apart_where_a_server_gives_each_round_the_same_ids()
     for result in ("first", "second", "third"):
         arrived = SentToolResult(ToolUse("call_0", "read_document", {}, result), result, 1, 1, {})
         shown.append(arrived)
-        request = preflight._with_results(request, ModelReply(blocks=[]), [arrived], shown, cached=True)
+        request = preflight._with_results(request, [], [arrived], shown, cached=True)
     assert results_of({"body": request}) == ["first", "second", "third"]

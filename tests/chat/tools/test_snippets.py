@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from budget.counting.learning import unknown
 from chat.tools.output_budget import ToolOutputBudget
 from chat.tools.snippets import MOST_CHARS, beginning, render_snippets
-from chat.turns.agent_loop import ToolUse
+from chat.turn import ToolUse
 
 LONG = " ".join(f"Sentence number {n} tells something about the harbour." for n in range(12))
 

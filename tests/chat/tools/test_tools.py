@@ -15,9 +15,9 @@ from chat.models import Conversation, Message
 from chat.tools import SEARCHES, TOOL_HANDLERS, TOOLS, build_tools, history_line, run_tool, tools_for
 from chat.tools import web_search as web_tool
 from chat.tools.search_providers import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
-from chat.turns.agent_loop import CALLS_A_TURN, AgentRun, ToolUse
+from chat.turn import AcceptedTurn, AgentRun, ToolUse
+from chat.turns.agent_loop import CALLS_A_TURN
 from chat.turns.finish import close_turn
-from chat.turns.intake import AcceptedTurn
 from memory.documents import revisions
 from memory.documents.revisions import PathTakenError
 from memory.models import Document, Fact

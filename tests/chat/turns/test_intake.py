@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.models import Conversation, Message
+from chat.turn import AcceptedTurn, TurnRejectedError
 from chat.turns import intake
-from chat.turns.intake import AcceptedTurn, TurnRejectedError
 
 pytestmark = pytest.mark.django_db
 

@@ -20,9 +20,8 @@ from chat.prompt import inputs
 from chat.prompt.assemble import assemble_from_inputs, measure_pieces
 from chat.tools import run_tool
 from chat.tools.knowledge import refs_in_result
+from chat.turn import AcceptedTurn, ToolUse
 from chat.turns import intake
-from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import AcceptedTurn
 from memory.documents import revisions
 from memory.index.indexer import embed_pending, index_document
 from memory.models import Document, Episode, Fact

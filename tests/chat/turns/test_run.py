@@ -17,6 +17,7 @@ from accounts.models import User
 from budget.models import Receipt
 from chat.messages.outcomes import outcome
 from chat.models import Conversation, Message
+from chat.turn import MAX_ROUNDS
 from chat.turns import agent_loop, intake
 from chat.turns.live import TURN_REGISTRY
 from chat.turns.recovery import mark_abandoned_answers
@@ -270,11 +271,11 @@ async def test_tools_are_run_and_their_rounds_booked(alice: Any, tabs: Tabs, pro
 
 async def test_a_turn_takes_at_most_eight_tool_rounds(alice: Any, tabs: Tabs, provider: Provider) -> None:
     call = {"tools": [{"name": "search_knowledge", "input": {"query": "again"}}]}
-    provider.script(*[call] * agent_loop.MAX_ROUNDS, {"text": "Enough."})
+    provider.script(*[call] * MAX_ROUNDS, {"text": "Enough."})
     tab = await tabs.open(alice)
     done = await tab.talk("Search for ever")
     assert (await answer_of(done["message"])).text == "Enough."
-    assert len(provider.requests()) == agent_loop.MAX_ROUNDS + 1
+    assert len(provider.requests()) == MAX_ROUNDS + 1
     assert provider.requests()[-1]["body"]["tool_choice"] == {"type": "none"}
 
 

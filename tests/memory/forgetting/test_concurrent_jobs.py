@@ -22,9 +22,8 @@ from chat.models import Compaction, Conversation, Message, Segment
 from chat.prompt import inputs
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.tools import run_tool, task
-from chat.turns.agent_loop import AgentRun, ToolUse
+from chat.turn import AcceptedTurn, AgentRun, ToolUse
 from chat.turns.finish import close_turn, save_draft_receipt, save_partial
-from chat.turns.intake import AcceptedTurn
 from chat.turns.recovery import mark_if_abandoned
 from memory.documents import uploads
 from memory.forget_epoch import forget_epoch

@@ -15,7 +15,7 @@ from pgvector.django import CosineDistance
 from accounts.models import User
 from chat.models import Conversation, Message
 from chat.prompt.assemble import assemble_prompt
-from chat.turns.intake import AcceptedTurn
+from chat.turn import AcceptedTurn
 from memory.embeddings.port import embedder
 from memory.facts.review import undo
 from memory.forgetting.execute import ChangedError, forget, preview

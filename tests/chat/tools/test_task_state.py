@@ -9,10 +9,8 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from chat.prompt import task_state
-from chat.tools import run_tool
-from chat.turns.agent_loop import ToolUse
-from chat.turns.intake import AcceptedTurn
+from chat.tools import run_tool, task_state
+from chat.turn import AcceptedTurn, ToolUse
 
 GOAL = "Plan the move to Porto"
 STEPS = ["Give notice", "Find a van"]

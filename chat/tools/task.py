@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
-from chat.compaction.jobs import request_compaction
+from chat.compaction import jobs
 from chat.tools.calls import ToolInputError, ToolResult
 from chat.tools.task_state import MOST_STEPS, TaskRefused, save_task, validate_task
 from chat.turn import AcceptedTurn
@@ -57,7 +57,7 @@ def update_task(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     if not task["done"]:
         return {"outcome": NOTED.format(steps=f", with {_steps(open_steps)} open" if open_steps else "")}
     if not told_before:  # told twice, a task is folded once
-        request_compaction(opened.conversation, "task_done")
+        jobs.request_compaction(opened.conversation, "task_done")
     return {"outcome": DONE.format(left=f", with {_steps(open_steps)} left open" if open_steps else "")}
 
 

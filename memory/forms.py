@@ -40,7 +40,8 @@ class StatementForm(forms.Form):
     """A proposal in the user's own words."""
 
     statement = forms.CharField(
-        max_length=MAX_STATEMENT, error_messages={"required": "A fact needs a statement. To drop it, reject it."}
+        max_length=MAX_STATEMENT,
+        error_messages={"required": "Enter a statement. To remove the fact, reject it instead."},
     )
     value = forms.CharField(max_length=MAX_STATEMENT, required=False)
 
@@ -52,8 +53,8 @@ class StatementForm(forms.Form):
 class FactForm(StatementForm):
     """A fact in use in the user's own words, and the days on which it is true; a field that is not sent stays."""
 
-    valid_from = DayField(error_messages={"invalid": "“True from” is no day. Write it like 2026-05-31."})
-    valid_until = DayField(error_messages={"invalid": "“True until” is no day. Write it like 2026-05-31."})
+    valid_from = DayField(error_messages={"invalid": "“True from” isn't a valid date. Use the format 2026-05-31."})
+    valid_until = DayField(error_messages={"invalid": "“True until” isn't a valid date. Use the format 2026-05-31."})
 
     def validity(self, kept: Validity, zone: ZoneInfo) -> Validity:
         """When it is true, as a person in `zone` means it."""
@@ -66,7 +67,10 @@ class IdsField(forms.Field):
     """Numbers of rows, sent as often as there are rows."""
 
     widget = forms.MultipleHiddenInput
-    default_error_messages = {"required": "Nothing is selected.", "invalid": "That is no list of facts."}
+    default_error_messages = {
+        "required": "Nothing is selected.",
+        "invalid": "Invalid selection. Reload the page and try again.",
+    }
 
     def to_python(self, value: Any) -> list[int]:
         """The numbers, each once, in the order sent."""
@@ -133,7 +137,7 @@ class RevertForm(forms.Form):
 class BoundaryForm(forms.Form):
     """A rule of the user's own."""
 
-    text = forms.CharField(max_length=MAX_BOUNDARY, error_messages={"required": "Write the rule first."})
+    text = forms.CharField(max_length=MAX_BOUNDARY, error_messages={"required": "Enter a rule."})
 
 
 # The knowledge base ----------------------------------------------------------------------------------------------
@@ -142,7 +146,7 @@ class BoundaryForm(forms.Form):
 class PathField(forms.CharField):
     """A typed path; the slash in front may be left out, and one at the end does no harm."""
 
-    default_error_messages = {"required": "A path is needed, as in /projects/garden."}
+    default_error_messages = {"required": "Enter a path, such as /projects/garden."}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_PATH, **kwargs)
@@ -213,7 +217,7 @@ class TimelineForm(forms.Form):
     """Which episodes to show."""
 
     kind = forms.MultipleChoiceField(choices=EpisodeKind.choices, required=False)
-    least = forms.ChoiceField(choices=[("", "any"), *((str(dots), dots) for dots in range(2, 6))], required=False)
+    least = forms.ChoiceField(choices=[("", "Any"), *((str(dots), dots) for dots in range(2, 6))], required=False)
 
 
 class SearchForm(forms.Form):
@@ -225,7 +229,7 @@ class SearchForm(forms.Form):
     folder = PathField(required=False)
     tag = TagsField(max_length=MAX_QUESTION, required=False)
     scope = PathField(required=False)
-    least = forms.ChoiceField(choices=[("", "any"), *((str(level), level) for level in range(2, 6))], required=False)
+    least = forms.ChoiceField(choices=[("", "Any"), *((str(level), level) for level in range(2, 6))], required=False)
     since = forms.DateField(required=False)
     until = forms.DateField(required=False)
     as_of = forms.DateField(required=False)

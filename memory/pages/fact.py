@@ -108,7 +108,7 @@ def decisions_on(user: User, fact: Fact) -> list[Decided]:
 
 
 def _decided(action: ReviewAction, fact: Fact, user: User, *, young: bool) -> Decided:
-    by = "you" if action.by_id == user.pk else "staff" if action.by_id else "somebody whose account is gone"
+    by = "you" if action.by_id == user.pk else "staff" if action.by_id else "a deleted account"
     return Decided(action, by, action.fact_id == fact.pk, young and action.undone_at is None)
 
 

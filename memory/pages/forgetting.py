@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 NAMED: Final = {
     "conversation": ("conversation", "conversations"),
     "fact": ("fact", "facts"),
-    "evidence": ("other fact whose quote becomes shorter", "other facts whose quotes become shorter"),
-    "message": ("message of yours, whole", "messages of yours, whole"),
-    "quote": ("message of yours, a part of it", "messages of yours, a part of each"),
-    "answer": ("answer that knew of it", "answers that knew of it"),
-    "attachment": ("image or file sent with a message", "images and files sent with messages"),
-    "tool text": ("text of a tool", "texts of tools"),
-    "summary": ("summary of folded turns, to be written anew", "summaries of folded turns, to be written anew"),
-    "title": ("title of a conversation", "titles of conversations"),
+    "evidence": ("other fact, its quote shortened", "other facts, their quotes shortened"),
+    "message": ("message", "messages"),
+    "quote": ("part of a message", "parts of messages"),
+    "answer": ("answer that used it", "answers that used it"),
+    "attachment": ("attachment", "attachments"),
+    "tool text": ("tool result", "tool results"),
+    "summary": ("summary, to be rewritten", "summaries, to be rewritten"),
+    "title": ("conversation title", "conversation titles"),
     "episode": ("episode", "episodes"),
     "document": ("document", "documents"),
-    "line": ("line of a document, in all its versions", "lines of documents, in all their versions"),
-    "version": ("version of a document", "versions of documents"),
+    "line": ("document line, in all versions", "document lines, in all versions"),
+    "version": ("document version", "document versions"),
     "upload": ("uploaded file", "uploaded files"),
-    "passage": ("passage of the search index", "passages of the search index"),
-    "vector": ("vector of the search index", "vectors of the search index"),
-    "receipt": ("receipt, which keeps its figures and loses the words", "receipts, which keep figures and lose words"),
-    "snapshot": ("pinned profile, taken anew", "pinned profiles, taken anew"),
-    "decision": ("decision of a review", "decisions of reviews"),
+    "passage": ("search entry", "search entries"),
+    "vector": ("entry for search by meaning", "entries for search by meaning"),
+    "receipt": ("receipt, keeping only its numbers", "receipts, keeping only their numbers"),
+    "snapshot": ("profile snapshot, to be rebuilt", "profile snapshots, to be rebuilt"),
+    "decision": ("review decision", "review decisions"),
     "link": ("link between facts", "links between facts"),
 }
 """Type → one of them, several of them; in the order of the page. Other names are tables' own."""
@@ -89,27 +89,27 @@ def named(what: str, number: int) -> str:
 # Is it gone? -----------------------------------------------------------------------------------------------------
 
 TABLES: Final = {
-    "chunks": "passages of the index",
-    "revisions": "versions of documents",
-    "deleted documents": "deleted documents that can still be brought back",
+    "chunks": "search entries",
+    "revisions": "document versions",
+    "deleted documents": "deleted documents that can be restored",
     "uploads": "uploaded files",
-    "receipts": "receipts of what answers were given",
-    "profile snapshots": "pinned profiles",
-    "review actions": "decisions of reviews",
-    "forgettings": "receipts of what was forgotten",
-    "personal indexes": "word lists of the search",
-    "kind policies": "rules of what may be remembered",
-    "librarian runs": "readings of conversations by the librarian",
-    "segments": "summaries of folded turns",
-    "compactions": "foldings of turns",
-    "attachments": "images and files sent with messages",
+    "receipts": "answer receipts",
+    "profile snapshots": "profile snapshots",
+    "review actions": "review decisions",
+    "forgettings": "erasure receipts",
+    "personal indexes": "search word lists",
+    "kind policies": "memory rules",
+    "librarian runs": "librarian jobs",
+    "segments": "conversation summaries",
+    "compactions": "compaction jobs",
+    "attachments": "attachments",
     "import jobs": "imports",
     "api keys": "API keys",
-    "idempotent requests": "answers that the API keeps for a repeated request",
-    "api rates": "counters of the API",
-    "access logs": "notes of who looked at your memory",
-    "usage days": "counts of a day",
-    "budget plans": "plans of the budget",
+    "idempotent requests": "stored API responses",
+    "api rates": "API rate counters",
+    "access logs": "access log entries",
+    "usage days": "daily usage counts",
+    "budget plans": "budget plans",
 }
 """Name of a table → what a person calls its rows; other tables are named by that already."""
 MOST_LINKS: Final = 5
@@ -138,7 +138,7 @@ def _places(user: User, words: str, table: str) -> Iterator[tuple[str, str]]:
     rows, label, address = LINKED[table]
     some = rows(user)
     for one in some.filter(holding(some.model, words)).order_by("-pk")[:MOST_LINKS]:
-        yield label(one) or "one without words", address(one)
+        yield label(one) or "Untitled", address(one)
 
 
 LINKED: Final[Mapping[str, tuple[Callable[[User], QuerySet[Any]], Callable[[Any], str], Callable[[Any], str]]]] = {
@@ -200,7 +200,7 @@ def _saying(user: User, words: str) -> Iterator[Match]:
     messages = of_chat("Message", user)
     for pk, role, text in messages.filter(text__icontains=words).values_list("pk", "role", "text")[:MOST_MATCHES]:
         if role != "tool":
-            yield Match(f"message:{pk}", "message of yours" if role == "user" else "answer", text, is_sure=True)
+            yield Match(f"message:{pk}", "your message" if role == "user" else "answer", text, is_sure=True)
 
 
 def _near(user: User, words: str) -> Iterator[Match]:
@@ -208,7 +208,7 @@ def _near(user: User, words: str) -> Iterator[Match]:
         if item.source in ("fact", "episode"):
             yield Match(item.ref, item.source, item.text, is_sure=False)
         elif item.source == "message":
-            what = "message of yours" if item.said_by == "user" else "answer"
+            what = "your message" if item.said_by == "user" else "answer"
             yield Match(item.ref, what, item.text, is_sure=False)
 
 

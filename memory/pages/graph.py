@@ -41,8 +41,8 @@ WORDS: Final[Mapping[str, tuple[str, str]]] = {
     Relation.RELATED_TO: ("related to", "related to"),
     Relation.DEPENDS_ON: ("depends on", "needed by"),
     Relation.CONTRADICTS: ("contradicts", "contradicted by"),
-    Relation.SUPERSEDES: ("took the place of", "gave way to"),
-    Relation.PART_OF: ("part of", "holds"),
+    Relation.SUPERSEDES: ("replaces", "replaced by"),
+    Relation.PART_OF: ("part of", "includes"),
     Relation.CAUSED_BY: ("caused by", "led to"),
 }
 """Each relation as it reads from its first fact to its second, and the other way round."""

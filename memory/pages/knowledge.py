@@ -76,7 +76,7 @@ class Moved:
     def sentence(self) -> str:
         """What happened, or why nothing did."""
         if self.why_not or not self.documents:
-            return self.why_not or f"{self.old} stands there already."
+            return self.why_not or f"{self.old} is already there."
         more = f" with {self.documents} documents" if self.documents > 1 else ""
         return f"Moved {tree.name_of(self.old)}{more} to {tree.parent_of(self.new)}."
 
@@ -335,9 +335,9 @@ def _sentence(upload: Any) -> str:
     if upload.state == Upload.State.FAILED:
         return str(upload.error)
     if upload.state != Upload.State.DONE:
-        return "Being read …" if upload.state == Upload.State.READING else "Waits to be read …"
+        return "Reading…" if upload.state == Upload.State.READING else "Queued"
     if upload.document is None:
-        return "Read; its document was deleted since."
+        return "Done. Its document was deleted later."
     if upload.embedded < upload.total:
-        return f"Read. {upload.embedded} of {upload.total} passages are found by meaning, all by their words."
-    return f"Read: {upload.total} passage{'' if upload.total == 1 else 's'} to be found."
+        return f"Searchable by keyword. {upload.embedded} of {upload.total} passages are also searchable by meaning."
+    return f"Done: {upload.total} searchable passage{'' if upload.total == 1 else 's'}."

@@ -22,12 +22,12 @@ FRESHNESS: Final = (
     (0.0, "faint"),
 )
 """From which decay on each word holds: at .5 half of a memory's worth is gone (memory/retrieval/decay.py)."""
-NEVER_FADES: Final = "does not fade"
+NEVER_FADES: Final = "never fades"
 SOURCES: Final = {
     Fact.Source.STATED: "You said so",
-    Fact.Source.EDITED: "In your own wording",
+    Fact.Source.EDITED: "Your own wording",
     Fact.Source.IMPORTED: "Imported",
-    Fact.Source.INFERRED: "Concluded from what you said",
+    Fact.Source.INFERRED: "Inferred from what you said",
 }
 
 

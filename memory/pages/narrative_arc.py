@@ -125,11 +125,11 @@ def told(points: Sequence[Point]) -> str:
     """The drawing in words."""
     best, worst = max(points, key=lambda point: point.valence), min(points, key=lambda point: point.valence)
     keys = [point.title for point in points if point.is_key]
-    sentences = [f"It began with “{points[0].title}” and came to “{points[-1].title}”."]
+    sentences = [f"From “{points[0].title}” to “{points[-1].title}”."]
     if best.valence > 0:
-        sentences.append(f"The brightest was “{best.title}”.")
+        sentences.append(f"High point: “{best.title}”.")
     if worst.valence < 0:
-        sentences.append(f"The hardest was “{worst.title}”.")
+        sentences.append(f"Low point: “{worst.title}”.")
     if keys:
         sentences.append(f"Key moment{'s' if len(keys) > 1 else ''}: {', '.join(f'“{title}”' for title in keys)}.")
     return " ".join(sentences)

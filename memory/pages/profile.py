@@ -24,7 +24,7 @@ FACTS_IN_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")
 
 TABS: Final = {
     "active": ("In use", Q(status=Fact.Status.ACTIVE)),
-    "proposed": ("Waiting for review", Q(status=Fact.Status.PROPOSED)),
+    "proposed": ("To review", Q(status=Fact.Status.PROPOSED)),
     "past": ("Past", ~Q(status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])),
 }
 """The facts of the profile page by what has become of them."""

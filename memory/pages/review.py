@@ -198,7 +198,7 @@ def told_of(verb: str, times: int, refusals: Sequence[str]) -> str:
 
 def left_out(refusals: Sequence[str]) -> list[str]:
     """Each reason once, with how many it holds for."""
-    return [f"Left as {'it is' if n == 1 else 'they are'}: {n}. {why}" for why, n in Counter(refusals).items()]
+    return [f"Skipped: {n}. {why}" for why, n in Counter(refusals).items()]
 
 
 def as_it_stands(fact: Fact) -> FactView:

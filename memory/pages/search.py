@@ -60,31 +60,31 @@ ICONS: Final[Mapping[Source, str]] = {
 }
 
 PARTS: Final[Mapping[Part, str]] = {
-    "keyword": "Words it shares with the question, and its neighbours do",
-    "semantic": "Closeness in meaning",
-    "name_match": "Whom the question names",
+    "keyword": "Words shared with the question",
+    "semantic": "Similar meaning",
+    "name_match": "Names in the question",
     "own_words": "In your own words",
-    "answer": "Follows a question that fits",
-    "date_match": "The time the question means",
-    "session": "What else was said in that sitting",
-    "time_match": "Names a time, as the question asks for one",
-    "question": "Is a short question itself (counts against it)",
-    "recency": "How recent it is",
-    "importance": "How important it is",
-    "access": "How often it was used",
-    "decay": "How well it is kept in mind",
-    "project": "Belongs to the conversation's project",
+    "answer": "Follows a matching question",
+    "date_match": "Time in the question",
+    "session": "Same conversation",
+    "time_match": "Mentions a time, as you asked",
+    "question": "Only a short question (lowers the score)",
+    "recency": "Recency",
+    "importance": "Importance",
+    "access": "Usage",
+    "decay": "Freshness",
+    "project": "Same project",
 }
 """Each part of a score in plain words."""
 
 RULES: Final[Mapping[Rule, str]] = {
-    "below the floor": "It has too little to do with what you asked.",
-    "the same question": "You asked just this before; it tells nothing by itself.",
-    "archived": "It had faded, and does not fit closely enough to be called back.",
-    "already in the window": "The prompt says it anyway.",
+    "below the floor": "Not relevant enough to your question.",
+    "the same question": "It repeats your question and adds nothing.",
+    "archived": "Faded, and not relevant enough to reuse.",
+    "already in the window": "Already in the prompt.",
     "near-duplicate": "A better result says the same.",
-    "beyond top-K": f"It fits, and {RESULTS} others fit better.",
-    "over the token budget": "It would not have fitted into the prompt.",
+    "beyond top-K": f"Relevant, but {RESULTS} others match better.",
+    "over the token budget": "It wouldn't have fit in the prompt.",
 }
 """Each rule by which a memory is left out, in plain words."""
 
@@ -178,7 +178,7 @@ def contents(user: User) -> list[tuple[str, int]]:
         ("documents", Document.objects.for_user(user).exclude(text="").count()),
         ("facts", Fact.objects.for_user(user).active().count()),
         ("episodes", Episode.objects.for_user(user).not_deleted().live().count()),
-        ("passages of what was said", passages.get(Chunk.Kind.MESSAGE, 0)),
+        ("messages", passages.get(Chunk.Kind.MESSAGE, 0)),
     ]
 
 

@@ -34,7 +34,7 @@ A_PAGE: Final = 50
 """Proposals on one page. The next page begins after the last one's number: no page needs a count of all."""
 RECENT: Final = 10
 """Of their own latest decisions that staff are offered to undo."""
-LISTED: Final = "proposals that wait"
+LISTED: Final = "proposals to review"
 """What the access log says was looked at."""
 
 ONE: Final[dict[str, Callable[..., ReviewAction]]] = {
@@ -59,7 +59,7 @@ def staff_queue(request: HttpRequest, **site: Any) -> HttpResponse:
     note_all(reader, {fact.user_id for fact in page} | {action.user_id for action in recent}, LISTED)
     context = {
         **site,
-        "title": "Review of all people",
+        "title": "Review queue",
         "groups": by_conversation(Row(item) for item in build_fact_views(page)),
         "recent": recent,
         "may_decide": reader.has_perm(MAY_DECIDE),
@@ -102,7 +102,7 @@ def _done(request: HttpRequest, by: User) -> str:
     if verb == ReviewAction.Verb.MERGE:
         return _merge(request, facts, by)
     if verb not in {ReviewAction.Verb.ACCEPT, ReviewAction.Verb.REJECT}:
-        raise review.RefusedError("That is no decision.")
+        raise review.RefusedError("Choose a decision.")
     outcome = decide_batch(facts, ReviewAction.Verb(verb), by=by)
     return told_of(verb, len(outcome.actions), outcome.refusals)
 
@@ -116,7 +116,7 @@ def _one(request: HttpRequest, fact: Fact, verb: str, by: User) -> str:
     elif verb in ONE:
         ONE[verb](fact, by=by)
     else:
-        raise review.RefusedError("That is no decision.")
+        raise review.RefusedError("Choose a decision.")
     return f"{DONE[ReviewAction.Verb(verb)]}: fact {fact.pk}."
 
 
@@ -130,7 +130,7 @@ def _merge(request: HttpRequest, facts: Sequence[Fact], by: User) -> str:
 def _undo(number: int) -> str:
     action = ReviewAction.objects.select_related("fact").filter(pk=number).first()
     if action is None:
-        raise review.RefusedError("That decision is no longer there.")
+        raise review.RefusedError("That decision no longer exists.")
     facts, refusals = undo_batch(batch_of(action, of_everybody=True))
     if not facts:
         raise review.RefusedError(" ".join(refusals))

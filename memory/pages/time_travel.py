@@ -27,7 +27,7 @@ from memory.text.fact_lines import without_marks
 
 MOST_FACTS: Final = 300
 """Facts shown at once; a day with more says so."""
-NOT_A_DAY: Final = "That is not a date. Write it as year-month-day, such as 2026-03-31."
+NOT_A_DAY: Final = "Enter a valid date, such as 2026-03-31."
 
 
 class DaysForm(forms.Form):
@@ -158,8 +158,8 @@ def _sliders(user: User, days: dict[str, date | None], now: datetime) -> tuple[S
     known_on = _between(learned, at or true or today, today)
     true_on = _between(began, true or at or today, today)
     return (
-        Slider("at", "Known to Recall on", "What it had learned by the end of that day.", learned, today, known_on),
-        Slider("true", "True in the world on", "What held on that day, as told.", began, today, true_on),
+        Slider("at", "Known on", "What Recall had learned by the end of that day.", learned, today, known_on),
+        Slider("true", "True on", "What was true that day, as far as Recall knows.", began, today, true_on),
     )
 
 
@@ -194,12 +194,12 @@ def _why_gone(fact: Fact, user: User) -> str:
     """Why what was known then is not known now: the latest of what is written down of it."""
     if fact.superseded_at is not None:
         instead = f": {fact.superseded_by.statement}" if fact.superseded_by else ""
-        return f"Superseded on {_day(fact.superseded_at, user)}{instead}"
+        return f"Replaced on {_day(fact.superseded_at, user)}{instead}"
     if fact.withdrawn_at is not None:
         return f"Rejected on {_day(fact.withdrawn_at, user)}"
     if fact.valid_until is not None:
-        return f"Not true any more since {_day(fact.valid_until, user)}"
-    return "Not known any more"
+        return f"No longer true since {_day(fact.valid_until, user)}"
+    return "No longer known"
 
 
 def _why_new(fact: Fact, user: User, moment: datetime) -> str:
@@ -209,7 +209,7 @@ def _why_new(fact: Fact, user: User, moment: datetime) -> str:
         return f"Learned on {_day(learned, user)}"
     if fact.valid_from is not None:
         return f"True since {_day(fact.valid_from, user)}"
-    return "Known again since"
+    return "Known again"
 
 
 def _day(moment: datetime, user: User) -> str:

@@ -13,19 +13,19 @@ from memory.pages.search import RULES, Reason, reasons
 
 CUT: Final[Mapping[str, str]] = {
     **{str(rule): words for rule, words in RULES.items()},
-    "beyond top-K": "It fits the question, and others fit it better: a prompt takes the best few.",
-    "over the token budget": "It fits the question, and those that fit better had filled the room for memories.",
-    "the same question": "It asks just what was asked, and tells nothing by itself.",
+    "beyond top-K": "Relevant, but other memories match the question better.",
+    "over the token budget": "Relevant, but better matches had filled the space for memories.",
+    "the same question": "It repeats your question and adds nothing.",
     "near-duplicate": "Another memory in the prompt says the same.",
 }
 """Each rule by which a memory is left out before anything has to fit, in plain words."""
-FULL: Final = "The prompt was full, so something had to go by this rule: {rule}."
+FULL: Final = "The prompt was full, so this rule applied: {rule}."
 """Where the budget cut it: its rules are sentences by themselves (docs/budget.md)."""
 SEARCHED_FOR: Final = frozenset({"semantic", "keyword"})
 """Parts of a score that only a search gives."""
-ALWAYS: Final = "It belongs to what every prompt holds, so no search had to find it."
-ALWAYS_AND_FITS: Final = "It belongs to what every prompt holds, and it fits the question, too."
-BEGUN: Final = "It opened the conversation: the latest of significance is recalled before anything is asked."
+ALWAYS: Final = "Always included in every prompt."
+ALWAYS_AND_FITS: Final = "Always included, and relevant to this question."
+BEGUN: Final = "It opened the conversation, as your latest significant memory."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def why(item: Mapping[str, Any], place: int | None, among: int, last_kept: float
     kept = bool(item["kept"])
     return Why(
         kept=kept,
-        verdict="It stood in the prompt of this answer." if kept else "It was left out of the prompt of this answer.",
+        verdict="Used in this answer" if kept else "Left out of this answer",
         because=_because(item),
         rule=item["rule"],
         place=_place(item, place, among, last_kept),
@@ -68,18 +68,18 @@ def _because(item: Mapping[str, Any]) -> str:
     if "fits" in item:
         return ALWAYS_AND_FITS
     if SEARCHED_FOR & item["parts"].keys():
-        return "It fitted the question well enough, and there was room for it."
+        return "Relevant to the question, and there was room for it."
     return BEGUN if item["parts"] else ALWAYS
 
 
 def _place(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> str:
     if place is None or not SEARCHED_FOR & item["parts"].keys():
         return ""
-    where = f"Place {place} of {among}, with a score of {_percent(item['score'])}."
+    where = f"Ranked {place} of {among}, with a score of {_percent(item['score'])}."
     if item["kept"] or last_kept is None:
         return where
-    return f"{where} The last one that found room had {_percent(last_kept)}."
+    return f"{where} The lowest score included was {_percent(last_kept)}."
 
 
 def _percent(score: float) -> str:
-    return f"{round(100 * score)} %"
+    return f"{round(100 * score)}%"

@@ -1,4 +1,4 @@
-"""What memory's pages say in words: how sure, how fresh, from where; and a profile document line by line."""
+"""Template filters of memory's pages: certainty, freshness and origin in words, and profile documents line by line."""
 
 from __future__ import annotations
 
@@ -38,22 +38,28 @@ def whence(fact: Fact) -> str:
 
 @register.filter
 def why_kept(fact: Fact) -> str:
-    """“not certain enough to be kept unasked”; nothing where `whence` says it."""
+    """“not certain enough to be kept unasked”; empty where `whence` says the same."""
     return labels.reason(fact)
+
+
+@register.filter
+def key_words(key: str) -> str:
+    """A fact's key in words: `favourite_colour` is “favourite colour”."""
+    return key.replace("_", " ").replace(":", ": ")
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a document that stand together."""
+    """Consecutive lines of a document of one sort."""
 
     are_bullets: bool
     lines: list[tuple[str, int]]
-    """Each as it is read, and the fact it tells; 0: none."""
+    """Each line's text, and the fact it is linked to; 0: none."""
 
 
 @register.filter
 def paragraphs(text: str) -> Iterator[Lines]:
-    """A profile document as a page shows it: its bullets as lists, each other line for itself."""
+    """A profile document in groups: bullets form lists, other lines paragraphs."""
     for kind, lines in groupby(lines_of(text), key=_kind):
         if kind:
             yield Lines(kind == "bullets", [(_as_read(line), line.fact or 0) for line in lines])

@@ -57,11 +57,11 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
 def _saved(old: Fact, now: Fact) -> str:
     """What came of it, as the page says it."""
     if now.status == Fact.Status.EXPIRED:
-        return "Saved. It has ended, so it stands in no prompt from the next answer on."
-    history = "" if now.pk == old.pk else "; the old wording is history, below"
+        return "Saved. It's in the past, so answers no longer use it."
+    history = "" if now.pk == old.pk else " The old wording is in History."
     if now.valid_from and now.valid_from > timezone.now():
-        return f"Saved. It is not true yet, so it waits for that day{history}."
-    return f"Saved. It holds from the next answer on{history}."
+        return f"Saved. Answers will use it from that day.{history}"
+    return f"Saved. It applies from the next answer.{history}"
 
 
 @require_safe
@@ -84,7 +84,7 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
 def _page(request: HttpRequest, own: Fact, status: int = 200, **more: Any) -> HttpResponse:
     user = _user(request)
     tally = memory_use.tally(user, own.ref)
-    share = f"{100 * tally.tokens / tally.prompts:.2g} %" if tally.prompts else ""
+    share = f"{100 * tally.tokens / tally.prompts:.2g}%" if tally.prompts else ""
     told = {"prompts": memory_use.prompts_with(user, own.ref), "tally": tally, "share": share}
     told["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
     return render(request, "memory/fact.html", {**fact_page(user, own, **more), **told}, status=status)

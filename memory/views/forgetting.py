@@ -42,14 +42,14 @@ def forgetting(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _dry_run(request, target)
     if target.what == What.EVERYTHING and asked.get("confirmed", "").strip().casefold() != CONFIRMED_BY:
-        return _dry_run(request, target, f"Nothing was forgotten. Type “{CONFIRMED_BY}” to confirm it.", status=422)
+        return _dry_run(request, target, f"Nothing was deleted. Type “{CONFIRMED_BY}” to confirm.", status=422)
     try:
         receipt = forget(_user(request), target, by=_user(request), expected=asked.get("expected", ""))
     except NothingThereError:
         raise Http404 from None
     except (ChangedError, BusyError) as refusal:
         return _dry_run(request, target, str(refusal), status=409)
-    messages.success(request, f"Forgotten. Asked again, Recall found {receipt.found_again} traces of it.")
+    messages.success(request, f"Forgotten. Recall searched for it again and found {receipt.found_again} traces.")
     return redirect("memory:forgotten")
 
 

@@ -74,7 +74,7 @@ def add_boundary(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "memory/profile.html", _profile(request, new_boundary=form), status=422)
     Boundary.objects.create(user=_user(request), text=form.cleaned_data["text"])
-    return _boundaries_changed(request, "The boundary stands from the next answer on.")
+    return _boundaries_changed(request, "Boundary added. It applies from the next answer.")
 
 
 @require_POST
@@ -88,7 +88,7 @@ def save_boundary(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(f"{reverse('memory:profile')}#boundaries")
     boundary.text = form.cleaned_data["text"]
     boundary.save(update_fields=["text"])
-    return _boundaries_changed(request, "The boundary was saved.")
+    return _boundaries_changed(request, "Boundary saved.")
 
 
 @require_POST
@@ -96,7 +96,7 @@ def save_boundary(request: HttpRequest, pk: int) -> HttpResponse:
 def remove_boundary(request: HttpRequest, pk: int) -> HttpResponse:
     """A rule that holds no longer."""
     get_object_or_404(Boundary.objects.for_user(_user(request)), pk=pk).delete()
-    return _boundaries_changed(request, "The boundary was removed.")
+    return _boundaries_changed(request, "Boundary removed.")
 
 
 def _boundaries_changed(request: HttpRequest, sentence: str) -> HttpResponse:
@@ -168,7 +168,7 @@ def new_document(request: HttpRequest) -> HttpResponse:
         add(_user(request), path, text, Revision.Author.USER, Origin())
     except PathTakenError as taken:
         return _not_begun(request, form, str(taken), status=409)
-    messages.success(request, f"There is a new document at {path}.")
+    messages.success(request, f"Document created at {path}.")
     return redirect(knowledge.address(path))
 
 
@@ -242,7 +242,7 @@ def tag(request: HttpRequest) -> HttpResponse:
         tree.set_tags(document, form.cleaned_data["tags"])
     except ValidationError as refusal:
         return _refused(request, place, refusal.messages[0], status=422)
-    messages.success(request, "The tags were saved.")
+    messages.success(request, "Tags saved.")
     return redirect(knowledge.address(place))
 
 
@@ -278,7 +278,7 @@ def restore(request: HttpRequest) -> HttpResponse:
     if not back:
         messages.warning(request, trash.NOTHING_TO_UNDO)
         return redirect("memory:home")
-    messages.success(request, f"Brought back: {_counted(back)}.")
+    messages.success(request, f"Restored: {_counted(back)}.")
     return redirect(knowledge.address(back[0].path))
 
 
@@ -308,7 +308,7 @@ def _take_files(request: HttpRequest) -> list[tuple[str, str]]:
     if not form.is_valid():
         return [("Folder", _first_error(form))]
     files = request.FILES.getlist("files")
-    refused = [] if files else [("Nothing was sent", "Choose a file first.")]
+    refused = [] if files else [("No file", "Choose a file first.")]
     for file in files:
         name = file.name or "file"
         try:
@@ -395,7 +395,7 @@ def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
     document = get_object_or_404(Document.objects.for_user(_user(request)).select_related("user"), pk=pk)
     form = RevertForm(request.POST)
     if not form.is_valid():
-        return HttpResponse("Which version? The form was not complete.", status=422)
+        return HttpResponse("The form is incomplete. Choose a version and try again.", status=422)
     number, started_from = form.cleaned_data["number"], form.cleaned_data["started_from"]
     get_object_or_404(document.revisions, number=number)
     try:
@@ -403,7 +403,7 @@ def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
     except DocumentChangedError as conflict:
         messages.warning(request, str(conflict))
     else:
-        messages.success(request, f"“{document.title}” is back to version {number}.")
+        messages.success(request, f"Restored version {number} of “{document.title}”.")
     return redirect("memory:history", pk)
 
 

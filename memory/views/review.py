@@ -206,10 +206,10 @@ def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
         return _whole(request, BatchNotice(_first_error(form)), status=422)
     subject, rule = subject_of(fact), Rule(form.cleaned_data["rule"])
     if fact.status != Fact.Status.PROPOSED:
-        return _whole(request, BatchNotice("This proposal was decided on meanwhile. No rule was changed."), status=409)
+        return _whole(request, BatchNotice("This proposal has already been decided. No rule was changed."), status=409)
     set_rules(_user(request), {subject: rule})
     waiting = list(waiting_about(_user(request), subject).order_by("pk").values_list("pk", flat=True)[:200])
-    sentence = f"From now on, about {NAMES[subject].lower()}: {LABELS[rule].lower()}."
+    sentence = f"New rule for {NAMES[subject].lower()}: {LABELS[rule].lower()}."
     offered = {Rule.NEVER: ReviewAction.Verb.REJECT, Rule.AUTOMATIC: ReviewAction.Verb.ACCEPT}.get(rule)
     return _whole(request, BatchNotice(sentence, offer=waiting if offered else [], offered=offered or ""))
 
@@ -226,7 +226,7 @@ def policy_page(request: HttpRequest) -> HttpResponse:
         more = {"sentence": f"Nothing was saved. {_first_error(form)}"}
         return render(request, "memory/policies.html", {**policies(_user(request)), **more}, status=422)
     set_rules(_user(request), form.rules())
-    messages.success(request, "Saved. The rules hold for everything read from now on.")
+    messages.success(request, "Rules saved. They apply to new memories.")
     return redirect("memory:policies")
 
 

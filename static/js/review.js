@@ -133,7 +133,7 @@ function select() {
 function tellSelected() {
   const count = selected().length;
   const line = document.querySelector("[data-selected]");
-  if (line) line.textContent = count ? `With the ${count} selected:` : "With those you select:";
+  if (line) line.textContent = count ? `${count} selected:` : "Selected:";
   tell(count ? `${count} selected` : "None selected");
 }
 

@@ -75,14 +75,14 @@ def test_forgetting_everything_asks_before_it_lists_anything(found: Client) -> N
     refused = found.get(FORGET, EVERYTHING)
     assert asked(refused) == (reverse("account_reauthenticate"), FORM)
     back = found.post(refused["Location"], {"password": PASSWORD, "next": FORM}, follow=True)
-    assert "Forget everything?" in back.content.decode()
+    assert "Forget everything permanently?" in back.content.decode()
 
 
 def test_a_form_that_was_left_open_is_shown_again_and_not_sent_by_itself(found: Client) -> None:
     refused = found.post(FORGET, {**EVERYTHING, "confirmed": "forget everything", "expected": "x"})
     assert asked(refused) == (reverse("account_reauthenticate"), FORM)
     back = found.post(refused["Location"], {"password": PASSWORD, "next": FORM}, follow=True)
-    assert "Nothing has been forgotten yet" in back.content.decode()
+    assert "Nothing is deleted until you confirm" in back.content.decode()
     assert Fact.objects.exists()
 
 

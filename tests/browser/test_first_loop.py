@@ -119,7 +119,7 @@ def accept_both_by_keyboard(page: Page) -> None:
 
 
 def nothing_waits(page: Page) -> None:
-    expect(page.locator("#queue-count")).to_contain_text("Nothing waits for you.")
+    expect(page.locator("#queue-count")).to_contain_text("You're all caught up.")
     expect(page.locator("#review-count")).to_be_hidden()
 
 

@@ -39,9 +39,9 @@ def begin(page: Page, path: str, text: str) -> None:
     """Write a new document."""
     page.goto("/memory/#new")
     page.get_by_label("Path").fill(path)
-    page.get_by_label("Text, in Markdown if you like").fill(text)
+    page.get_by_label("Text (Markdown)").fill(text)
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_text(f"There is a new document at {path}.")).to_be_visible()
+    expect(page.get_by_text(f"Document created at {path}.")).to_be_visible()
 
 
 def search(page: Page, words: str) -> None:
@@ -67,7 +67,7 @@ def test_folders_unfold_to_a_document_that_is_edited_in_place(gardener: Person) 
     expect(page.locator(".prose strong")).to_have_text("larch")
     expect(tree.get_by_role("link", name="plan")).to_have_attribute("aria-current", "page")
     page.locator("summary", has_text="Edit").click()
-    page.get_by_label("Text, in Markdown if you like").fill(f"{GARDEN}\n\nWith **oak** at the corners.")
+    page.get_by_label("Text (Markdown)").fill(f"{GARDEN}\n\nWith **oak** at the corners.")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".prose strong").last).to_have_text("oak")
     expect(page.get_by_text("Saved: plan")).to_be_focused()
@@ -80,12 +80,12 @@ def test_a_search_finds_explains_and_has_an_address(gardener: Person) -> None:
     result = page.locator(".result").first
     expect(result.locator("mark", has_text="larch")).to_be_visible()
     result.get_by_text("Why this?").click()
-    expect(result.get_by_text("Words it shares with the question")).to_be_visible()
+    expect(result.get_by_text("Words shared with the question")).to_be_visible()
     expect(page).to_have_url(f"{gardener.app.url}/memory/?q=Where%20does%20the%20larch%20bed%20stand%3F")
     page.reload()
     expect(page.locator(".result mark", has_text="larch").first).to_be_visible()
 
-    page.locator(".result").first.get_by_role("link", name="Show where it stands").click()
+    page.locator(".result").first.get_by_role("link", name="Open source").click()
     expect(page.locator("#passage-0")).to_be_visible()
 
 
@@ -93,10 +93,10 @@ def test_a_file_is_read_while_one_watches(gardener: Person) -> None:
     page = gardener.tab("/memory/")
     soil = FilePayload(name="soil.md", mimeType="text/markdown", buffer=b"# Soil\n\nHeavy clay with slugs in spring.")
     page.get_by_label("Files, or drop them here").set_input_files(soil)
-    page.get_by_label("Into the folder").fill("/garden")
+    page.get_by_label("Upload to").fill("/garden")
     page.get_by_role("button", name="Upload").click()
 
-    expect(page.get_by_text("Read: 1 passage to be found.")).to_be_visible()
+    expect(page.get_by_text("Done: 1 searchable passage.")).to_be_visible()
     tree = page.get_by_role("navigation", name="Documents")
     unfold(tree, "garden")
     tree.get_by_role("link", name="soil.md").click()
@@ -129,7 +129,7 @@ def test_a_file_is_dropped_on_the_page(gardener: Person) -> None:
     page.dispatch_event("[data-drop]", "drop", {"dataTransfer": dropped})
 
     expect(page.locator("#uploads").get_by_text("beans.txt")).to_be_visible()
-    expect(page.get_by_text("Read: 1 passage to be found.")).to_be_visible()
+    expect(page.get_by_text("Done: 1 searchable passage.")).to_be_visible()
 
 
 def test_on_a_phone_the_tree_is_a_sheet(gardener: Person) -> None:
@@ -140,7 +140,7 @@ def test_on_a_phone_the_tree_is_a_sheet(gardener: Person) -> None:
     page.get_by_role("button", name="Documents", exact=True).click()
     expect(tree.get_by_role("link", name="plan")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    tree.get_by_role("button", name="Close the documents").click()
+    tree.get_by_role("button", name="Close documents").click()
     expect(tree).to_be_hidden()
 
 
@@ -160,7 +160,7 @@ def test_search_and_reasons_by_keyboard_alone(gardener: Person) -> None:
             break
     expect(summary).to_be_focused()
     page.keyboard.press("Enter")
-    expect(result.get_by_text("Closeness in meaning")).to_be_visible()
+    expect(result.get_by_text("Similar meaning")).to_be_visible()
 
 
 def test_without_script_everything_can_be_read_and_searched(gardener: Person) -> None:
@@ -190,5 +190,5 @@ def test_a_collision_is_one_sentence_and_a_deletion_is_undone(gardener: Person) 
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("Deleted: 1 document.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("Brought back: 1 document.")).to_be_visible()
+    expect(page.get_by_text("Restored: 1 document.")).to_be_visible()
     expect(page.locator(".prose")).to_contain_text("Dear Mary,")

@@ -59,13 +59,13 @@ def drag_and_undo(page: Page) -> None:
 def drop_a_file(page: Page) -> None:
     tree = page.get_by_role("navigation", name="Documents")
     folder(tree, "/reference").evaluate(DROP_A_FILE)
-    expect(page.get_by_text("Read: 1 passage to be found.")).to_be_visible()
+    expect(page.get_by_text("Done: 1 searchable passage.")).to_be_visible()
     expect(tree.locator('li[data-path="/reference/clay.md"]')).to_be_visible()
 
 
 def edit_where_it_stands(page: Page) -> None:
     page.goto("/memory/documents/projects/plan")
-    box = page.get_by_label("Text, in Markdown if you like")
+    box = page.get_by_label("Text (Markdown)")
     expect(box).to_be_hidden()
     page.get_by_text("On the south side.").first.click()
     expect(box).to_be_focused()
@@ -90,7 +90,7 @@ def test_tidying_up_is_asked_for_by_a_button_and_its_report_comes_by_itself(
     page = newcomer("Ines").sign_up()
     page.goto("/settings/memory")
     tidying = page.get_by_role("region", name="What fades")
-    expect(tidying.get_by_text("Nothing has been tidied up yet.")).to_be_visible()
-    tidying.get_by_role("button", name="Tidy now").click()
+    expect(tidying.get_by_text("No clean-up yet.")).to_be_visible()
+    tidying.get_by_role("button", name="Clean up now").click()
     expect(tidying.get_by_text("Nothing to tidy up.")).to_be_visible(timeout=15_000)
-    expect(tidying.get_by_role("button", name="Tidy now")).to_be_visible()
+    expect(tidying.get_by_role("button", name="Clean up now")).to_be_visible()

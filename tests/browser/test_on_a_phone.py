@@ -81,7 +81,7 @@ def test_the_profile_is_edited_where_it_stands(pia: Person) -> None:
 def test_a_document_is_edited_where_it_stands_and_left_as_it_was(pia: Person) -> None:
     page = pia.tab()
     begin(page, "/projects/plan", "A bed of **larch**.")
-    box = page.get_by_label("Text, in Markdown if you like")
+    box = page.get_by_label("Text (Markdown)")
     expect(box).to_be_hidden()
     page.get_by_text("A bed of").first.tap()
     expect(box).to_be_focused()
@@ -206,7 +206,7 @@ def test_no_page_is_wider_than_the_narrowest_phone(pia: Person) -> None:
     begin(page, "/notes/unbroken", UNBROKEN)
     page.set_viewport_size(NARROWEST)
     page.locator("summary", has_text="Edit").tap()
-    expect(page.get_by_label("Text, in Markdown if you like")).to_be_focused()
+    expect(page.get_by_label("Text (Markdown)")).to_be_focused()
     fits_the_screen(page)
     page.goto("/projects")
     page.get_by_label("Name").first.fill("Q" * 60)

@@ -49,7 +49,7 @@ def press(page: Page, *keys: str) -> None:
 
 def left(page: Page, number: int) -> None:
     """Until so many wait; then the focus is on one of them."""
-    words = f"{number} proposal{'s wait' if number != 1 else ' waits,'}" if number else "Nothing waits for you."
+    words = f"{number} memor{'ies' if number != 1 else 'y'} to review." if number else "You're all caught up."
     expect(page.locator("#queue-count")).to_contain_text(words)
     if number:
         wait_until(lambda: page.evaluate(FOCUSED) == "proposed", seconds=30)

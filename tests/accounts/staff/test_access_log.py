@@ -93,8 +93,8 @@ def test_the_queue_of_all_people_is_a_look_at_each_of_them(hers: Hers, alice: Us
     staff.get(reverse("admin:memory_fact_queue"))
 
     assert set(AccessLog.objects.values_list("user", "what")) == {
-        (alice.pk, "proposals that wait"),
-        (bob.pk, "proposals that wait"),
+        (alice.pk, "proposals to review"),
+        (bob.pk, "proposals to review"),
     }
 
 
@@ -193,7 +193,7 @@ def test_a_reader_whose_account_is_gone_is_still_a_line(alice: User, charlie: Us
     log_access(charlie, alice.pk, "fact 12")
     charlie.delete()
 
-    assert "an account that is gone" in sign_in(alice).get(reverse("memory:looks")).content.decode()
+    assert "a deleted account" in sign_in(alice).get(reverse("memory:looks")).content.decode()
 
 
 def test_the_log_is_read_in_the_admin_and_written_by_nobody(alice: User, charlie: User, staff: Client) -> None:

@@ -208,20 +208,20 @@ def test_the_button_queues_it_and_the_report_stands_there_afterwards(
 ) -> None:
     fact(alice)
     client, page = sign_in(alice), reverse("settings_memory")
-    assert "Nothing has been tidied up yet." in client.get(page).content.decode()
+    assert "No clean-up yet." in client.get(page).content.decode()
     with on_commit():
         answer = client.post(reverse("memory:tidy"), follow=True)
     assert answer.redirect_chain == [(f"{page}#tidying", 302)]
     html = answer.content.decode()
     assert jobs.WAITS in html
-    assert "Tidy now" not in html, "it is under way"
+    assert "Clean up now" not in html, "it is under way"
     ((_, (pk,)),) = queued
     jobs.run_requested(int(pk), timezone.now())
     html = client.get(page).content.decode()
     assert "1 fact archived" in html
-    assert "Looked at 1 fact that may fade." in html
+    assert "Checked 1 fact for fading." in html
     assert "You asked for it" in html
-    assert "Tidy now" in html
+    assert "Clean up now" in html
 
 
 def test_with_htmx_the_part_alone_looks_again_until_it_is_done(alice: User, sign_in: SignIn, queued: Queued) -> None:

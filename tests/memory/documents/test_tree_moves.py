@@ -62,8 +62,8 @@ def test_the_line_beside_the_tree_undoes_it(alice: User, sign_in: SignIn) -> Non
     [
         ("/a/one", "/b/one", 409, "There is a document at /b/one already. Nothing was moved."),
         ("/a", "/a/one/a", 409, "/a cannot be moved into itself."),
-        ("/a/one", "", 422, "A path is needed"),
-        ("/a/one", "/a/one", 200, "/a/one stands there already."),
+        ("/a/one", "", 422, "Enter a path"),
+        ("/a/one", "/a/one", 200, "/a/one is already there."),
     ],
 )
 def test_what_cannot_be_moved_leaves_the_tree_as_it_is_and_says_why(
@@ -143,7 +143,7 @@ def test_a_folder_shows_the_folders_in_it_with_their_sizes(
     with django_assert_max_num_queries(10):
         page = client.get("/memory/documents/a").content.decode()
 
-    assert "31 documents in this folder and below" in page
+    assert "31 documents in this folder and its subfolders" in page
     assert "3,050 tokens" in page
     assert "30 documents, 3,000 tokens" in page
     assert 'href="/memory/documents?tag=seeds"' in page
@@ -153,7 +153,7 @@ def test_a_folder_shows_the_folders_in_it_with_their_sizes(
 def test_an_empty_tree_says_how_it_fills(alice: User, sign_in: SignIn) -> None:
     page = sign_in(alice).get("/memory/").content.decode()
     assert "drop files here" in page
-    assert "what Recall learns about you it writes down" in page
+    assert "What Recall learns appears in" in page
 
 
 def test_every_page_with_the_tree_takes_files_that_are_dropped_on_it(alice: User, sign_in: SignIn) -> None:

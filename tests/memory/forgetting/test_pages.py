@@ -42,7 +42,7 @@ def fields_of(page: str) -> dict[str, Any]:
 def test_the_dry_run_lists_what_would_go_and_come_back_and_changes_nothing(told: Told, sign_in: SignIn) -> None:
     page = sign_in(told.user).get(ADDRESS, asked_for(told)).content.decode()
 
-    assert "Nothing has been forgotten yet" in page
+    assert "Nothing is deleted until you confirm" in page
     assert STATEMENT.replace("'", "&#x27;") in page
     assert OLDER.replace("'", "&#x27;") in page
     assert Fact.objects.filter(pk=told.fact.pk).exists()
@@ -54,8 +54,8 @@ def test_the_deed_leads_to_its_receipt(told: Told, sign_in: SignIn) -> None:
 
     page = client.post(ADDRESS, fields, follow=True).content.decode()
 
-    assert "Asked again, Recall found 0 traces" in page
-    assert "1 fact came back" in page
+    assert "Recall searched for it again and found 0 traces" in page
+    assert "1 fact restored" in page
     assert not any(word in page.lower() for word in WORDS)
     assert tables_with(*WORDS) == {}
 
@@ -121,8 +121,8 @@ def test_anyone_who_doubts_it_can_look_again(told: Told, sign_in: SignIn) -> Non
     client = sign_in(told.user)
     check = reverse("memory:check_forgotten")
     found = client.post(check, {"words": "Quillfeather"}).content.decode()
-    assert "stands in:" in found
-    assert "Passages of the index: " in found
+    assert "Found “Quillfeather” in:" in found
+    assert "Search entries: " in found
     links = re.findall(r'<li><a href="(/[^"]+)">', found)
     assert {link.split("/")[1] for link in links} >= {"m", "memory"}
     assert {client.get(link, follow=True).status_code for link in links} == {200}

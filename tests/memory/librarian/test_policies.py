@@ -153,7 +153,7 @@ def test_the_page_shows_each_rule_beside_its_precision(alice: User, sign_in: Sig
 
     page = " ".join(sign_in(alice).get("/memory/policies").content.decode().split())
 
-    assert '<b class="number">100 %</b> of past proposals were right: 5 accepted' in page
+    assert '<b class="number">100%</b> of past proposals were right: 5 accepted' in page
     assert all(sentence in page for sentence in MEANS.values())
     assert page.count('type="radio"') == len(SUBJECTS) * len(Rule)
 
@@ -163,7 +163,7 @@ def test_saving_sets_the_rules_that_were_sent_and_leaves_the_others(alice: User,
 
     response = sign_in(alice).post("/memory/policies", {"rule-place": "never", "rule-health": "automatic"}, follow=True)
 
-    assert "Saved. The rules hold for everything read from now on." in response.content.decode()
+    assert "Rules saved. They apply to new memories." in response.content.decode()
     rules = rules_of(alice)
     assert (rules[Kind.PLACE], rules[HEALTH], rules[Kind.GOAL]) == (Rule.NEVER, Rule.AUTOMATIC, Rule.NEVER)
 

@@ -90,8 +90,8 @@ def test_a_fact_stands_with_its_words_where_they_were_said(alice: User, sign_in:
     [
         ("stated", Reason.STATED, "You said so"),
         ("stated", Reason.ASK_KIND, "You said so"),
-        ("edited", Reason.STATED, "In your own wording"),
-        ("inferred", Reason.UNSURE, "Concluded from what you said"),
+        ("edited", Reason.STATED, "Your own wording"),
+        ("inferred", Reason.UNSURE, "Inferred from what you said"),
     ],
 )
 def test_where_it_comes_from_is_said_once_and_why_it_was_kept_beside_it(
@@ -114,7 +114,7 @@ def test_the_words_of_a_deleted_conversation_are_not_shown_around_the_quote(alic
 
     assert QUOTE in page
     assert "allergic to peanuts" not in page
-    assert "The message is no longer there." in page
+    assert "The original message was deleted." in page
 
 
 def test_what_it_took_the_place_of_is_shown_with_its_words_and_who_decided(alice: User, sign_in: SignIn) -> None:
@@ -132,13 +132,13 @@ def test_what_it_took_the_place_of_is_shown_with_its_words_and_who_decided(alice
 
     now, before = page_of(client, lisbon), page_of(client, porto)
 
-    assert "It took the place of:" in now
+    assert "Replaced:" in now
     assert f'href="/memory/facts/{porto.pk}"' in now
     assert 'Well, <mark class="mark">I live in Porto</mark>.' in now
     assert "Accepted" in now
     assert "by you" in now
-    assert "This took its place:" in before
-    assert "Gave way" in before
+    assert "Replaced by:" in before
+    assert '<span class="badge">Replaced</span>' in before
     assert f'href="/memory/facts/{lisbon.pk}"' in before
 
 
@@ -165,8 +165,9 @@ def test_the_prompts_it_stood_in_and_was_cut_from_are_listed_with_what_they_took
 
     page = page_of(sign_in(alice), fact)
 
-    assert "It stood in 1 prompt and was left out of 1 in the last 90 days." in page
-    assert '<span class="number">9</span> tokens, 9 % of what those prompts held' in page
+    assert "Used in 1 answer (" in page
+    assert "Left out of 1 in the last 90 days." in page
+    assert '<span class="number">9</span> tokens, 9% of the prompt).' in page
     assert "When do I sing?" in page
     assert "beyond top-K" in page
     assert "Unrelated?" not in page
@@ -246,7 +247,7 @@ def test_undoing_a_rewording_gives_the_old_one_its_place_back_and_shows_it(alice
 @pytest.mark.parametrize(
     ("statement", "status", "sentence"),
     [
-        ("", 422, "A fact needs a statement."),
+        ("", 422, "Enter a statement."),
         ("The user lives in Porto.", 409, "It says that already"),
         ("My password is hunter2-Xy99!", 409, "Such things are never remembered"),
     ],
@@ -350,7 +351,7 @@ def test_words_alone_leave_the_days_as_they_are(alice: User, sign_in: SignIn) ->
     ("since", "until", "status", "sentence"),
     [
         ("2025-05-02", "2025-05-01", 409, "“True until” lies before “True from”"),
-        ("some day", "", 422, "“True from” is no day"),
+        ("some day", "", 422, "“True from” isn&#x27;t a valid date"),
         ("", "0001-01-01", 422, "greater than or equal to"),
         ("", "", 409, "It says that already"),
     ],
@@ -392,7 +393,7 @@ def test_a_fact_that_is_not_true_yet_says_so(alice: User, sign_in: SignIn) -> No
         f"/memory/facts/{fact.pk}/correct", {"statement": fact.statement, "valid_from": "2190-01-01"}, follow=True
     ).content.decode()
     assert "Not true yet" in html
-    assert "waits for that day" in html
+    assert "Answers will use it from that day" in html
 
 
 # Figures in words, pure ------------------------------------------------------------------------------------------

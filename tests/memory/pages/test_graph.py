@@ -31,7 +31,7 @@ def node_of(shown: Graph, fact: Fact) -> Node:
 def test_a_fact_that_stands_alone_has_no_graph(alice: User, sign_in: SignIn) -> None:
     alone = know(alice, "The user sings.")
     assert graph(alice, alone) is None
-    assert "What it hangs together with" not in sign_in(alice).get(f"/memory/facts/{alone.pk}").content.decode()
+    assert "Related facts" not in sign_in(alice).get(f"/memory/facts/{alone.pk}").content.decode()
 
 
 def test_a_relation_reads_from_the_fact_one_came_from(alice: User) -> None:
@@ -107,7 +107,7 @@ def test_the_page_draws_links_one_can_follow_and_says_them_in_words(alice: User,
     drawing = page.split('<svg class="graph"')[1].split("</svg>")[0]
     assert f'<a href="/memory/facts/{move.pk}" class="graph-node graph-node-superseded"' in drawing
     assert "<title>led to: The user moved. (Superseded)</title>" in drawing
-    assert "The same as a list: 1 link" in page
+    assert "Show as list (1 link)" in page
 
 
 # Where they stand, pure ------------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ def page_of(client: Client, address: str, status: int = 200) -> str:
 def test_an_empty_knowledge_base_says_what_to_do(alice: User, sign_in: SignIn) -> None:
     page = page_of(sign_in(alice), "/memory/")
 
-    assert "Nothing stands here yet." in page
-    assert "What can be found" in page
+    assert "No documents yet." in page
+    assert "In your memory" in page
     assert "Recall reads text, Markdown, PDF" in page
     assert "Up to 20 MB each" in page
 
@@ -156,7 +156,7 @@ def test_a_document_is_shown_as_markdown_with_what_is_known_of_it(alice: User, s
     assert "The bed</h3>" in page
     assert "Written by the user" in page
     assert 'href="/memory/documents?tag=garden">garden</a>' in page
-    assert "1 passage in the index" in page
+    assert "1 indexed passage" in page
     assert 'id="passage-0"' in page
     assert "<script>alert" not in page
     assert "<img src=x" not in page
@@ -171,9 +171,9 @@ def test_a_profile_of_facts_does_not_wait_for_an_index_that_has_none_of_it(alice
 
     page = page_of(sign_in(alice), "/memory/documents/profile/identity")
 
-    assert "Each of its lines tells a fact and is found as that fact" in page
+    assert "Each line is a fact and is searchable as one" in page
     assert "in every prompt anyway" in page
-    assert "It is being indexed" not in page
+    assert "Indexing. It will be searchable" not in page
 
 
 def test_a_document_is_edited_where_it_is_read(alice: User, sign_in: SignIn) -> None:
@@ -224,7 +224,7 @@ def test_a_long_text_is_read_in_parts_and_not_edited_on_a_page(alice: User, sign
     assert "Paragraph 0." in first.split('id="place"')[0]
     assert "Paragraph 0." not in second.split('id="place"')[0]
     assert "Part 2 of" in second
-    assert "too long to be edited here" in first
+    assert "too long to edit here" in first
     assert "<textarea" not in first
 
 
@@ -234,7 +234,7 @@ def test_the_history_of_a_document_leads_back_to_it(alice: User, sign_in: SignIn
     page = page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history")
 
     assert '<a href="/memory/documents/notes/one">/notes/one</a>' in page
-    assert "Back to the profile" not in page
+    assert "Back to Profile" not in page
 
 
 @pytest.mark.parametrize("path", ["nowhere", "notes", "../notes/one"])
@@ -264,8 +264,8 @@ def test_a_document_is_begun(alice: User, sign_in: SignIn, typed: str) -> None:
     ("path", "status", "sentence"),
     [
         ("/notes/one", 409, "There is a document at /notes/one already."),
-        ("", 422, "A path is needed"),
-        ("/", 422, "A path is needed"),
+        ("", 422, "Enter a path"),
+        ("/", 422, "Enter a path"),
         ("/a//b", 422, "Each part of a path needs a name."),
         ("/" + "a/" * 40, 422, "This path is too long."),
     ],
@@ -298,7 +298,7 @@ def test_a_folder_is_moved_with_all_in_it(alice: User, sign_in: SignIn) -> None:
     [
         ("/a/one", "/a/two", 409, "There is a document at /a/two already. Nothing was moved."),
         ("/a", "/a/b", 409, "/a cannot be moved into itself."),
-        ("/a/one", "", 422, "A path is needed"),
+        ("/a/one", "", 422, "Enter a path"),
         ("/a", "/a//", 302, ""),
     ],
 )
@@ -351,7 +351,7 @@ def test_a_folder_lists_everything_below_it_page_by_page(alice: User, sign_in: S
 
     first, second = (page_of(sign_in(alice), f"/memory/documents/a{query}") for query in ("", "?page=2"))
 
-    assert "101 documents in this folder and below" in first
+    assert "101 documents in this folder and its subfolders" in first
     assert "b/099" in first.split("page-header")[1]
     assert "b/100" not in first.split("page-header")[1]
     assert "b/100" in second.split("page-header")[1]
@@ -361,7 +361,7 @@ def test_a_document_that_is_a_folder_too_shows_either(alice: User, sign_in: Sign
     add(alice, "/a", "The folder's own words.")
     add(alice, "/a/b")
 
-    assert "1 document below it" in page_of(sign_in(alice), "/memory/documents/a")
+    assert "1 document inside" in page_of(sign_in(alice), "/memory/documents/a")
     assert "2 documents in this folder" in page_of(sign_in(alice), "/memory/documents?path=/a&below")
 
 
@@ -381,7 +381,7 @@ def test_what_is_deleted_is_counted_and_can_be_brought_back(
     assert f"Deleted: {count} document{'s' if count > 1 else ''}." in page
     [moment] = re.findall(r'action="/memory/restore".*?name="deleted" value="([^"]+)"', page)
     back = client.post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
-    assert f"Brought back: {count} document" in back
+    assert f"Restored: {count} document" in back
     assert Document.objects.for_user(alice).count() == 2
     assert "nothing to bring back" in client.post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
 
@@ -405,7 +405,7 @@ def test_files_wait_read_and_stand_in_the_tree(alice: User, sign_in: SignIn) -> 
     page = client.post(
         "/memory/uploads", {"files": [text_file(), text_file("b.txt")], "folder": "/garden"}, headers=HTMX
     ).content.decode()
-    assert page.count("Waits to be read") == 2
+    assert page.count("Queued") == 2
     assert 'hx-trigger="every 2s"' in page
     assert "tree-of-documents" not in page
 
@@ -413,7 +413,7 @@ def test_files_wait_read_and_stand_in_the_tree(alice: User, sign_in: SignIn) -> 
         uploads.process_upload(upload.pk)
     embed_pending()
     page = client.get("/memory/uploads", headers=HTMX).content.decode()
-    assert "Read: 1 passage to be found." in page
+    assert "Done: 1 searchable passage." in page
     assert "every 2s" not in page
     assert 'id="tree-of-documents" hx-swap-oob="true"' in page
     assert 'href="/memory/documents/garden/notes.md"' in page
@@ -425,7 +425,7 @@ def test_without_htmx_the_page_itself_says_how_far_they_are(alice: User, sign_in
     response = client.post("/memory/uploads", {"files": [text_file()]})
 
     assert response["Location"] == "/memory/#uploads"
-    assert "Waits to be read" in page_of(client, "/memory/")
+    assert "Queued" in page_of(client, "/memory/")
     assert Upload.objects.get().folder == uploads.FOLDER
     assert client.get("/memory/uploads")["Location"] == "/memory/#uploads"
 
@@ -433,7 +433,7 @@ def test_without_htmx_the_page_itself_says_how_far_they_are(alice: User, sign_in
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({}, "Nothing was sent: Choose a file first."),
+        ({}, "No file: Choose a file first."),
         ({"files": text_file("empty.txt", b" ")}, "empty.txt: This file is empty."),
         ({"files": text_file("cat.png", b"\x89PNG\r\n")}, "cat.png: "),
         ({"files": text_file(), "folder": "/a//b"}, "Folder: Each part of a path needs a name."),

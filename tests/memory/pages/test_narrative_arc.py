@@ -61,15 +61,15 @@ def test_it_is_told_in_words() -> None:
     drawn = arc([point("A long week", -0.3), point("Took the job", 0.8, is_key=True), point("The flat", 0.1)])
     assert drawn is not None
     assert drawn.sentence == (
-        "It began with “A long week” and came to “The flat”. The brightest was “Took the job”. "
-        "The hardest was “A long week”. Key moment: “Took the job”."
+        "From “A long week” to “The flat”. High point: “Took the job”. "
+        "Low point: “A long week”. Key moment: “Took the job”."
     )
 
 
 def test_what_was_neither_good_nor_bad_is_not_called_so() -> None:
     drawn = arc([point("A"), point("B"), point("C")])
     assert drawn is not None
-    assert drawn.sentence == "It began with “A” and came to “C”."
+    assert drawn.sentence == "From “A” to “C”."
 
 
 def test_a_month_is_written_where_it_begins() -> None:
@@ -116,7 +116,7 @@ def test_the_timeline_draws_what_it_lists(alice: User, bob: User, sign_in: SignI
     assert f'<a href="#episode-{first.pk}" tabindex="-1"' in drawing
     assert drawing.count("<circle") == 3
     assert "His" not in page
-    assert "It began with “The first” and came to “The third”." in page
+    assert "From “The first” to “The third”." in page
     assert '<svg class="arc"' not in client.get("/memory/episodes?kind=pivot").content.decode()
 
 
@@ -127,7 +127,7 @@ def test_a_story_is_drawn_in_the_order_of_its_turns(alice: User, sign_in: SignIn
 
     page = sign_in(alice).get(f"/memory/episodes/{conversation.pk}").content.decode()
 
-    assert "It began with “Turn 1” and came to “Turn 3”." in page
+    assert "From “Turn 1” to “Turn 3”." in page
 
 
 def test_hostile_titles_stay_titles(alice: User, sign_in: SignIn) -> None:

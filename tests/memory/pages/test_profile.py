@@ -135,7 +135,7 @@ def test_an_earlier_version_shows_what_it_changed_and_offers_the_way_back(alice:
     page = page_of(sign_in(alice), f"/memory/profile/documents/{document.pk}/history/1")
 
     assert '<ins class="diff-ins">One.</ins>' in page
-    assert "Go back to this version" in page
+    assert "Restore this version" in page
 
 
 def test_going_back_makes_the_old_text_the_newest_version(alice: User, sign_in: SignIn) -> None:
@@ -148,7 +148,7 @@ def test_going_back_makes_the_old_text_the_newest_version(alice: User, sign_in: 
 
     document.refresh_from_db()
     assert document.text == "One."
-    assert "is back to version 1" in response.content.decode()
+    assert "Restored version 1" in response.content.decode()
 
 
 def test_going_back_over_a_newer_version_is_refused(alice: User, sign_in: SignIn) -> None:
@@ -230,7 +230,7 @@ def test_a_superseded_fact_names_what_took_its_place(alice: User, sign_in: SignI
 
     page = page_of(sign_in(alice), "/memory/profile?show=past")
 
-    assert f'In its place: <a href="/memory/facts/{newer.pk}">The user lives in Lisbon.</a>' in page
+    assert f'Replaced by: <a href="/memory/facts/{newer.pk}">The user lives in Lisbon.</a>' in page
 
 
 def test_a_fact_names_what_it_took_the_place_of_how_sure_and_how_fresh_it_is(alice: User, sign_in: SignIn) -> None:
@@ -239,9 +239,9 @@ def test_a_fact_names_what_it_took_the_place_of_how_sure_and_how_fresh_it_is(ali
 
     page = page_of(sign_in(alice))
 
-    assert f'It took the place of: <a href="/memory/facts/{older.pk}">The user lives in Porto.</a>' in page
-    assert "Concluded from what you said, known since" in page
-    assert "quite sure, fresh; importance 3 of 5" in page
+    assert f'Replaced: <a href="/memory/facts/{older.pk}">The user lives in Porto.</a>' in page
+    assert "Inferred from what you said · learned" in page
+    assert "quite sure · fresh · importance 3 of 5" in page
 
 
 def test_a_learned_line_leads_to_its_fact_and_an_own_one_to_none(alice: User, sign_in: SignIn) -> None:
@@ -262,7 +262,7 @@ def test_going_back_can_be_taken_back(alice: User, sign_in: SignIn) -> None:
 
     page = client.post(address, {"number": 1, "started_from": 2}, follow=True).content.decode()
 
-    assert "Undo: take version 2 again" in page
+    assert "Undo: restore version 2" in page
     client.post(address, {"number": 2, "started_from": 3})
     document.refresh_from_db()
     assert document.text == "Two."

@@ -53,7 +53,7 @@ def test_a_proposal_stands_with_its_words_where_they_were_said(alice: User, sign
     assert f'I had a long day. <mark class="mark">{QUOTE}</mark> and I&#x27;m allergic to peanuts.' in page
     assert f'href="{reverse("message", args=[message.pk])}"' in page
     assert "Cooking" in page
-    assert "90 % sure" in page
+    assert "quite sure (90%)" in page
     assert "about another person" in page
 
 
@@ -70,7 +70,7 @@ def test_proposals_stand_below_the_conversation_they_come_from(alice: User, sign
         "From the second.",
         "First talk",
         "From the first.",
-        "From no conversation",
+        "Not from a conversation",
         "From nowhere.",
     ]
     places = [page.index(mark) for mark in marks]
@@ -92,7 +92,7 @@ def test_what_accepting_would_supersede_stands_beside_it(alice: User, sign_in: S
 def test_an_empty_queue_says_what_to_do(alice: User, sign_in: SignIn) -> None:
     page = sign_in(alice).get("/memory/review").content.decode()
 
-    assert "Nothing waits for review" in page
+    assert "You're all caught up" in page
     assert "End conversation" in page
 
 
@@ -199,7 +199,7 @@ def test_a_plain_form_decides_and_leads_back(
 
     assert response.redirect_chain == [(f"/memory/review#fact-{fact.pk}", 302)]
     assert status_of(fact) == status
-    assert "Decided lately" in response.content.decode()
+    assert "Recent decisions" in response.content.decode()
 
 
 def test_a_decision_is_undone_with_a_plain_form(alice: User, sign_in: SignIn) -> None:
@@ -265,7 +265,7 @@ def test_with_htmx_the_row_alone_comes_back_with_undo_and_the_new_counts(alice: 
     assert 'data-announce="Accepted: The user&#x27;s sister Mary lives in Lisbon."' in page
     assert f"/memory/review/actions/{ReviewAction.objects.get().pk}/undo" in page
     assert page.count('hx-swap-oob="true"') == 3, "two counts, and what is said at the end"
-    assert "1 proposal waits" in " ".join(page.split())
+    assert "1 memory to review." in " ".join(page.split())
 
 
 def test_with_htmx_an_undone_row_waits_again(alice: User, sign_in: SignIn) -> None:

@@ -51,7 +51,7 @@ def test_the_selected_ones_are_decided_by_a_plain_form(
 
     assert states(many) == [state] * 3 + ["proposed"]
     assert said in page
-    assert "Undo all of that click" in page
+    assert "Undo all" in page
 
 
 def test_a_whole_conversation_is_decided_by_one_button(alice: User, sign_in: SignIn, many: list[Fact]) -> None:
@@ -88,8 +88,8 @@ def test_what_was_decided_or_forgotten_elsewhere_is_told_and_the_rest_is_done(
     page = sign_in(alice).post(TOGETHER, {"verb": "accept", "fact": chosen}, headers=HTMX).content.decode()
 
     assert "Accepted: 2." in page
-    assert "Left as it is: 1. This fact has changed meanwhile: it is rejected now." in page
-    assert "Left as it is: 1. This fact is no longer there." in page
+    assert "Skipped: 1. This fact has changed meanwhile: it is rejected now." in page
+    assert "Skipped: 1. This fact is no longer there." in page
     assert states(many[2:]) == ["active", "active"]
 
 
@@ -108,7 +108,7 @@ def test_merging_goes_by_a_page_that_asks_for_the_wording(alice: User, sign_in: 
     client = sign_in(alice)
 
     page = client.post(TOGETHER, {"verb": "merge", "fact": ids(many[:2])}, follow=True).content.decode()
-    assert "The wording that stays" in page
+    assert "Keep this wording" in page
     assert "Proposal 0." in page
     assert "Proposal 2." not in page
 
@@ -218,7 +218,7 @@ def test_never_for_this_kind_offers_to_reject_those_that_wait(
 
     assert rules_of(alice)["place"] == Rule.NEVER
     assert states(facts) == ["proposed"] * 3, "nothing is rejected unasked"
-    assert "Reject the 3 that wait" in page
+    assert "Reject all 3 waiting" in page
 
     client.post(TOGETHER, {"verb": "reject", "fact": ids(facts)}, headers=headers)
     assert states([*facts, other]) == ["rejected"] * 3 + ["proposed"]
@@ -252,7 +252,7 @@ def test_decisions_of_thirty_days_are_listed_and_undone(alice: User, sign_in: Si
     ReviewAction.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=31))
 
     page = client.get("/memory/review/decisions").content.decode()
-    assert "2 facts with one click" in page
+    assert "2 facts at once" in page
     assert f"/memory/review/actions/{old.pk}/undo" not in page
 
     first = ReviewAction.objects.filter(batch__isnull=False).latest("pk")

@@ -131,7 +131,7 @@ def test_a_accepts_and_goes_on_to_the_next(queue: Page, proposals: list[Fact]) -
 
     assert status_of(proposals[0]) == "active"
     assert focused(queue) == f"fact-{proposals[1].pk}"
-    expect(queue.locator("#queue-count")).to_contain_text("2 proposals wait")
+    expect(queue.locator("#queue-count")).to_contain_text("2 memories to review.")
     expect(queue.locator("#review-count")).to_contain_text("2")
 
 
@@ -181,7 +181,7 @@ def test_an_empty_statement_is_handed_back_with_the_focus_in_it(queue: Page, pro
     queue.keyboard.press("Control+a")
     queue.keyboard.type("   ")
     queue.keyboard.press("Control+Enter")
-    wait_for(queue, "A fact needs a statement. To drop it, reject it.")
+    wait_for(queue, "Enter a statement. To remove the fact, reject it instead.")
 
     assert focused(queue) == f"words-{proposals[0].pk}"
     assert status_of(proposals[0]) == "proposed"
@@ -197,7 +197,7 @@ def test_the_whole_queue_can_be_decided_without_a_mouse(queue: Page, proposals: 
         wait_for(queue, sentence)
 
     assert [status_of(fact) for fact in proposals] == ["active", "rejected", "active"]
-    expect(queue.locator("#queue-count")).to_contain_text("Nothing waits for you.")
+    expect(queue.locator("#queue-count")).to_contain_text("You're all caught up.")
 
 
 def test_x_selects_and_the_keys_are_then_for_all_selected(queue: Page, proposals: list[Fact]) -> None:
@@ -205,7 +205,7 @@ def test_x_selects_and_the_keys_are_then_for_all_selected(queue: Page, proposals
     queue.keyboard.press("j")
     queue.keyboard.press("x")
     wait_for(queue, "2 selected")
-    expect(queue.locator("[data-selected]")).to_have_text("With the 2 selected:")
+    expect(queue.locator("[data-selected]")).to_have_text("2 selected:")
     queue.keyboard.press("r")
     wait_for(queue, "Rejected: 2.")
 
@@ -219,7 +219,7 @@ def test_x_selects_and_the_keys_are_then_for_all_selected(queue: Page, proposals
 def test_m_merges_the_selected_in_words_that_are_typed(queue: Page, proposals: list[Fact]) -> None:
     for key in ("x", "j", "x", "m"):
         queue.keyboard.press(key)
-    wait_for(queue, "Choose the wording that stays, or write it.")
+    wait_for(queue, "Choose a wording or write your own.")
     expect(queue.locator("[data-merge-form] input[type=radio]").first).to_be_focused()
     queue.keyboard.press("Tab")
     queue.keyboard.type("A jar of jam and a queue.")
@@ -264,10 +264,10 @@ def test_a_contradiction_is_settled_by_a_key(
 
 def test_a_rule_set_on_a_proposal_offers_the_others_and_keeps_the_focus(queue: Page, proposals: list[Fact]) -> None:
     first = queue.locator(f"#fact-{proposals[0].pk}")
-    first.get_by_text("Always or never…").click()
+    first.get_by_text("Set a rule…").click()
     first.get_by_role("button", name="Never remember").click()
     expect(queue.locator("#queue-status")).not_to_be_empty()  # else the two decisions are told together
-    queue.get_by_role("button", name="Reject the 3 that wait").click()
+    queue.get_by_role("button", name="Reject all 3 waiting").click()
     wait_for(queue, "Rejected: 3.")
 
     assert [status_of(fact) for fact in proposals] == ["rejected"] * 3

@@ -46,7 +46,7 @@ def test_proposals_of_all_people_stand_with_quote_and_difference(alice: User, bo
 
     assert "alice@example.org: Cooking" in page
     assert f"<mark>{QUOTE}</mark>" in page
-    assert "bob@example.org: from no conversation" in page
+    assert "bob@example.org: not from a conversation" in page
     assert "Porto.</del>" in page
     assert "Lisbon.</ins>" in page
     assert "Not a contradiction" in page

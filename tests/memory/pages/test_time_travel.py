@@ -76,9 +76,9 @@ def test_what_went_says_why_and_what_came_says_when(alice: User, moved: tuple[Fa
     found = build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
     told = {one.fact.statement: one.since for _, facts in found.groups for one in facts}
     assert told == {
-        "The user lives in Porto.": "Superseded on 10 May 2026: The user lives in Lisbon.",
+        "The user lives in Porto.": "Replaced on 10 May 2026: The user lives in Lisbon.",
         "The user sings.": "Rejected on 2 June 2026",
-        "The user rents.": "Not true any more since 3 July 2026",
+        "The user rents.": "No longer true since 3 July 2026",
     }
     assert found.gone == 3
     assert [(one.fact.pk, one.since) for one in found.came] == [(lisbon.pk, "Learned on 10 May 2026")]
@@ -150,9 +150,9 @@ def test_somebody_of_whom_nothing_is_known_has_one_day(alice: User) -> None:
 def test_the_page_shows_that_day_without_a_script(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
     page = sign_in(alice).get("/memory/profile", {"at": "2026-04-01"}).content.decode()
     assert "Known on 1 April 2026, true on 1 April 2026" in page
-    assert "went since" in page
-    assert "Superseded on 10 May 2026: The user lives in Lisbon." in page
-    assert "Came since" in page
+    assert "removed since" in page
+    assert "Replaced on 10 May 2026: The user lives in Lisbon." in page
+    assert "Added since" in page
     assert '<input type="date" id="at" name="at"' in page
     assert "/answers?until=2026-04-01" in page
     assert "<h1>Profile</h1>" in page
@@ -169,7 +169,7 @@ def test_htmx_gets_that_day_alone(alice: User, moved: tuple[Fact, Fact], sign_in
 def test_what_is_no_date_is_answered_with_a_sentence(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
     response = sign_in(alice).get("/memory/profile", {"at": "yesterday<b>"})
     assert response.status_code == 422
-    assert "That is not a date." in response.content.decode()
+    assert "Enter a valid date" in response.content.decode()
 
 
 def test_without_a_day_the_profile_asks_little(
@@ -179,7 +179,7 @@ def test_without_a_day_the_profile_asks_little(
         build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
     with django_assert_max_num_queries(2):
         sliders(alice, timezone.now())
-    assert "went since" not in sign_in(alice).get("/memory/profile").content.decode()
+    assert "removed since" not in sign_in(alice).get("/memory/profile").content.decode()
 
 
 def test_bob_sees_nothing_of_alices_past(alice: User, bob: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:

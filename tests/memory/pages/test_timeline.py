@@ -49,7 +49,7 @@ def test_an_empty_timeline_says_what_comes_here(alice: User, sign_in: SignIn) ->
     page = page_of(sign_in(alice))
 
     assert "No episodes yet" in page
-    assert "a decision you made, a problem you solved" in page
+    assert "decisions, problems solved and plans changed" in page
 
 
 def test_episodes_stand_by_month_the_latest_first(alice: User, sign_in: SignIn) -> None:
@@ -91,7 +91,7 @@ def test_all_that_is_told_of_an_episode_is_shown(alice: User, sign_in: SignIn) -
         topics=["shop", "database"],
         participants=["Mary"],
         context="The old one was slow.",
-        extracted_by="model/2",
+        extracted_by="in 0 prompts",
     )
     episode.facts.add(fact)
 
@@ -111,7 +111,7 @@ def test_all_that_is_told_of_an_episode_is_shown(alice: User, sign_in: SignIn) -
         f'href="/m/{first.pk}"',
         f'href="/memory/facts/{fact.pk}"',
         f'href="/memory/episodes/{conversation.pk}"',
-        "the librarian (model/2)",
+        "in 0 prompts",
         "#signpost",
     ):
         assert text in page, text
@@ -152,7 +152,7 @@ def test_the_timeline_is_filtered_by_kind_and_significance(
     page = page_of(sign_in(alice), f"/memory/episodes{query}")
 
     assert {title for title in ("Small", "Middling", "Great") if f">{title}</h3>" in page} == shown
-    assert ("No episode passes this filter" in page) is (not shown)
+    assert ("No matching episodes" in page) is (not shown)
 
 
 def test_the_filter_that_was_chosen_is_kept(alice: User, sign_in: SignIn) -> None:
@@ -193,7 +193,7 @@ def test_a_full_timeline_takes_as_many_queries_as_a_small_one(
     with django_assert_max_num_queries(10):
         page = page_of(client)
 
-    assert page.count("Where it was said") == 50
+    assert page.count("Open source") == 50
 
 
 def test_hostile_words_are_shown_as_words(alice: User, sign_in: SignIn) -> None:
@@ -223,7 +223,7 @@ def test_a_conversation_is_told_by_its_beginning_middle_and_end(alice: User, sig
     order = ["Key moments", "Beginning</h2>", "The question</h3>", "Middle</h2>", "The turning point</h3>", "End</h2>"]
     assert [page.index(text) for text in order] == sorted(page.index(text) for text in order)
     assert f'href="/c/{conversation.pk}"' in page
-    assert "The whole story" not in page
+    assert "Full story" not in page
 
 
 def test_a_part_of_which_nothing_is_told_says_so(alice: User, sign_in: SignIn) -> None:
@@ -232,7 +232,7 @@ def test_a_part_of_which_nothing_is_told_says_so(alice: User, sign_in: SignIn) -
 
     page = page_of(sign_in(alice), f"/memory/episodes/{conversation.pk}")
 
-    assert page.count("Nothing of significance was told of this part.") == 2
+    assert page.count("No key moments here.") == 2
 
 
 def test_what_is_not_bobs_is_not_found(alice: User, bob: User, sign_in: SignIn) -> None:

@@ -35,10 +35,10 @@ def test_the_parts_of_a_score_are_told_in_plain_words(alice: User, sign_in: Sign
 
     assert "Why was this recalled?" in page
     assert "When do I sing?" in page
-    assert "It stood in the prompt of this answer." in page
-    assert "Place 2 of 2, with a score of 60 %." in page
+    assert "Used in this answer" in page
+    assert "Ranked 2 of 2, with a score of 60%." in page
     assert PARTS["semantic"] in page
-    assert '<td class="number">75 %</td>' in page
+    assert '<td class="number">75%</td>' in page
 
 
 def test_what_was_left_out_names_its_rule_and_what_found_room_instead(alice: User, sign_in: SignIn) -> None:
@@ -50,7 +50,7 @@ def test_what_was_left_out_names_its_rule_and_what_found_room_instead(alice: Use
     assert "Why was this left out?" in page
     assert CUT["beyond top-K"] in page
     assert "beyond top-K" in page
-    assert "Place 2 of 2, with a score of 30 %. The last one that found room had 80 %." in page
+    assert "Ranked 2 of 2, with a score of 30%. The lowest score included was 80%." in page
 
 
 def test_the_answers_panel_and_the_facts_page_lead_there(alice: User, sign_in: SignIn) -> None:
@@ -72,7 +72,7 @@ def test_a_line_of_the_profile_has_an_explanation_though_its_name_has_slashes(al
 
     assert "I sing." in page
     assert ALWAYS in page
-    assert "What made its score" not in page
+    assert ">Score</h2>" not in page
 
 
 def test_nothing_of_it_is_markup(alice: User, sign_in: SignIn) -> None:
@@ -122,7 +122,7 @@ def test_every_rule_and_every_part_has_words() -> None:
 @pytest.mark.parametrize("step", PRUNING_ORDER, ids=lambda step: str(step.section))
 def test_a_rule_of_the_budget_is_told_as_it_is_named(step: Any) -> None:
     explained = why(item(Fact(pk=1, statement="x"), kept=False, rule=step.rule), 3, 9, 0.7)
-    assert explained.because == f"The prompt was full, so something had to go by this rule: {step.rule}."
+    assert explained.because == f"The prompt was full, so this rule applied: {step.rule}."
     assert not explained.kept
 
 

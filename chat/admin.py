@@ -115,7 +115,7 @@ class ImportJobAdmin(RecordAdmin):
     def retry(self, request: HttpRequest, queryset: QuerySet[ImportJob]) -> None:
         """Without waiting for the clock. One that failed has no file any more: its owner brings it again."""
         rows = list(queryset)
-        started = self.started(request, rows, jobs.go_on_now)
+        started = self.started(request, rows, jobs.resume_now)
         told = f"{started} started again; {len(rows) - started} had ended: their owner has to bring the file again."
         self.message_user(request, told, messages.INFO)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
 from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -313,12 +312,6 @@ class CompactionQuerySet(OwnedQuerySet):
         """Those that wait, or are being done."""
         return self.filter(state__in=[Compaction.State.PENDING, Compaction.State.RUNNING])
 
-    def due(self, now: datetime) -> Self:
-        """Pending ones whose time has come, and running ones whose worker is overdue."""
-        waiting = Q(state=Compaction.State.PENDING, not_before__lte=now)
-        overdue = Q(state=Compaction.State.RUNNING, lease_until__lte=now)
-        return self.filter(waiting | overdue, conversation__deleted_at=None)
-
 
 class Compaction(Owned):
     """One wish to have a conversation's older turns folded. The row is the truth; a task only says “look”."""
@@ -364,16 +357,6 @@ class Compaction(Owned):
         return f"compaction {self.pk}: {self.state}"
 
 
-class ImportJobQuerySet(OwnedQuerySet):
-    """Imports by what there is to do about them."""
-
-    def due(self, now: datetime) -> Self:
-        """Waiting ones whose time has come, and running ones whose worker is overdue."""
-        waiting = Q(state=ImportJob.State.WAITING, not_before__lte=now)
-        overdue = Q(state=ImportJob.State.RUNNING, lease_until__lte=now)
-        return self.filter(waiting | overdue)
-
-
 class ImportJob(Owned):
     """A file of conversations, or a whole archive, on its way in. The row is the truth; a task only says “look”."""
 
@@ -399,7 +382,7 @@ class ImportJob(Owned):
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = ImportJobQuerySet.as_manager()
+    objects = OwnedManager["ImportJob"]()
 
     class Meta:
         ordering = ["-created_at"]

@@ -26,7 +26,7 @@ def mark_abandoned_answers() -> None:
 def note_idle_conversations() -> None:
     """Pause conversations that went quiet and have them read, and folded when they have been so for long."""
     librarian_triggers.pause_idle()
-    compaction.ask_where_quiet()
+    compaction.request_where_quiet()
 
 
 @shared_task(name="chat.tasks.index_what_was_missed")
@@ -44,7 +44,7 @@ def compact(compaction_id: int) -> None:
 @shared_task(name="chat.tasks.requeue_stale_compactions")
 def requeue_stale_compactions() -> None:
     """Queue the compactions that wait, or whose worker was lost."""
-    compaction.requeue_due()
+    compaction.COMPACTIONS.requeue_due()
 
 
 @shared_task(name=titles.TASK)
@@ -88,4 +88,4 @@ def import_conversations(job_id: int) -> None:
 @shared_task(name="chat.tasks.requeue_stale_imports")
 def requeue_stale_imports() -> None:
     """Queue the imports that wait, or whose worker was lost."""
-    jobs.requeue_due()
+    jobs.IMPORTS.requeue_due()

@@ -18,7 +18,7 @@ from django.urls import path
 
 from accounts.models import User
 from accounts.staff.logged_admin import LoggedAdmin, RecordAdmin
-from memory.documents.uploads import try_again
+from memory.documents.uploads import retry_upload
 from memory.facts import review
 from memory.librarian import run as librarian
 from memory.models import (
@@ -194,7 +194,7 @@ class LibrarianRunAdmin(RecordAdmin):
     def retry(self, request: HttpRequest, queryset: QuerySet[LibrarianRun]) -> None:
         """Start the failed ones of the selected runs afresh."""
         runs = list(queryset)
-        started = self.started(request, runs, librarian.retry)
+        started = self.started(request, runs, librarian.RUNS.retry_failed)
         self.message_user(request, f"{started} started again; {len(runs) - started} had not failed.", messages.INFO)
 
 
@@ -217,7 +217,7 @@ class UploadAdmin(RecordAdmin):
     def retry(self, request: HttpRequest, queryset: QuerySet[Upload]) -> None:
         """Start the failed ones of the selected uploads afresh."""
         uploads = list(queryset)
-        started = self.started(request, uploads, try_again)
+        started = self.started(request, uploads, retry_upload)
         self.message_user(request, f"{started} started again; {len(uploads) - started} had not failed.", messages.INFO)
 
 

@@ -31,7 +31,7 @@ def read(run_id: int) -> None:
 @shared_task(name="memory.tasks.requeue_stale_runs")
 def requeue_stale_runs() -> None:
     """Queue the runs that wait, or whose worker was lost."""
-    run.requeue_due()
+    run.RUNS.requeue_due()
 
 
 @shared_task(name="memory.tasks.file_conversation")
@@ -96,7 +96,7 @@ def requeue_waiting_consolidations() -> None:
     jobs.requeue_waiting(timezone.now())
 
 
-@shared_task(name=uploads.READ_TASK)
+@shared_task(name=uploads.TASK)
 def read_upload(upload_id: int) -> None:
     """Make a document of an uploaded file."""
     uploads.process_upload(upload_id)
@@ -105,7 +105,7 @@ def read_upload(upload_id: int) -> None:
 @shared_task(name="memory.tasks.requeue_stale_uploads")
 def requeue_stale_uploads() -> None:
     """Queue the files that wait, or whose worker was lost."""
-    uploads.requeue_stale()
+    uploads.UPLOADS.requeue_due()
 
 
 @shared_task(name="memory.tasks.empty_trash")

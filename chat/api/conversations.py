@@ -486,7 +486,7 @@ def read_again(request: HttpRequest, conversation: UUID) -> Any:
     found = get_own_conversation(request, conversation)
     failed = LibrarianRun.objects.for_user(person(request)).filter(conversation=found, state=LibrarianRun.State.FAILED)
     for run in failed:
-        librarian.retry(run)
+        librarian.RUNS.retry_failed(run)
     return Status(HTTPStatus.ACCEPTED, _state(found))
 
 

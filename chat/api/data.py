@@ -102,7 +102,7 @@ def cancel_import(request: HttpRequest, number: int) -> Any:
 )  # fmt: skip
 def read_import(request: HttpRequest, number: int) -> Any:
     """All conversations of the same origin that it has not been asked to read, the newest first."""
-    return {"conversations": jobs.read_too(person(request), _own(request, number).origin)}
+    return {"conversations": jobs.request_readings(person(request), _own(request, number).origin)}
 
 
 @exports.get(

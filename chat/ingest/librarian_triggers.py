@@ -34,7 +34,7 @@ def end(conversation: Conversation) -> None:
     if locked is not None:
         was_read = locked.librarian_watermark >= locked.next_seq - 1
         _close(locked, Conversation.Status.ENDED, "ended")
-        jobs.ask_at_the_end(locked)
+        jobs.request_at_end(locked)
         if was_read:  # else the run that reads the rest writes the conversation's document
             enqueue_on_commit("memory.tasks.file_conversation", locked.user_id, str(locked.pk))
 

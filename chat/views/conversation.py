@@ -144,7 +144,7 @@ def read_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     for run in LibrarianRun.objects.for_user(_user(request)).filter(
         conversation=found, state=LibrarianRun.State.FAILED
     ):
-        librarian.retry(run)
+        librarian.RUNS.retry_failed(run)
     return _librarian(request, found, "librarian") if request.htmx else redirect("conversation", pk)  # type: ignore[attr-defined]
 
 

@@ -72,7 +72,7 @@ def cancel_import(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 def read_imported(request: HttpRequest) -> HttpResponse:
     """Have the librarian read what came in."""
-    found = jobs.read_too(_user(request), request.POST.get("origin", "")[:20])
+    found = jobs.request_readings(_user(request), request.POST.get("origin", "")[:20])
     messages.success(
         request, f"The librarian reads {found:,} conversation{'' if found == 1 else 's'}, the newest first."
     )

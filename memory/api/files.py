@@ -90,7 +90,7 @@ def get_upload(request: HttpRequest, number: int) -> Any:
 def retry_upload(request: HttpRequest, number: int) -> Any:
     """One whose readers never came to an end."""
     found = _own(request, number)
-    uploads.try_again(found)
+    uploads.retry_upload(found)
     return Status(HTTPStatus.ACCEPTED, _own(request, number))
 
 

@@ -1,10 +1,8 @@
-"""How is a memory tidied up on demand, and what did each tidying do? A row for each: first it waits, then it reports.
+"""Consolidation jobs and their reports: one row per run, waiting at first, then with the figures of what was done.
 
-    ask         a row that waits, of which a person has one at most: asking twice asks once
-    carry_out   the deed and its report in one transaction: a task that comes twice finds nothing that waits
-    the clock   queues what still waits, as its message or its worker was lost, and gives up after `MOST_ATTEMPTS`
-
-What is tidied up, and what never, is decided in `memory/consolidation/consolidate.py`.
+A user has at most one waiting row. There is no lease: a run takes a second and holds the row's lock in one transaction
+with its report, so a task that is delivered twice finds nothing waiting. Every night, and by command, runs are recorded
+without a waiting row.
 """
 
 from __future__ import annotations
@@ -15,13 +13,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import DatabaseError, transaction
-from django.db.models import F
 
 from memory.consolidation.consolidate import Report, consolidate
 from memory.forget_epoch import lock_user
 from memory.models import Consolidation
 from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
+from recall.jobs import LeasedJob
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -31,55 +29,58 @@ logger = logging.getLogger(__name__)
 How, State = Consolidation.How, Consolidation.State
 
 TASK: Final = "memory.tasks.tidy"
-KEPT: Final = 60
-"""Reports of one person: two months of nights. Older ones say nothing that anybody asks."""
-STALE: Final = timedelta(minutes=1)
-"""After which one that still waits is queued again: it takes a second."""
-MOST_ATTEMPTS: Final = 3
-WAITS: Final = "Queued: it is done in the background, and takes some seconds."
-NOT_DONE: Final = "It was not done, and nothing was changed. It is tried again at night, or when you ask for it."
-FIGURES: Final = tuple(one.name for one in fields(Report) if one.name != "user_id")
+MAX_REPORTS: Final = 60
+"""Reports kept per user: two months of nights."""
+STALE_AFTER: Final = timedelta(minutes=1)
+"""When a row that still waits is queued again: a run takes a second."""
+QUEUED: Final = "Queued. This takes a few seconds."
+NOT_DONE: Final = "It didn't finish, and nothing was changed. Recall tries again tonight, or when you start it."
+FIGURES: Final = tuple(field.name for field in fields(Report) if field.name != "user_id")
+
+
+def _notify(row: Consolidation) -> None:
+    publish_event(f"user-{row.user_id}", "memory")
+
+
+CONSOLIDATIONS: Final = LeasedJob(Consolidation, TASK, _notify, max_attempts=3, running=State.WAITING)
 
 
 def request_consolidation(user: User) -> Consolidation:
-    """Have the person's memory tidied up soon; the row that waits. One that waits already is the one."""
-    mine = Consolidation.objects.for_user(user)
-    waiting = mine.filter(state=State.WAITING).first()
+    """Queue a consolidation of the user's memory; the waiting row, which an earlier request may have created."""
+    own = Consolidation.objects.for_user(user)
+    waiting = own.filter(state=State.WAITING).first()
     if waiting is not None:
         return waiting
     Consolidation.objects.bulk_create([Consolidation(user=user, how=How.ASKED)], ignore_conflicts=True)
-    asked = mine.latest("pk")  # mine, or that of a request that came first
-    enqueue_on_commit(TASK, asked.pk)
-    return asked
+    requested = own.latest("pk")  # this request's row, or that of a concurrent one
+    enqueue_on_commit(TASK, requested.pk)
+    return requested
 
 
 def run_requested(consolidation_id: int, now: datetime) -> None:
-    """Do what was asked for, if it still waits."""
-    waiting = Consolidation.objects.filter(pk=consolidation_id, state=State.WAITING)
-    waiting.update(attempts=F("attempts") + 1)  # by itself: a worker that is killed has tried
-    asked = waiting.select_related("user").first()
-    if asked is None:
+    """Worker entry point: run a requested consolidation, if it still waits."""
+    requested = CONSOLIDATIONS.claim(consolidation_id)
+    if requested is None:
         return
     try:
-        _carry_out(asked, now)
+        _run_claimed(requested, now)
     except DatabaseError:
-        logger.exception("Consolidation %s failed.", asked.pk)
-        _give_up(asked, now)
+        logger.exception("Consolidation %s failed.", requested.pk)
+        _fail(requested, now)
 
 
 @transaction.atomic
-def _carry_out(asked: Consolidation, now: datetime) -> None:
-    lock_user(asked.user_id)
-    mine = Consolidation.objects.select_for_update(of=("self",)).filter(pk=asked.pk, state=State.WAITING)
-    if mine.exists():
-        mine.update(**_done(consolidate(asked.user, now), now))
-        _drop_old(asked.user)
-        publish_event(f"user-{asked.user_id}", "memory")
+def _run_claimed(requested: Consolidation, now: datetime) -> None:
+    lock_user(requested.user_id)
+    claimed = CONSOLIDATIONS.lock_claimed(requested)
+    if claimed is not None:
+        CONSOLIDATIONS.finish(claimed, **_done(consolidate(requested.user, now), now))
+        _drop_old(requested.user)
 
 
 @transaction.atomic
 def run_consolidation(user: User, how: Consolidation.How, now: datetime) -> Report:
-    """Do it now, and write down what it did.
+    """Consolidate a user's memory now, and record the report.
 
     Raises:
         User.DoesNotExist: the account is gone.
@@ -91,24 +92,31 @@ def run_consolidation(user: User, how: Consolidation.How, now: datetime) -> Repo
 
 
 def requeue_waiting(now: datetime) -> None:
-    """Queue what waits for too long; what was tried too often is given up, and says so."""
-    for asked in Consolidation.objects.filter(state=State.WAITING, created_at__lte=now - STALE):
-        if asked.attempts < MOST_ATTEMPTS:
-            enqueue_on_commit(TASK, asked.pk)
+    """Queue rows that have waited too long; fail those without attempts left."""
+    for row in Consolidation.objects.filter(state=State.WAITING, created_at__lte=now - STALE_AFTER):
+        if row.attempts < CONSOLIDATIONS.max_attempts:
+            enqueue_on_commit(TASK, row.pk)
         else:
-            _give_up(asked, now)
+            _fail(row, now)
 
 
-def report_of(one: Consolidation) -> Report:
-    """What it did; of one that is not done, nothing. A figure that was not kept then is 0."""
-    return Report(one.user_id, **{name: one.figures[name] for name in FIGURES if name in one.figures})
+@transaction.atomic
+def _fail(row: Consolidation, now: datetime) -> None:
+    claimed = CONSOLIDATIONS.lock_claimed(row)
+    if claimed is not None:
+        CONSOLIDATIONS.finish(claimed, State.FAILED, finished_at=now)
 
 
-def sentences(one: Consolidation) -> list[str]:
-    """For people: what it did, or that it waits, or was not done."""
-    if one.state == State.DONE:
-        return report_of(one).sentences()
-    return [WAITS if one.state == State.WAITING else NOT_DONE]
+def report_of(row: Consolidation) -> Report:
+    """What the run did; nothing if it isn't done. A figure that wasn't recorded then is 0."""
+    return Report(row.user_id, **{name: row.figures[name] for name in FIGURES if name in row.figures})
+
+
+def sentences(row: Consolidation) -> list[str]:
+    """For the page: what the run did, or that it is queued or failed."""
+    if row.state == State.DONE:
+        return report_of(row).sentences()
+    return [QUEUED if row.state == State.WAITING else NOT_DONE]
 
 
 def _done(report: Report, now: datetime) -> dict[str, Any]:
@@ -116,11 +124,6 @@ def _done(report: Report, now: datetime) -> dict[str, Any]:
     return {"state": State.DONE, "figures": figures, "finished_at": now}
 
 
-def _give_up(asked: Consolidation, now: datetime) -> None:
-    waiting = Consolidation.objects.filter(pk=asked.pk, state=State.WAITING)
-    waiting.update(state=State.FAILED, finished_at=now)
-
-
 def _drop_old(user: User) -> None:
-    mine = Consolidation.objects.for_user(user).exclude(state=State.WAITING).order_by("-pk")
-    Consolidation.objects.filter(pk__in=list(mine.values_list("pk", flat=True)[KEPT:])).delete()
+    reports = Consolidation.objects.for_user(user).exclude(state=State.WAITING).order_by("-pk")
+    Consolidation.objects.filter(pk__in=list(reports.values_list("pk", flat=True)[MAX_REPORTS:])).delete()

@@ -160,7 +160,7 @@ def _known_reason(same: KnownFact) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class ImportedFile:
     """The text of a file that an export holds."""
 
     key: str
@@ -172,11 +172,11 @@ class Brought:
 
 
 @transaction.atomic
-def keep_document(user: User, origin: str, brought: Brought) -> bool:
+def store_document(user: User, origin: str, file: ImportedFile) -> bool:
     """Keep it as a document, or as a new version of the one it became before; False: it is there as it is."""
-    text = storable(brought.text)
+    text = storable(file.text)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    external_id = f"{origin}:{brought.key}"[:300]
+    external_id = f"{origin}:{file.key}"[:300]
     standing = Document.objects.for_user(user).filter(source=Document.Source.IMPORT, external_id=external_id).first()
     if standing is not None:
         if standing.content_hash == digest:
@@ -184,18 +184,18 @@ def keep_document(user: User, origin: str, brought: Brought) -> bool:
         revisions.replace_text(standing, text, Revision.Author.IMPORT, digest, note=_note(origin))
         return True
     made = revisions.Origin(Document.Source.IMPORT, external_id, digest)
-    revisions.add(user, _free_path(user, origin, brought), text, Revision.Author.IMPORT, made, note=_note(origin))
+    revisions.add(user, _free_path(user, origin, file), text, Revision.Author.IMPORT, made, note=_note(origin))
     return True
 
 
-def _free_path(user: User, origin: str, brought: Brought) -> str:
+def _free_path(user: User, origin: str, file: ImportedFile) -> str:
     """Its own name; where that is taken, with a mark that is its alone: hundreds may be called “pasted text”."""
-    parent, folder = (PROJECTS, brought.project) if brought.project else (FOLDER, NAMES.get(origin, origin))
-    within, name = tree.join_path(parent, tree.fitting_name(folder)), PurePosixPath(tree.fitting_name(brought.name))
+    parent, folder = (PROJECTS, file.project) if file.project else (FOLDER, NAMES.get(origin, origin))
+    within, name = tree.join_path(parent, tree.fitting_name(folder)), PurePosixPath(tree.fitting_name(file.name))
     wanted = tree.join_path(within, str(name))
     if not Document.objects.for_user(user).filter(path=wanted).exists():
         return wanted
-    mark = hashlib.sha256(brought.key.encode()).hexdigest()[:MARK]
+    mark = hashlib.sha256(file.key.encode()).hexdigest()[:MARK]
     return tree.join_path(within, tree.fitting_name(f"{name.stem[:100]} ({mark}){name.suffix}"))
 
 

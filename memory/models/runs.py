@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Self
-
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from recall.db.ownership import Owned, OwnedQuerySet
-
-
-class LibrarianRunQuerySet(OwnedQuerySet):
-    """Runs by what there is to do about them."""
-
-    def due(self, now: datetime) -> Self:
-        """Runs to start: pending ones whose time has come, and running ones whose worker is overdue.
-
-        A deleted conversation is not read; if it is brought back, the clock comes again.
-        """
-        waiting = Q(state=LibrarianRun.State.PENDING, not_before__lte=now)
-        overdue = Q(state=LibrarianRun.State.RUNNING, lease_until__lte=now)
-        return self.filter(waiting | overdue, conversation__deleted_at=None)
+from recall.db.ownership import Owned, OwnedManager
 
 
 class LibrarianRun(Owned):
@@ -54,7 +38,7 @@ class LibrarianRun(Owned):
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects = LibrarianRunQuerySet.as_manager()
+    objects = OwnedManager["LibrarianRun"]()
 
     class Meta:
         constraints = [

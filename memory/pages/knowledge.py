@@ -320,14 +320,13 @@ class OnItsWay:
 def _on_its_way(upload: Any) -> OnItsWay:
     is_new = upload.finished_at is not None and timezone.now() - upload.finished_at < STILL_EMBEDDING
     is_embedding = upload.state == Upload.State.DONE and upload.embedded < upload.total and is_new
-    may_try_again = upload.state == Upload.State.FAILED and upload.error == uploads.GAVE_UP
     return OnItsWay(
         upload=upload,
         sentence=_sentence(upload),
         percent=round(100 * upload.embedded / upload.total) if upload.total else 0,
         is_busy=upload.state in uploads.UNFINISHED or is_embedding,
         address=address(upload.document.path) if upload.document else "",
-        may_try_again=may_try_again,
+        may_try_again=upload.can_retry,
     )
 
 

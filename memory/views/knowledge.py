@@ -322,7 +322,7 @@ def _take_files(request: HttpRequest) -> list[tuple[str, str]]:
 @login_required
 def read_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Have a file read anew whose readers never came to an end."""
-    uploads.try_again(get_object_or_404(Upload.objects.for_user(_user(request)).defer("content"), pk=pk))
+    uploads.retry_upload(get_object_or_404(Upload.objects.for_user(_user(request)).defer("content"), pk=pk))
     return redirect(f"{reverse('memory:home')}#uploads")
 
 

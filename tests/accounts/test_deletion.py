@@ -209,11 +209,11 @@ def test_a_job_that_is_running_finds_nothing_to_write_to(everything: User) -> No
 
     content = b'[{"mapping": {}, "title": "x"}]'
     job = jobs.accept(everything, "c.json", len(content), [content])
-    claimed = jobs._claim(job.pk)
+    claimed = jobs.IMPORTS.claim(job.pk)
     run = Conversation.objects.for_user(everything).get().librarian_runs.get()
     delete_account(everything)
     assert claimed is not None
-    assert not jobs._take(claimed, content)
+    assert not jobs._import_entry(claimed, content)
     librarian.run_extraction(run.pk)
     assert not ImportJob.objects.exists()
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from budget.spending import limits, usage
 from chat.compaction import jobs, segments
-from chat.compaction.jobs import request_compaction, requeue_due, run_compaction
+from chat.compaction.jobs import COMPACTIONS, request_compaction, run_compaction
 from chat.compaction.segments import keep_long_results
 from chat.compaction.summaries.engine import SummaryResult
 from chat.compaction.summaries.rule_engine import RuleEngine
@@ -337,9 +337,9 @@ def test_a_worker_that_dies_between_summary_and_commit_leaves_no_half(
     assert not Segment.objects.exists()
     assert not Chunk.objects.filter(kind=Chunk.Kind.SEGMENT).exists()
     assert not Message.objects.filter(archived_at__isnull=False).exists()
-    assert requeue_due() == 0, "its lease still holds"
+    assert COMPACTIONS.requeue_due() == 0, "its lease still holds"
     Compaction.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert requeue_due() == 1
+    assert COMPACTIONS.requeue_due() == 1
     run_compaction(wish.pk)
     assert Segment.objects.count() == 1
 
@@ -347,10 +347,10 @@ def test_a_worker_that_dies_between_summary_and_commit_leaves_no_half(
 def test_what_is_never_finished_is_given_up_and_says_so(alice: User) -> None:
     wish = request_compaction(begin(alice, numbered(25)), "length")
     assert wish is not None
-    Compaction.objects.update(attempts=jobs.MAX_ATTEMPTS)
+    Compaction.objects.update(attempts=COMPACTIONS.max_attempts)
     run_compaction(wish.pk)
     wish.refresh_from_db()
-    assert (wish.state, wish.error) == (Compaction.State.FAILED, jobs.GAVE_UP)
+    assert (wish.state, wish.error) == (Compaction.State.FAILED, COMPACTIONS.give_up_error)
 
 
 def test_a_stretch_that_changed_while_it_was_summarized_is_looked_at_again(

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from budget.counting.estimate import TextClass, estimate
-from chat.compaction.jobs import MADE_UP_FOR, ask_where_quiet, request_if_due, run_compaction
+from chat.compaction.jobs import MAX_QUIET_AGE, request_if_due, request_where_quiet, run_compaction
 from chat.compaction.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, ConversationState, first_trigger
 from chat.compaction.window import (
     FEWEST,
@@ -148,16 +148,16 @@ def quiet(
 def test_what_was_quiet_for_an_hour_is_folded_once_and_again_after_the_next_silence(alice: User) -> None:
     conversation = quiet(alice)
 
-    assert ask_where_quiet() == 1
-    assert ask_where_quiet() == 0, "it is asked for"
+    assert request_where_quiet() == 1
+    assert request_where_quiet() == 0, "it is asked for"
     while run_compaction(Compaction.objects.get().pk):
         pass
-    assert ask_where_quiet() == 0, "it is done"
+    assert request_where_quiet() == 0, "it is done"
 
     done = Compaction.objects.get()
     assert (done.reason, done.state, done.segments) == ("quiet", "done", 1)
     Compaction.objects.update(created_at=conversation.last_activity_at - timedelta(days=1))
-    assert ask_where_quiet() == 1
+    assert request_where_quiet() == 1
 
 
 @pytest.mark.django_db
@@ -165,7 +165,7 @@ def test_what_was_quiet_for_an_hour_is_folded_once_and_again_after_the_next_sile
     "given",
     [
         {"since": QUIET - timedelta(minutes=1)},
-        {"since": QUIET + MADE_UP_FOR + timedelta(minutes=1)},
+        {"since": QUIET + MAX_QUIET_AGE + timedelta(minutes=1)},
         {"turns": LEAST_TURNS - 1},
         {"status": "ended"},
         {"deleted_at": timezone.now()},
@@ -175,7 +175,7 @@ def test_what_was_quiet_for_an_hour_is_folded_once_and_again_after_the_next_sile
 def test_others_are_left_alone(alice: User, given: dict[str, Any]) -> None:
     quiet(alice, **given)
 
-    assert ask_where_quiet() == 0
+    assert request_where_quiet() == 0
     assert not Compaction.objects.exists()
 
 
@@ -186,7 +186,7 @@ def test_where_the_model_has_no_cache_a_silence_folds_nothing(alice: User, monke
         "chat.compaction.jobs.cached_capabilities", lambda model: replace(configured_capabilities(), caching=False)
     )
 
-    assert ask_where_quiet() == 0
+    assert request_where_quiet() == 0
 
 
 @pytest.mark.django_db

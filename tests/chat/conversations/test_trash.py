@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from budget.models import ProfileSnapshot, Receipt
 from chat import tasks
+from chat.compaction.jobs import COMPACTIONS
 from chat.conversations import trash
 from chat.importing.threads import ImportedConversation, ImportedMessage
 from chat.importing.upsert import store_conversation
@@ -26,6 +27,7 @@ from chat.turn import TurnRejectedError
 from chat.turns import intake
 from memory.documents import revisions
 from memory.index.indexer import index_conversation, index_segment
+from memory.librarian.run import RUNS
 from memory.models import Chunk, Document, Episode, Fact, LibrarianRun
 from memory.retrieval.conversation_start import find_opening_memory
 from memory.retrieval.recall import retrieve
@@ -134,12 +136,12 @@ def test_nobody_reads_folds_or_indexes_it(alice: Any, conversation: Conversation
     Compaction.objects.create(user=alice, conversation=conversation, reason="asked")
     Chunk.objects.all().delete()
     moment = delete(conversation)
-    assert not LibrarianRun.objects.due(now + timedelta(days=1)).exists()
-    assert not Compaction.objects.due(now + timedelta(days=1)).exists()
+    assert not RUNS.due(now + timedelta(days=1)).exists()
+    assert not COMPACTIONS.due(now + timedelta(days=1)).exists()
     assert librarian_triggers.index_what_was_missed() == 0
     assert retold(conversation.pk) is None
     trash.undo(alice, moment)
-    assert LibrarianRun.objects.due(now + timedelta(days=1)).count() == 1
+    assert RUNS.due(now + timedelta(days=1)).count() == 1
 
 
 def test_it_is_no_session_the_model_is_told_of(alice: Any, conversation: Conversation) -> None:

@@ -122,10 +122,10 @@ def test_the_librarian_reads_nothing_by_itself_and_all_when_asked(alice: Any) ->
     assert not LibrarianRun.objects.exists()
     assert Conversation.objects.filter(librarian_watermark=1).count() == 3
     assert jobs.unread(alice, job.origin) == 3
-    assert jobs.read_too(alice, job.origin) == 3
-    assert jobs.read_too(alice, job.origin) == jobs.unread(alice, job.origin) == 0
+    assert jobs.request_readings(alice, job.origin) == 3
+    assert jobs.request_readings(alice, job.origin) == jobs.unread(alice, job.origin) == 0
     times = list(LibrarianRun.objects.order_by("not_before").values_list("not_before", flat=True))
-    assert [later - earlier for earlier, later in pairwise(times)] == [jobs.BETWEEN_READINGS] * 2
+    assert [later - earlier for earlier, later in pairwise(times)] == [jobs.RUN_INTERVAL] * 2
 
 
 def test_what_an_assistant_said_elsewhere_is_never_evidence(alice: Any) -> None:
@@ -134,7 +134,7 @@ def test_what_an_assistant_said_elsewhere_is_never_evidence(alice: Any) -> None:
     job = brought(
         alice, json.dumps([conversation("a", "Hello there", "You live in Lisbon.", "My name is Rui.")]).encode()
     )
-    jobs.read_too(alice, job.origin)
+    jobs.request_readings(alice, job.origin)
     run_extraction(LibrarianRun.objects.get().pk)
     assert LibrarianRun.objects.get().state == "done"
     assert "Lisbon" not in " ".join(Fact.objects.values_list("statement", flat=True))
@@ -210,7 +210,7 @@ def test_a_worker_that_was_killed_in_the_middle_leaves_a_job_that_goes_on(
     assert Conversation.objects.count() == 1
     assert not jobs.run_import(job.pk), "its lease still runs"
     ImportJob.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert jobs.requeue_due() == 1
+    assert jobs.IMPORTS.requeue_due() == 1
     jobs.run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done, counted(job)) == ("done", 3, {"new": 3, "messages": 3})
@@ -218,10 +218,10 @@ def test_a_worker_that_was_killed_in_the_middle_leaves_a_job_that_goes_on(
 
 def test_a_job_that_kills_its_workers_is_given_up(alice: Any) -> None:
     job = jobs.accept(alice, "c.json", len(CHATGPT), [CHATGPT])
-    ImportJob.objects.update(attempts=jobs.MAX_ATTEMPTS)
+    ImportJob.objects.update(attempts=jobs.IMPORTS.max_attempts)
     assert not jobs.run_import(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.error) == ("failed", jobs.GAVE_UP)
+    assert (job.state, job.error) == ("failed", jobs.IMPORTS.give_up_error)
     assert not ImportPart.objects.exists()
 
 
@@ -253,13 +253,13 @@ def test_a_file_that_is_json_but_no_export_fails_with_a_sentence(alice: Any) -> 
 
 
 def test_a_file_that_is_too_large_or_one_too_many_is_refused(alice: Any) -> None:
-    with pytest.raises(NotImportedError, match="1,000 MB are the limit"):
+    with pytest.raises(NotImportedError, match="The limit is 1,000 MB"):
         jobs.accept(alice, "x", 2_000_000_000, [])
     with pytest.raises(NotImportedError, match="empty"):
         jobs.accept(alice, "x", 0, [])
     for _ in range(5):
         jobs.accept(alice, "x", 2, [b"[]"])
-    with pytest.raises(NotImportedError, match="waiting already"):
+    with pytest.raises(NotImportedError, match="already queued"):
         jobs.accept(alice, "x", 2, [b"[]"])
 
 

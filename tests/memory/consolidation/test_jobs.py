@@ -121,12 +121,12 @@ def test_the_clock_queues_what_was_lost_and_gives_up_in_the_end(
     job = BEAT_SCHEDULE["requeue-waiting-consolidations"]["task"]
     assert job == tasks.requeue_waiting_consolidations.name
     lost, tried = jobs.request_consolidation(alice), jobs.request_consolidation(bob)
-    Consolidation.objects.filter(pk=tried.pk).update(attempts=jobs.MOST_ATTEMPTS)
+    Consolidation.objects.filter(pk=tried.pk).update(attempts=jobs.CONSOLIDATIONS.max_attempts)
     with on_commit():
         jobs.requeue_waiting(timezone.now())
     assert queued == [], "neither waits for long"
     with on_commit():
-        jobs.requeue_waiting(timezone.now() + jobs.STALE)
+        jobs.requeue_waiting(timezone.now() + jobs.STALE_AFTER)
     assert queued == [(jobs.TASK, (lost.pk,))]
     assert (again(lost).state, again(tried).state) == ("waiting", "failed")
 
@@ -190,7 +190,7 @@ def test_by_command_likewise_but_for_a_rehearsal(alice: User) -> None:
 
 
 def test_the_oldest_reports_go_and_only_ones_own(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "KEPT", 2)
+    monkeypatch.setattr(jobs, "MAX_REPORTS", 2)
     his, waiting = jobs.run_consolidation(bob, jobs.How.NIGHTLY, NOW), jobs.request_consolidation(alice)
     assert his.user_id == bob.pk
     for _ in range(4):
@@ -213,7 +213,7 @@ def test_the_button_queues_it_and_the_report_stands_there_afterwards(
         answer = client.post(reverse("memory:tidy"), follow=True)
     assert answer.redirect_chain == [(f"{page}#tidying", 302)]
     html = answer.content.decode()
-    assert jobs.WAITS in html
+    assert jobs.QUEUED in html
     assert "Clean up now" not in html, "it is under way"
     ((_, (pk,)),) = queued
     jobs.run_requested(int(pk), timezone.now())

@@ -137,7 +137,7 @@ def test_everyone_has_documents_of_their_own(alice: User, bob: User) -> None:
 def test_a_file_beyond_the_limit_is_refused(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings.ENVIRONMENT, "max_upload_mb", 1)
 
-    with pytest.raises(uploads.UploadRefusedError, match=r"1\.5 MB; 1 MB are the limit"):
+    with pytest.raises(uploads.UploadRefusedError, match=r"1\.5 MB\. The limit is 1 MB"):
         waiting(alice, content=b"x" * 1_500_000)
     assert not Upload.objects.exists()
 
@@ -162,7 +162,7 @@ def test_only_so_many_files_wait(alice: User, bob: User, monkeypatch: pytest.Mon
     read(waiting(alice, "b.md"))
     waiting(alice, "c.md")
 
-    with pytest.raises(uploads.UploadRefusedError, match="waiting already"):
+    with pytest.raises(uploads.UploadRefusedError, match="already queued"):
         waiting(alice, "d.md")
     assert waiting(bob).state == "waiting"
 
@@ -173,7 +173,7 @@ def test_a_file_that_turns_out_unreadable_says_why_and_is_not_kept(alice: User) 
     assert upload.state == "failed"
     assert upload.error.startswith("This is no JSON")
     assert upload.content is None
-    assert not uploads.try_again(upload)
+    assert not uploads.retry_upload(upload)
 
 
 # Workers that die ------------------------------------------------------------------------------------------------
@@ -208,11 +208,11 @@ def test_a_file_whose_worker_was_killed_is_taken_up_again(
         with pytest.raises(SystemExit):
             uploads.process_upload(upload.pk)
     queued.clear()
-    assert uploads.requeue_stale() == 0  # it may still be at it
+    assert uploads.UPLOADS.requeue_due() == 0  # it may still be at it
 
     Upload.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     with django_capture_on_commit_callbacks(execute=True):
-        assert uploads.requeue_stale() == 1
+        assert uploads.UPLOADS.requeue_due() == 1
 
     assert queued == [("memory.tasks.read_upload", (upload.pk,))]
     assert read(upload).state == "done"
@@ -238,13 +238,13 @@ def test_a_worker_that_comes_back_late_writes_nothing(alice: User, monkeypatch: 
 def test_a_file_that_kills_every_worker_fails_and_may_be_tried_again(alice: User) -> None:
     upload = waiting(alice)
     Upload.objects.update(
-        state="reading", attempts=uploads.MAX_ATTEMPTS, lease_until=timezone.now() - timedelta(seconds=1)
+        state="reading", attempts=uploads.UPLOADS.max_attempts, lease_until=timezone.now() - timedelta(seconds=1)
     )
 
     read(upload)
-    assert (upload.state, upload.error) == ("failed", uploads.GAVE_UP)
+    assert (upload.state, upload.error) == ("failed", uploads.UPLOADS.give_up_error)
 
-    assert uploads.try_again(upload)
+    assert uploads.retry_upload(upload)
     assert read(upload).state == "done"
 
 

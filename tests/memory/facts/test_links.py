@@ -226,7 +226,7 @@ def test_facts_that_hang_together_are_linked_and_both_stand(
     job, move = Fact.objects.order_by("pk")
     assert (job.status, move.status) == ("active", "active")
     assert links(alice) == [(move.pk, relation.value, job.pk)]
-    assert FactLink.objects.get().strength == librarian.SUPPOSED
+    assert FactLink.objects.get().strength == librarian.MAX_LINK_STRENGTH
     assert contradictions(alice) == []
 
 

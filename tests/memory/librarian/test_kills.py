@@ -22,7 +22,7 @@ from memory.librarian import run as librarian
 from memory.librarian.decision import Reason
 from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, Usage
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.run import requeue_due, run_extraction
+from memory.librarian.run import RUNS, run_extraction
 from memory.models import Episode, Fact, FactLink, LibrarianRun
 from tests.memory.librarian.test_run import Scripted, ask, learn, say
 
@@ -54,7 +54,7 @@ def costly(reading: ExtractionInput) -> Extraction:
 def worker(monkeypatch: pytest.MonkeyPatch, queued: list[Any]) -> None:
     """An engine with a price, and vectors without a model, so that a forked process has no threads to miss."""
     monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(costly))
-    monkeypatch.setattr(librarian, "_vectors", lambda proposals: [_vector(one.statement) for one in proposals])
+    monkeypatch.setattr(librarian, "_embed_statements", lambda proposals: [_vector(one.statement) for one in proposals])
 
 
 def _vector(text: str) -> Any:
@@ -120,7 +120,7 @@ def the_clock_comes_round(run: LibrarianRun, queued: list[Any], capture: Any) ->
     LibrarianRun.objects.filter(pk=run.pk, state="running").update(lease_until=timezone.now())
     queued.clear()
     with capture(execute=True):
-        requeue_due()
+        RUNS.requeue_due()
     for name, (pk,) in list(queued):
         if name == "memory.tasks.read":
             run_extraction(pk)

@@ -21,7 +21,7 @@ from memory.facts.review import accept, edit, reject
 from memory.librarian import run as librarian
 from memory.librarian.engine import Extraction, ExtractionError, ExtractionInput, ProposedFact, Relation, Usage
 from memory.librarian.rules.engine import RuleEngine
-from memory.librarian.run import MAX_ATTEMPTS, request_reading, requeue_due, retry, run_extraction
+from memory.librarian.run import MAX_ATTEMPTS, RUNS, request_reading, run_extraction
 from memory.models import Fact, LibrarianRun
 from memory.models.kinds import Kind
 from recall.celery import app as celery_app
@@ -340,7 +340,7 @@ def test_a_limit_that_is_used_up_puts_off_what_spends_and_counts_no_attempt(
         return
     assert (run.state, run.attempts, engine.asked) == ("pending", 0, 0)
     assert "Only an administrator can raise this limit." in run.error
-    assert timezone.now() < run.not_before <= timezone.now() + librarian.LOOK_AGAIN_AFTER
+    assert timezone.now() < run.not_before <= timezone.now() + librarian.CHECK_LIMIT_AFTER
 
     limits.set_limit(alice, limits.What.MONEY, limits.Per.DAY, None, by_staff=True)
     LibrarianRun.objects.update(not_before=timezone.now())
@@ -378,8 +378,8 @@ def test_a_person_may_start_a_failed_run_afresh(
     engine = use(failing("No.", final=True))
     run = learn(alice, HOME)
     with django_capture_on_commit_callbacks(execute=True):
-        assert retry(run)
-        assert not retry(run)
+        assert RUNS.retry_failed(run)
+        assert not RUNS.retry_failed(run)
     assert queued == [("memory.tasks.read", (run.pk,))]
     engine.does = by_rules
     run_extraction(run.pk)
@@ -392,7 +392,7 @@ def test_a_done_run_is_not_read_again(alice: User, use: Any) -> None:
     engine = use(by_rules)
     run = learn(alice, HOME)
     run_extraction(run.pk)
-    assert not retry(run)
+    assert not RUNS.retry_failed(run)
     assert (engine.asked, len(facts(alice))) == (1, 1)
 
 
@@ -406,9 +406,9 @@ def die(*args: object, **kwargs: object) -> Any:
 
 DEATHS = {
     "while the model thinks": "memory.librarian.rules.engine.RuleEngine.extract",
-    "while the vectors are made": "memory.librarian.run._vectors",
+    "while the vectors are made": "memory.librarian.run._embed_statements",
     "before the first fact": "memory.librarian.run.decide",
-    "after the facts, before the run is done": "memory.librarian.run._finish",
+    "after the facts, before the run is done": "recall.jobs.LeasedJob.finish",
 }
 
 
@@ -441,7 +441,7 @@ def test_a_run_whose_worker_is_lost_each_time_fails_with_a_reason(alice: User, u
         LibrarianRun.objects.update(lease_until=timezone.now())
     run_extraction(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.error) == ("failed", librarian.GAVE_UP)
+    assert (run.state, run.error) == ("failed", RUNS.give_up_error)
 
 
 def test_a_worker_that_lost_its_claim_writes_nothing(alice: User, use: Any) -> None:
@@ -480,7 +480,7 @@ def test_the_clock_queues_what_is_due_and_nothing_else(
     for run, changes in zip(runs, states, strict=True):
         LibrarianRun.objects.filter(pk=run.pk).update(**changes)
     with django_capture_on_commit_callbacks(execute=True):
-        assert requeue_due() == 2
+        assert RUNS.requeue_due() == 2
     assert sorted(queued) == [("memory.tasks.read", (runs[0].pk,)), ("memory.tasks.read", (runs[2].pk,))]
 
 
@@ -544,7 +544,7 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
         )
         run_extraction(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.error) == ("pending", librarian.CAME_BETWEEN)
+    assert (run.state, run.error) == ("pending", librarian.CONFLICT)
     assert facts(alice) == ["The user lives in Braga."]
 
 

@@ -456,7 +456,7 @@ def test_a_file_that_is_not_taken_is_one_sentence(
 def test_a_file_that_could_not_be_read_says_why(alice: User, sign_in: SignIn) -> None:
     Upload.objects.create(user=alice, name="x.pdf", size=9, folder="/a", state="failed", error="It has a password.")
     lost = Upload.objects.create(
-        user=alice, name="y.pdf", size=9, folder="/a", state="failed", error=uploads.GAVE_UP, content=b"x"
+        user=alice, name="y.pdf", size=9, folder="/a", state="failed", error=uploads.UPLOADS.give_up_error, content=b"x"
     )
     client = sign_in(alice)
 

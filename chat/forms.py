@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django import forms
 
-from chat.conversations.model_choice import EFFORTS, LONGEST_NAME, TYPED_MODEL
+from chat.conversations.model_choice import EFFORTS, MAX_NAME_LENGTH, TYPED_MODEL
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 
 LARGEST_ID: Final = 2**63 - 1
@@ -52,8 +52,8 @@ class ChoicesForm(forms.Form):
 
     role = forms.IntegerField(min_value=1, max_value=LARGEST_ID, required=False)
     project = forms.IntegerField(min_value=1, max_value=LARGEST_ID, required=False)
-    model = forms.CharField(max_length=LONGEST_NAME, required=False)
-    other_model = forms.CharField(max_length=LONGEST_NAME, required=False)
+    model = forms.CharField(max_length=MAX_NAME_LENGTH, required=False)
+    other_model = forms.CharField(max_length=MAX_NAME_LENGTH, required=False)
     effort = forms.ChoiceField(choices=list(EFFORTS.items()), required=False)
     only_project = forms.BooleanField(required=False)
 

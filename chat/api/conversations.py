@@ -218,7 +218,7 @@ def archive_conversations(request: HttpRequest, given: Archiving) -> Any:
     if given.archived:
         _, changed = archiving.archive(user, given.conversations)
     else:
-        changed = archiving.put_back(user, given.conversations)
+        changed = archiving.unarchive(user, given.conversations)
     return {"changed": changed}
 
 
@@ -316,7 +316,7 @@ def delete_conversation(request: HttpRequest, conversation: UUID) -> Any:
 def _deleted(request: HttpRequest, chosen: list[UUID]) -> dict[str, Any]:
     try:
         moment, many = trash.delete(person(request), chosen)
-    except trash.StillAnswering:
+    except trash.AnswerStreamingError:
         raise ProblemError(HTTPStatus.CONFLICT, STOP_FIRST) from None
     if not many:
         raise Http404

@@ -15,7 +15,7 @@ from accounts.api.scopes import SCOPES
 from accounts.languages import Language
 from accounts.models import AccessLog, validate_time_zone
 from accounts.staff import access_log
-from chat.conversations.model_choice import ModelNotOfferedError, checked_effort, checked_model
+from chat.conversations.model_choice import ModelNotOfferedError, validate_effort, validate_model
 from memory.index import language_change
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError
@@ -67,9 +67,9 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
     if given.time_zone is not None:
         validate_time_zone(given.time_zone)
     try:
-        model = checked_model(named.get("chat_model", user.chat_model))
+        model = validate_model(named.get("chat_model", user.chat_model))
         if "effort" in named:
-            named["effort"] = checked_effort(named["effort"], model)
+            named["effort"] = validate_effort(named["effort"], model)
     except ModelNotOfferedError as refused:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
     if "chat_model" in named:

@@ -15,7 +15,7 @@ from accounts.api.auth import person, require_scope
 from budget.models import Receipt
 from chat.api.comparison import WHAT_IT_WAS_GIVEN
 from chat.api.search import Day
-from chat.conversations.provenance import GIVEN
+from chat.conversations.provenance import MEMORY_SECTIONS
 from recall.openapi.pagination import Page, Paging, paginate
 
 router = Router()
@@ -58,7 +58,7 @@ class Answer(Schema):
     @staticmethod
     def resolve_memories(receipt: Receipt) -> list[dict[str, Any]]:
         """Of the items of its receipt."""
-        return [item for part in GIVEN for item in receipt.items if item["kept"] and item["section"] == part]
+        return [item for part in MEMORY_SECTIONS for item in receipt.items if item["kept"] and item["section"] == part]
 
 
 class Answers(Paging):

@@ -51,7 +51,7 @@ def make_role(request: HttpRequest, given: NewRole) -> Any:
     """409 where there is one of this name."""
     try:
         made = roles.create(person(request), " ".join(given.name.split()), given.instructions.strip())
-    except roles.NameTaken as taken:
+    except roles.NameTakenError as taken:
         raise ProblemError(HTTPStatus.CONFLICT, str(taken)) from taken
     return Status(HTTPStatus.CREATED, _own(request, made.pk))
 
@@ -71,7 +71,7 @@ def change_role(request: HttpRequest, role: int, given: NewRole) -> Any:
     """The next answer of its conversations goes by it."""
     try:
         roles.edit(_own(request, role), " ".join(given.name.split()), given.instructions.strip())
-    except roles.NameTaken as taken:
+    except roles.NameTakenError as taken:
         raise ProblemError(HTTPStatus.CONFLICT, str(taken)) from taken
     return _own(request, role)
 

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field
 from accounts.api.auth import person, require_scope
 from chat.api.conversations import Conversation
 from chat.conversations.search import Filter, FoundConversation, search
-from chat.conversations.search_query import MOST_CHARS
+from chat.conversations.search_query import MAX_QUERY_CHARS
 from recall.openapi.fields import EARLIEST, LATEST
 from recall.openapi.pagination import NOT_OURS, note_next
 
@@ -41,7 +41,7 @@ Day = Annotated[date, AfterValidator(_of_a_calendar)]
 class Searching(Schema):
     """What is looked for."""
 
-    q: str = Field(min_length=1, max_length=MOST_CHARS, description="Words, or a “phrase in quotes”")
+    q: str = Field(min_length=1, max_length=MAX_QUERY_CHARS, description="Words, or a “phrase in quotes”")
     said_by: Literal["", "user", "assistant"] = ""
     since: Day | None = None
     until: Day | None = None

@@ -1,7 +1,7 @@
-"""What stands in the list beside the chat? Pinned conversations first, then by day; archived ones on a page of its own.
+"""The conversation list: pinned conversations first, then by day. Archived ones have a list of their own.
 
-How the list is shown stands in the address, so that every way of it is a plain link: `list=archived`, `select=some` or
-`select=all` (with boxes to tick), `listed=200` (how many).
+The list's state is in the URL, so every variant is a plain link: `list=archived`, `select=some` or `select=all` (with
+checkboxes), `listed=200` (how many).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from accounts.models import User
 from chat.models import Conversation
 
 LISTED: Final = 100
-"""Conversations in the list at first: a screen holds thirty, and each costs a row and 300 bytes."""
-MOST_LISTED: Final = 10_000
+"""Conversations listed at first: a screen fits thirty, and each costs a row and 300 bytes."""
+MAX_LISTED: Final = 10_000
 PINNED: Final = "Pinned"
 
 type Selecting = Literal["", "some", "all"]
@@ -34,12 +34,12 @@ class ListQuery:
 
     archived: bool = False
     selecting: Selecting = ""
-    """With boxes: none of them ticked, or all."""
+    """With checkboxes: none of them checked, or all."""
     listed: int = LISTED
 
     @property
     def query(self) -> str:
-        """The part of an address that asks for this; empty for the usual list."""
+        """Query string for this list; empty for the default list."""
         fields = {
             "list": "archived" if self.archived else "",
             "select": self.selecting,
@@ -49,36 +49,33 @@ class ListQuery:
 
     @property
     def selecting_some(self) -> str:
-        """The address's part for the same list with empty boxes …"""
         return replace(self, selecting="some").query
 
     @property
     def selecting_all(self) -> str:
-        """… with all of them ticked …"""
         return replace(self, selecting="all").query
 
     @property
     def without_boxes(self) -> str:
-        """… and without them."""
         return replace(self, selecting="").query
 
     @property
     def more(self) -> str:
-        """The address's part for more of it."""
+        """Query string for a longer list."""
         return replace(self, listed=self.listed + LISTED).query
 
 
 def parse_list_query(query: QueryDict) -> ListQuery:
-    """What an address asks for; what makes no sense is the usual list."""
+    """Parse a query string; invalid values give the default list."""
     listed, selecting = query.get("listed", ""), query.get("select", "")
-    many = min(int(listed), MOST_LISTED) if listed.isdecimal() and len(listed) < 7 else LISTED
+    limit = min(int(listed), MAX_LISTED) if listed.isdecimal() and len(listed) < 7 else LISTED
     boxes: Selecting = "all" if selecting == "all" else "some" if selecting else ""
-    return ListQuery(query.get("list") == "archived", boxes, max(many, LISTED))
+    return ListQuery(query.get("list") == "archived", boxes, max(limit, LISTED))
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationList:
-    """The conversations under their headings, and what else there is."""
+    """Conversations grouped under headings."""
 
     groups: list[tuple[str, list[Conversation]]]
     has_more: bool
@@ -86,29 +83,31 @@ class ConversationList:
     wanted: ListQuery
 
 
-def conversation_list(user: User, now: datetime, asked: ListQuery | None = None) -> ConversationList:
-    """The user's conversations, grouped as the user tells days. Two queries."""
-    asked = asked or ListQuery()
-    mine = Conversation.objects.not_deleted().for_user(user)
-    rows = mine.filter(archived_at__isnull=not asked.archived)
+def conversation_list(user: User, now: datetime, query: ListQuery | None = None) -> ConversationList:
+    """The user's conversations, grouped by day in the user's time zone. Two queries."""
+    query = query or ListQuery()
+    own = Conversation.objects.not_deleted().for_user(user)
+    rows = own.filter(archived_at__isnull=not query.archived)
     ordered = rows.order_by(F("pinned_at").desc(nulls_last=True), "-last_activity_at")
-    shown = list(ordered.only("id", "title", "last_activity_at", "pinned_at")[: asked.listed + 1])
-    groups = _grouped(shown[: asked.listed], user.zone, now.astimezone(user.zone).date())
-    has_archived = asked.archived or mine.filter(archived_at__isnull=False).exists()
-    return ConversationList(groups, len(shown) > asked.listed, has_archived, asked)
+    shown = list(ordered.only("id", "title", "last_activity_at", "pinned_at")[: query.listed + 1])
+    groups = _group_by_heading(shown[: query.listed], user.zone, now.astimezone(user.zone).date())
+    has_archived = query.archived or own.filter(archived_at__isnull=False).exists()
+    return ConversationList(groups, len(shown) > query.listed, has_archived, query)
 
 
-def _grouped(shown: Iterable[Conversation], zone: ZoneInfo, today: date) -> list[tuple[str, list[Conversation]]]:
+def _group_by_heading(
+    shown: Iterable[Conversation], zone: ZoneInfo, today: date
+) -> list[tuple[str, list[Conversation]]]:
     def heading(conversation: Conversation) -> str:
         if conversation.pinned_at is not None:
             return PINNED
-        return told_day(conversation.last_activity_at.astimezone(zone).date(), today)
+        return day_heading(conversation.last_activity_at.astimezone(zone).date(), today)
 
-    return [(told, list(group)) for told, group in groupby(shown, heading)]
+    return [(name, list(group)) for name, group in groupby(shown, heading)]
 
 
-def told_day(day: date, today: date) -> str:
-    """A day as the list's headings tell it."""
+def day_heading(day: date, today: date) -> str:
+    """Heading of a day in the list."""
     if day >= today:
         return "Today"
     if day == today - timedelta(days=1):

@@ -1,5 +1,7 @@
-"""How does a conversation look as one Markdown file? Title, dates, and the followed branch, each message under its
-speaker and time. What was said stands character by character; memories and receipts are no part of it."""
+"""Markdown export of a conversation: title, dates and the active branch, each message under its author and time.
+
+Message texts are exported verbatim. Memories and receipts are not part of it.
+"""
 
 from __future__ import annotations
 
@@ -15,88 +17,86 @@ from chat.messages.outcomes import outcome
 from chat.models import Attachment, Conversation, Message
 from recall.redaction import FORGOTTEN
 
-AT_ONCE: Final = 200
+_FORGOTTEN: Final = f"*{FORGOTTEN}*"
+BATCH: Final = 200
 """Messages in memory at a time: a long conversation has thousands, some of 100,000 characters."""
 NAME_CHARS: Final = 80
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$", re.MULTILINE)
-_NO_NAME: Final = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
-"""What some system takes in no file name, and marks that would show it in another order."""
+_NOT_IN_FILE_NAMES: Final = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+"""Characters that some system forbids in file names, and marks that would reorder it."""
 
 
 def file_name(conversation: Conversation) -> str:
-    """Its title as a file's name that every system takes."""
-    name = " ".join(_NO_NAME.sub(" ", conversation.title).split()).strip(". ")
+    """The title as a file name valid on every system."""
+    name = " ".join(_NOT_IN_FILE_NAMES.sub(" ", conversation.title).split()).strip(". ")
     return f"{name[:NAME_CHARS].rstrip('. ') or 'Conversation'}.md"
 
 
 def pages(conversation: Conversation) -> Generator[bytes]:
-    """The file, piece by piece."""
+    """Yield the file in pieces."""
     ids = branch(conversation)
-    yield _head(conversation, len(ids)).encode()
-    for some in batched(ids, AT_ONCE, strict=False):
-        rows = Message.objects.defer("search").prefetch_related("attachments").in_bulk(some)
-        for pk in some:
+    yield _render_heading(conversation, len(ids)).encode()
+    for batch in batched(ids, BATCH, strict=False):
+        rows = Message.objects.defer("search").prefetch_related("attachments").in_bulk(batch)
+        for pk in batch:
             if pk in rows:
-                yield "".join(_told(rows[pk], conversation)).encode()
+                yield "".join(_render_message(rows[pk], conversation)).encode()
 
 
 def branch(conversation: Conversation) -> list[int]:
-    """Ids of the messages of the branch that is followed, oldest first. One statement, without their texts."""
-    said = Message.objects.filter(conversation=conversation, user_id=conversation.user_id)
-    parents = dict(said.exclude(role=Message.Role.TOOL).order_by().values_list("pk", "parent_id"))
+    """Message ids of the active branch, oldest first. One query, without texts."""
+    messages = Message.objects.filter(conversation=conversation, user_id=conversation.user_id)
+    parents = dict(messages.exclude(role=Message.Role.TOOL).order_by().values_list("pk", "parent_id"))
     path: list[int] = []
-    step = conversation.active_leaf_id
-    while step is not None and step in parents:
-        path.append(step)
-        step = parents[step]
+    message = conversation.active_leaf_id
+    while message is not None and message in parents:
+        path.append(message)
+        message = parents[message]
     return path[::-1]
 
 
-def _head(conversation: Conversation, many: int) -> str:
+def _render_heading(conversation: Conversation, count: int) -> str:
     title = " ".join(conversation.title.split()) or "Untitled"
-    began, last = (_day(at, conversation) for at in (conversation.started_at, conversation.last_activity_at))
-    dates = began if began == last else f"{began} to {last}"
+    first, last = (_format_day(at, conversation) for at in (conversation.started_at, conversation.last_activity_at))
+    dates = first if first == last else f"{first} to {last}"
     zone = conversation.user.time_zone
-    return f"# {title}\n\n{dates} · {many} message{'' if many == 1 else 's'} · times of {zone}\n"
+    return f"# {title}\n\n{dates} · {count} message{'' if count == 1 else 's'} · times of {zone}\n"
 
 
-def _told(message: Message, conversation: Conversation) -> Iterator[str]:
+def _render_message(message: Message, conversation: Conversation) -> Iterator[str]:
     is_users = message.role == Message.Role.USER
-    who = " ".join(message.author.split()) or ("You" if is_users else "Recall")
+    author = " ".join(message.author.split()) or ("You" if is_users else "Recall")
     local = message.created_at.astimezone(conversation.user.zone)
-    yield f"\n## {who}, {_day(message.created_at, conversation)}, {local:%H:%M}\n"
+    yield f"\n## {author}, {_format_day(message.created_at, conversation)}, {local:%H:%M}\n"
     if "continues" in message.event_data:
-        yield "\n*Asked to go on.*\n"
+        yield "\n*Asked to continue.*\n"
         return
     if message.text:
-        yield f"\n{_FORGOTTEN_AS if message.text == FORGOTTEN else with_fences_closed(message.text.rstrip())}\n"
+        yield f"\n{_FORGOTTEN if message.text == FORGOTTEN else close_fences(message.text.rstrip())}\n"
     for attachment in message.attachments.all():
-        yield f"\n{_attached(attachment)}\n"
+        yield f"\n{_render_attachment(attachment)}\n"
     ended = "" if is_users else outcome(message).sentence
     if ended:
         yield f"\n*{ended}*\n"
 
 
-_FORGOTTEN_AS: Final = f"*{FORGOTTEN}*"
-
-
-def _attached(attachment: Attachment) -> str:
+def _render_attachment(attachment: Attachment) -> str:
     name = " ".join(attachment.name.split()).replace("`", "'")
     return f"Attached: `{name}` ({attachment.get_kind_display().lower()}, {filesizeformat(attachment.size)})"
 
 
-def with_fences_closed(text: str) -> str:
-    """The text; a block of code that an interrupted answer left open is closed, else it would swallow the rest."""
-    opened = ""
-    for found in _FENCE.finditer(text):
-        fence, rest = found[1], found[2]
-        if not opened:
-            opened = "" if fence[0] == "`" and "`" in rest else fence
-        elif fence[0] == opened[0] and len(fence) >= len(opened) and not rest.strip():
-            opened = ""
-    return f"{text}\n{opened}" if opened else text
+def close_fences(text: str) -> str:
+    """Close a code block that an interrupted answer left open, so that it does not swallow the rest."""
+    fence_open = ""
+    for match in _FENCE.finditer(text):
+        fence, rest = match[1], match[2]
+        if not fence_open:
+            fence_open = "" if fence[0] == "`" and "`" in rest else fence
+        elif fence[0] == fence_open[0] and len(fence) >= len(fence_open) and not rest.strip():
+            fence_open = ""
+    return f"{text}\n{fence_open}" if fence_open else text
 
 
-def _day(at: datetime, conversation: Conversation) -> str:
+def _format_day(at: datetime, conversation: Conversation) -> str:
     local = at.astimezone(conversation.user.zone)
     return f"{local.day} {local:%B %Y}"

@@ -1,15 +1,14 @@
-"""How long is what kept? The operator's periods, what goes when one is over, and what stays all the same.
+"""Retention: how long each kind of data is kept, what is deleted after that, and what stays.
 
-    cut            of a receipt: which things were left out of the prompt; by which rule how many stays
-    receipts       of a receipt: what stood in the prompt said; every figure, and which things they were, stays
-    conversations  as a person deletes them; what was learned from them stays, with the words that it rests on
-    artifacts      documents that tool results were moved into
+    cut            of a receipt: what was left out of the prompt; the count by rule stays
+    receipts       of a receipt: the texts in the prompt; figures and references stay
+    conversations  as if the user had deleted them; what was learned from them stays, with the quoted words
+    artifacts      documents made from tool results
 
-A conversation is kept or goes as a whole, by its last message, and never a message by itself: the history that the
-model is given, branches, summaries, receipts and episodes rest on the messages before them, and a conversation that had
-lost its beginning would go on as if that were all there was. One that the librarian has still to read waits for that.
+A conversation is kept or deleted as a whole, by its last message: history, branches, summaries, receipts and episodes
+depend on earlier messages. One that the librarian has yet to read waits for that.
 
-A period of 0 keeps for ever. The clock asks once a day; a round is short, and asks for the next while there is more.
+A period of 0 keeps forever. The scheduler runs once a day; a round is short and queues the next while there is more.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class What(StrEnum):
-    """What is kept for a while."""
+    """Kinds of data with a retention period."""
 
     CUT = "cut"
     RECEIPTS = "receipts"
@@ -47,73 +46,73 @@ class What(StrEnum):
 
 
 PERIODS: Final[Mapping[What, Callable[[], int]]] = {
-    # The longest part of a receipt, and nobody asks after months why something was not recalled: 90 days by itself.
+    # The longest part of a receipt, and rarely needed after months: 90 days by default.
     What.CUT: lambda: settings.ENVIRONMENT.cut_candidate_retention_days,
-    # What was paid must stay true, and forgetting must find the answers that a memory stood in; words need not stay.
+    # Costs must stay true, and forgetting must find the answers that used a memory; texts need not stay.
     What.RECEIPTS: lambda: settings.ENVIRONMENT.receipt_retention_days,
-    # Talk may have to go while what was learned may stay: that is the person's own, and stands by itself.
+    # Conversations may have to go while learned facts stay: those do not depend on them.
     What.CONVERSATIONS: lambda: settings.ENVIRONMENT.message_retention_days,
-    # A tool can be asked again.
+    # A tool can be called again.
     What.ARTIFACTS: lambda: settings.ENVIRONMENT.artifact_retention_days,
 }
-"""Days, as the operator chose; 0: for ever."""
+"""The operator's setting in days; 0: forever."""
 
-AT_ONCE: Final = 200
+BATCH: Final = 200
 """Rows of one round: some seconds of work, and a few megabytes of receipts."""
-WAITING: Final = (LibrarianRun.State.PENDING, LibrarianRun.State.RUNNING)
+UNFINISHED: Final = (LibrarianRun.State.PENDING, LibrarianRun.State.RUNNING)
 
 
 def apply(what: What, now: datetime) -> bool:
-    """One round of a rule; whether there may be more to do. Done again at the same moment, it finds what is left."""
+    """Run one round of a rule; returns whether there may be more. Safe to repeat."""
     days = PERIODS[what]()
-    return bool(days) and _REMOVE[what](now - timedelta(days=days), days) >= AT_ONCE
+    return bool(days) and _REMOVE[what](now - timedelta(days=days), days) >= BATCH
 
 
 def periods() -> dict[str, int]:
-    """The days of each rule, for pages; 0: for ever."""
+    """Days by rule, for pages; 0: forever."""
     return {what.value: days() for what, days in PERIODS.items()}
 
 
-# What each removes -----------------------------------------------------------------------------------------------
+# Removal ---------------------------------------------------------------------------------------------------------
 
 
-def _cut(before: datetime, days: int) -> int:
-    return _by_person(receipts.listing_cut(before), lambda found: receipts.remove_cut(found, days))
+def _remove_cut_lists(before: datetime, days: int) -> int:
+    return _remove_per_user(receipts.listing_cut(before), lambda found: receipts.remove_cut(found, days))
 
 
-def _receipts(before: datetime, days: int) -> int:
+def _remove_receipt_texts(before: datetime, days: int) -> int:
     return max(
-        _by_person(receipts.with_words(before), lambda found: receipts.remove_words(found, days)),
-        _by_person(receipts.pinned_for(before), lambda found: found.delete()[0]),
+        _remove_per_user(receipts.with_words(before), lambda found: receipts.remove_words(found, days)),
+        _remove_per_user(receipts.pinned_for(before), lambda found: found.delete()[0]),
     )
 
 
-def _conversations(before: datetime, days: int) -> int:
+def _remove_conversations(before: datetime, days: int) -> int:
     due = quiet_since(before)
-    found = list(due.order_by("last_activity_at", "pk").values_list("pk", flat=True)[:AT_ONCE])
+    found = list(due.order_by("last_activity_at", "pk").values_list("pk", flat=True)[:BATCH])
     owners = [owner for owner in (trash.remove(pk, due) for pk in found) if owner is not None]
-    for owner in {one.pk: one for one in owners}.values():
+    for owner in {owner.pk: owner for owner in owners}.values():
         trash.notify_lists(owner)
     return len(owners)
 
 
 def quiet_since(before: datetime) -> ConversationQuerySet:
-    """Conversations, pinned and archived ones too, in which nothing was said since then and that nobody works on."""
+    """Conversations without a message since then, pinned and archived ones too, with no work in progress."""
     quiet = Conversation.objects.not_deleted().filter(last_activity_at__lt=before)
-    found: ConversationQuerySet = quiet.exclude(librarian_runs__state__in=WAITING).exclude(
+    found: ConversationQuerySet = quiet.exclude(librarian_runs__state__in=UNFINISHED).exclude(
         messages__status=Message.Status.STREAMING
     )
     return found
 
 
-def _artifacts(before: datetime, days: int) -> int:
-    return remove_old_artifacts(before, AT_ONCE)
+def _remove_artifacts(before: datetime, days: int) -> int:
+    return remove_old_artifacts(before, BATCH)
 
 
-def _by_person(due: QuerySet[Any], remove: Callable[[QuerySet[Any]], int]) -> int:
-    """Remove the oldest of what is due, a transaction a person that holds their row: nothing is forgotten meanwhile,
-    which rewrites the same columns. How many rows were changed."""
-    found = sorted(due.order_by("created_at", "pk").values_list("user_id", "pk")[:AT_ONCE])
+def _remove_per_user(due: QuerySet[Any], remove: Callable[[QuerySet[Any]], int]) -> int:
+    """Remove the oldest due rows in one transaction per user that holds the user's row: forgetting rewrites the same
+    columns. Returns how many rows were changed."""
+    found = sorted(due.order_by("created_at", "pk").values_list("user_id", "pk")[:BATCH])
     changed = 0
     for user_id, rows in groupby(found, key=itemgetter(0)):
         with transaction.atomic():
@@ -123,9 +122,9 @@ def _by_person(due: QuerySet[Any], remove: Callable[[QuerySet[Any]], int]) -> in
 
 
 _REMOVE: Final[Mapping[What, Callable[[datetime, int], int]]] = {
-    What.CUT: _cut,
-    What.RECEIPTS: _receipts,
-    What.CONVERSATIONS: _conversations,
-    What.ARTIFACTS: _artifacts,
+    What.CUT: _remove_cut_lists,
+    What.RECEIPTS: _remove_receipt_texts,
+    What.CONVERSATIONS: _remove_conversations,
+    What.ARTIFACTS: _remove_artifacts,
 }
-"""Given the moment before which it is too old, and the days: how many rows one round changed."""
+"""Given the cutoff and the days: how many rows one round changed."""

@@ -1,9 +1,8 @@
-"""What is a conversation called? Its first words at once; after the first whole answer, something shorter and truer.
+"""Conversation titles: the first words at once, a shorter title after the first complete answer.
 
-A question of few words is its own best title and stays. Of a longer one the librarian's model makes a title, or the
-rules do, where there is no model, it fails, or a limit is reached: the words the question turns on. A title that a
-person gave is never touched, and neither is one that was made before, imported or forgotten: only the first words are
-ever replaced.
+A question of few words stays as the title. For a longer one the librarian's model writes a title; rules do where there
+is no model, it fails, or a limit is reached. Only the first words are ever replaced: never a title that the user gave,
+that was generated before, imported or forgotten.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ log = logging.getLogger(__name__)
 
 TASK: Final = "chat.tasks.give_title"
 TITLE_CHARS: Final = 60
-"""What the list beside the chat shows of a title on most screens."""
-CUT_OFF: Final = "…"
+"""What the conversation list shows of a title on most screens."""
+ELLIPSIS: Final = "…"
 """Ends the first words of a longer question."""
-FIRST_TURNS: Final = 3
-"""Turns after which a title is made: the first answers may have failed. Later ones are about something else."""
-TOPICS: Final = 4
-"""Words or names of a title by rules: more are no title but a list."""
-FEWEST_TOPICS: Final = 2
-"""One word alone says less than the beginning of the question."""
+MAX_TITLE_TURN: Final = 3
+"""Turns after which a title is made: the first answers may have failed, and later turns are about something else."""
+MAX_TOPICS: Final = 4
+"""Most words or names in a title made by rules."""
+MIN_TOPICS: Final = 2
+"""One word says less than the first words of the question."""
 READ_CHARS: Final = 4_000
-"""Of the question and of the answer: what they are about is said at their beginning."""
+"""Characters read of the question and of the answer: the topic is named at their start."""
 CALL_SECONDS: Final = 30.0
 MAX_OUTPUT: Final = 400
-"""Tokens; a title has 15. A model that thinks first has some room to."""
+"""Tokens; a title has 15, and a model that thinks first needs some room."""
 
 INSTRUCTIONS: Final = """\
 Give this conversation a title: at most six words and 60 characters, in the user's language, no quotation marks, no full
@@ -60,121 +59,122 @@ _ORNAMENT: Final = "\"'“”‘’„«»*#`_ "
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
-    """The first exchange, as a title is made of it."""
+class FirstExchange:
+    """The first exchange, from which a title is made."""
 
     conversation: Conversation
     question: str
     answer: str
     epoch: int
-    """The person's forget epoch when it was read."""
+    """The user's forget epoch when it was read."""
 
 
 def first_words(text: str) -> str:
-    """The title a conversation begins with: what its first message begins with."""
+    """The initial title: the first words of the first message."""
     title = " ".join(text.split())
-    return title if is_title_enough(text) else f"{title[: TITLE_CHARS - 1].rsplit(' ', 1)[0]}{CUT_OFF}"
+    return title if is_title_enough(text) else f"{title[: TITLE_CHARS - 1].rsplit(' ', 1)[0]}{ELLIPSIS}"
 
 
-def ask_if_due(conversation: Conversation, answer: Message) -> None:
-    """Have a title made, once the caller's transaction is committed, if this is an early, whole answer to a question
-    that was too long to be the title itself."""
+def request_if_due(conversation: Conversation, answer: Message) -> None:
+    """Queue a title after commit, if this is an early, complete answer to a question too long to be the title."""
     is_whole = answer.status == Message.Status.COMPLETE
-    is_cut = conversation.title.endswith(CUT_OFF) and not conversation.title_is_own
-    if is_whole and is_cut and answer.turn <= FIRST_TURNS:
+    is_cut = conversation.title.endswith(ELLIPSIS) and not conversation.title_is_own
+    if is_whole and is_cut and answer.turn <= MAX_TITLE_TURN:
         enqueue_on_commit(TASK, str(conversation.pk))
 
 
 def give_title(conversation_id: UUID) -> str:
-    """Make a title and write it, if the conversation still bears its first words; the title, or nothing."""
-    begun = _beginning(conversation_id)
-    if begun is None or is_title_enough(begun.question):
+    """Make and save a title if the conversation still has its first words as title; returns the title, or empty."""
+    exchange = _load_first_exchange(conversation_id)
+    if exchange is None or is_title_enough(exchange.question):
         return ""
-    title = _by_model(begun) or by_rules(begun.question, begun.answer)
-    return title if title and _write(begun, title) else ""
+    title = _title_from_model(exchange) or title_from_rules(exchange.question, exchange.answer)
+    return title if title and _save_title(exchange, title) else ""
 
 
 def is_title_enough(question: str) -> bool:
-    """Whether a question is short enough to stand as its own title."""
+    """Whether a question is short enough to be its own title."""
     return len(" ".join(question.split())) <= TITLE_CHARS
 
 
-def by_rules(question: str, answer: str) -> str:
-    """The words a question turns on, the weightiest first; empty: there are too few."""
-    asked = question[:READ_CHARS]
-    if sensitive(asked):
+def title_from_rules(question: str, answer: str) -> str:
+    """The words the question is about, the weightiest first; empty if there are too few."""
+    text = question[:READ_CHARS]
+    if sensitive(text):
         return ""
-    topics = topics_of([asked], [answer[:READ_CHARS]], TOPICS)
-    lower = asked.casefold()
-    told = [topic for topic in topics if topic.casefold() in lower]
-    while told and len(", ".join(told)) > TITLE_CHARS:
-        told.pop()
-    title = ", ".join(told)
-    return title[:1].upper() + title[1:] if len(told) >= FEWEST_TOPICS else ""
+    topics = topics_of([text], [answer[:READ_CHARS]], MAX_TOPICS)
+    lower = text.casefold()
+    kept = [topic for topic in topics if topic.casefold() in lower]
+    while kept and len(", ".join(kept)) > TITLE_CHARS:
+        kept.pop()
+    title = ", ".join(kept)
+    return title[:1].upper() + title[1:] if len(kept) >= MIN_TOPICS else ""
 
 
-def cleaned(answer: str) -> str:
-    """A model's title as it may be shown: one line without ornament, at most TITLE_CHARS; empty: it is none."""
+def clean_title(answer: str) -> str:
+    """A model's title as one plain line of at most TITLE_CHARS; empty if unusable."""
     line = next((line for line in storable(answer).splitlines() if line.strip()), "")
     title = " ".join(line.replace("**", "").removeprefix("Title:").split()).strip(_ORNAMENT).rstrip(f".{_ORNAMENT}")
     return "" if sensitive(title) else first_words(title)
 
 
-def _beginning(conversation_id: UUID) -> Beginning | None:
-    """The first exchange; None: a title is not wanted, or there is none to make."""
+def _load_first_exchange(conversation_id: UUID) -> FirstExchange | None:
+    """The first exchange; None if no title is wanted or can be made."""
     rows = Conversation.objects.not_deleted().select_related("user")
     conversation: Conversation | None = rows.filter(pk=conversation_id, title_is_own=False, origin="").first()
     if conversation is None:
         return None
     with transaction.atomic():
         epoch = lock_forget_epoch(conversation.user_id)
-        said = Message.objects.filter(conversation=conversation).defer("search").order_by("seq")
-        question: Message | None = said.filter(role=Message.Role.USER).first()
-        answer: Message | None = said.filter(role=Message.Role.ASSISTANT, status=Message.Status.COMPLETE).first()
+        messages = Message.objects.filter(conversation=conversation).defer("search").order_by("seq")
+        question: Message | None = messages.filter(role=Message.Role.USER).first()
+        answer: Message | None = messages.filter(role=Message.Role.ASSISTANT, status=Message.Status.COMPLETE).first()
     if question is None or answer is None or conversation.title != first_words(question.text):
         return None
-    return Beginning(conversation, question.text, answer.text, epoch)
+    return FirstExchange(conversation, question.text, answer.text, epoch)
 
 
 @transaction.atomic
-def _write(begun: Beginning, title: str) -> bool:
-    """Write the title, unless somebody renamed or deleted it, or something was forgotten meanwhile; whether it was."""
-    user_id = begun.conversation.user_id
-    if lock_forget_epoch(user_id) != begun.epoch:
+def _save_title(exchange: FirstExchange, title: str) -> bool:
+    """Save the title unless it was renamed, deleted, or something was forgotten meanwhile; returns whether it was."""
+    user_id = exchange.conversation.user_id
+    if lock_forget_epoch(user_id) != exchange.epoch:
         return False
-    same = Conversation.objects.not_deleted().filter(
-        pk=begun.conversation.pk, title_is_own=False, title=begun.conversation.title
+    unchanged = Conversation.objects.not_deleted().filter(
+        pk=exchange.conversation.pk, title_is_own=False, title=exchange.conversation.title
     )
-    if not same.update(title=title):
+    if not unchanged.update(title=title):
         return False
     publish_event(f"user-{user_id}", "conversations")
     return True
 
 
-# By the model ------------------------------------------------------------------------------------------------------
+# Title from the model --------------------------------------------------------------------------------------------
 
 
-def _by_model(begun: Beginning) -> str:
-    """The model's title; empty where none is asked, or where it comes to nothing."""
+def _title_from_model(exchange: FirstExchange) -> str:
+    """The model's title; empty if none is used or it fails."""
     environment = settings.ENVIRONMENT
-    is_by_rules = environment.librarian_engine == "rules" or settings.IS_OFFLINE
-    if is_by_rules or must_use_rules(begun.conversation.user):
+    no_model = environment.librarian_engine == "rules" or settings.IS_OFFLINE
+    if no_model or must_use_rules(exchange.conversation.user):
         return ""
     release_connection()
-    text, used = _asked(environment.librarian_model, begun)
-    usage.add_background(begun.conversation.user_id, environment.librarian_model, used.input_tokens, used.output_tokens)
-    return cleaned(text)
+    text, used = _ask_model(environment.librarian_model, exchange)
+    usage.add_background(
+        exchange.conversation.user_id, environment.librarian_model, used.input_tokens, used.output_tokens
+    )
+    return clean_title(text)
 
 
-def _asked(model: str, begun: Beginning) -> tuple[str, Usage]:
-    """What the model answers, and what it took; nothing where the server failed or the answer was cut off."""
+def _ask_model(model: str, exchange: FirstExchange) -> tuple[str, Usage]:
+    """The model's answer and its usage; empty if the server failed or the answer was cut off."""
     import anthropic  # late: the SDK takes a second to load
     import httpx2
     from anthropic.types import Message as Reply
 
     from recall.llm.client import get_sync_client
 
-    said = {"user": begun.question[:READ_CHARS], "assistant": begun.answer[:READ_CHARS]}
+    said = {"user": exchange.question[:READ_CHARS], "assistant": exchange.answer[:READ_CHARS]}
     try:
         reply = get_sync_client().messages.create(
             model=model,
@@ -184,12 +184,10 @@ def _asked(model: str, begun: Beginning) -> tuple[str, Usage]:
             timeout=CALL_SECONDS,
         )
     except (anthropic.AnthropicError, httpx2.HTTPError) as error:
-        log.warning("The model gave conversation %s no title: %s", begun.conversation.pk, classify(error).code)
+        log.warning("No title from the model for conversation %s: %s", exchange.conversation.pk, classify(error).code)
         return "", Usage()
     except json.JSONDecodeError:
-        log.warning(
-            "The model gave conversation %s no title: its server answered with no message", begun.conversation.pk
-        )
+        log.warning("No title from the model for conversation %s: invalid response", exchange.conversation.pk)
         return "", Usage()
     # The SDK hands on any text or JSON that a proxy sends with status 200.
     is_whole = isinstance(reply, Reply) and isinstance(reply.content, list) and reply.usage is not None

@@ -1,8 +1,8 @@
-"""What was a stretch of talk about? Its words, weighed; names and phrases of two words among them.
+"""Topics of a stretch of conversation: its weightiest words, names and two-word phrases. No model, no dictionary.
 
-No model and no dictionary: a word counts for the turns it stands in, more where the user wrote it, where it is spelt as
-a name is, where it stands as a noun does, and where the rest of the conversation lacks it. English first. In other
-languages of letters the same with fewer signs; where words are not set apart (Chinese, Japanese), runs of characters.
+A word counts for the turns it occurs in: more where the user wrote it, where it is spelled like a name or used as a
+noun, and where the rest of the conversation lacks it. English first; other alphabetic languages with fewer signs; in
+scripts without spaces (Chinese, Japanese), runs of characters.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from memory.retrieval.query import EMPTY_WORDS, TIME_WORDS
 USER_WEIGHT: Final = 1.0
 """A word counts once for each turn in which the user wrote it …"""
 ANSWER_WEIGHT: Final = 0.35
-"""… and so much for each in which only the answer has it: answers are long, and name much that nobody asked for."""
+"""… and this much for each in which only the answer has it: answers are long and name much that was not asked for."""
 NAME_FACTOR: Final = 1.5
-"""Spelt as a name inside a sentence: Lisbon, pgvector's FAISS, PostgreSQL, Qwen3."""
+"""Spelled like a name inside a sentence: Lisbon, FAISS, PostgreSQL, Qwen3."""
 NOUN_FACTOR: Final = 1.2
-"""Behind “the”, “a”, “about”, “for”, … in at least half of its places."""
+"""After “the”, “a”, “about”, “for”, … in at least half of its occurrences."""
 PHRASE_FACTOR: Final = 1.4
-"""Two words that stand together in at least two turns, or two names: “vector databases”; in place of the words."""
-ELSEWHERE: Final = 1.0
-"""What it takes from a word that the rest of the conversation has it, too: 1 / (1 + its share of the turns there)."""
+"""Two words together in at least two turns, or two names: “vector databases”. Replaces the words."""
+ELSEWHERE_DISCOUNT: Final = 1.0
+"""Discount for words the rest of the conversation has too: 1 / (1 + share of the turns there)."""
 PHRASE_TURNS: Final = 2
-FEW: Final = 5
-"""Words of a single turn that look like no noun and no name are topics only where there are fewer others than this."""
+MIN_TELLING_TOPICS: Final = 5
+"""Words of a single turn that look like neither noun nor name are topics only if there are fewer others than this."""
 MAX_WORD: Final = 40
 """Longer ones are addresses, keys, or no words at all."""
 READ_CHARACTERS: Final = 4_000
-"""Of each text: what a long answer is about is said at its beginning."""
+"""Of each text: a long answer names its topic at the start."""
 
 
-def _listed(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_COMMON: Final = _listed("""
+_COMMON: Final = _word_set("""
     able actually add again ago already always another answer anything around ask asked asking away back bad become
     before being believe below best better between big bit both bring call called case change check choose come
     compare consider course day days decide decided definitely depends describe different difference difficult done
@@ -60,15 +60,15 @@ _COMMON: Final = _listed("""
     doesn isn aren couldn shouldn wouldn won cannot gonna got get gets getting went been i'd i'll i've i'm it's
     let's that's there's what's
 """)
-"""Words that stand in every talk."""
+"""Words of any conversation."""
 _FOREIGN: Final = frozenset(word for words in NEIGHBOURS.values() for word in words)
 NO_TOPIC: Final = EMPTY_WORDS | TIME_WORDS | ENGLISH | _COMMON | _FOREIGN
-_BEFORE_NOUNS: Final = _listed("""
+_BEFORE_NOUNS: Final = _word_set("""
     the a an my our your his her their this that these those of for about with on in from to between and or some any
     each no der die das ein eine le la les un une el los las il o os as um uma de
 """)
 
-_SPELT: Final = re.compile(r"[^\W\d_](?:[\w+#]|['’.\-/](?=\w))*|[.!?\n:;,()]")
+_TOKEN: Final = re.compile(r"[^\W\d_](?:[\w+#]|['’.\-/](?=\w))*|[.!?\n:;,()]")
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+")
 _KANA: Final = re.compile("[\u3040-\u309f]+")
 """Hiragana: the small words and endings of Japanese."""
@@ -78,17 +78,17 @@ _ODD_SPELLING: Final = re.compile(r"^[A-Z]{2,}s?$|[a-z][A-Z]|^[A-Z]{2,}[a-z]|[A-
 
 @dataclass(slots=True)
 class _Word:
-    """One lexeme: where it stands, and how it is spelt there."""
+    """One lexeme: where it occurs and how it is spelled."""
 
     asked: set[int] = field(default_factory=set)
     """Turns in which the user wrote it."""
     answered: set[int] = field(default_factory=set)
-    spelt: Counter[str] = field(default_factory=Counter)
+    spelling: Counter[str] = field(default_factory=Counter)
     places: int = 0
     as_noun: int = 0
     as_name: int = 0
     seen: int = 0
-    """Order of first appearance."""
+    """Order of first occurrence."""
 
     @property
     def turns(self) -> int:
@@ -96,11 +96,11 @@ class _Word:
 
     @property
     def tells(self) -> bool:
-        """Whether it is likely to be a name, a noun, or what the talk keeps coming back to."""
+        """Whether it is likely a name, a noun, or a recurring subject."""
         return self.turns > 1 or 2 * max(self.as_name, self.as_noun) >= self.places
 
     def weight(self) -> float:
-        """Its turns, less for those where only the answer has it; a word of every second sentence says little more."""
+        """Its turns, fewer where only the answer has it; logarithmic, because frequent words say little more."""
         counted = USER_WEIGHT * len(self.asked) + ANSWER_WEIGHT * len(self.answered - self.asked)
         name = NAME_FACTOR if 2 * self.as_name >= self.places else 1.0
         noun = NOUN_FACTOR if 2 * self.as_noun >= self.places else 1.0
@@ -108,37 +108,37 @@ class _Word:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Occurrence:
     lexeme: str
-    spelt: str
+    spelling: str
     as_noun: bool
     as_name: bool
 
 
 def topics_of(asked: Sequence[str], answers: Sequence[str], most: int, elsewhere: Sequence[str] = ()) -> list[str]:
-    """At most so many topics, the weightiest first; one question and one answer a turn.
+    """At most `most` topics, weightiest first; one question and one answer per turn.
 
-    `elsewhere`: what was said in the rest of the conversation, one text a turn.
+    `elsewhere`: the rest of the conversation, one text per turn.
     """
     words, phrases = _words(asked, answers)
     common = _shares(elsewhere, words)
-    weights = {lexeme: word.weight() / (1 + ELSEWHERE * common[lexeme]) for lexeme, word in words.items()}
+    weights = {lexeme: word.weight() / (1 + ELSEWHERE_DISCOUNT * common[lexeme]) for lexeme, word in words.items()}
     for pair, phrase in phrases.items():
         if phrase.turns >= PHRASE_TURNS or phrase.as_name == phrase.places:
             weights[pair] = PHRASE_FACTOR * phrase.weight() + max(weights[part] for part in pair.split(" ")) / 10
     known = words | phrases
     ordered = sorted(weights, key=lambda lexeme: (-weights[lexeme], known[lexeme].seen, lexeme))
     telling = [lexeme for lexeme in ordered if known[lexeme].tells]
-    ordered = telling if len(telling) >= FEW else ordered
+    ordered = telling if len(telling) >= MIN_TELLING_TOPICS else ordered
     return [_spelling(known[lexeme]) for lexeme in _without_parts(ordered, most)]
 
 
 def _spelling(word: _Word) -> str:
-    return min(word.spelt, key=lambda spelt: (-word.spelt[spelt], spelt))
+    return min(word.spelling, key=lambda spelling: (-word.spelling[spelling], spelling))
 
 
 def _without_parts(ordered: Iterable[str], most: int) -> list[str]:
-    """The first of them; no word that a chosen phrase holds, and no phrase whose words are both chosen."""
+    """The first of them, without words of a chosen phrase and phrases of chosen words."""
     chosen: list[str] = []
     covered: set[str] = set()
     for lexeme in ordered:
@@ -153,83 +153,83 @@ def _without_parts(ordered: Iterable[str], most: int) -> list[str]:
 
 
 def _words(asked: Sequence[str], answers: Sequence[str]) -> tuple[dict[str, _Word], dict[str, _Word]]:
-    """Words and phrases by their lexeme."""
+    """Words and phrases by lexeme."""
     words: dict[str, _Word] = {}
     phrases: dict[str, _Word] = {}
     for texts, is_user in ((asked, True), (answers, False)):
         for turn, text in enumerate(texts):
-            before: _Place | None = None
-            for place in _places(text[:READ_CHARACTERS]):
+            before: _Occurrence | None = None
+            for place in _occurrences(text[:READ_CHARACTERS]):
                 if place is not None:
-                    _note(words, place, turn, is_user)
+                    _count_occurrence(words, place, turn, is_user)
                 if place is not None and before is not None and before.lexeme != place.lexeme:
-                    _note(phrases, _both(before, place), turn, is_user)
+                    _count_occurrence(phrases, _join_pair(before, place), turn, is_user)
                 before = place
     return words, phrases
 
 
-def _note(words: dict[str, _Word], place: _Place, turn: int, is_user: bool) -> None:
+def _count_occurrence(words: dict[str, _Word], place: _Occurrence, turn: int, is_user: bool) -> None:
     word = words.setdefault(place.lexeme, _Word(seen=len(words)))
     (word.asked if is_user else word.answered).add(turn)
-    word.spelt[place.spelt] += 1
+    word.spelling[place.spelling] += 1
     word.places += 1
     word.as_noun += place.as_noun
     word.as_name += place.as_name
 
 
-def _both(first: _Place, second: _Place) -> _Place:
-    return _Place(
+def _join_pair(first: _Occurrence, second: _Occurrence) -> _Occurrence:
+    return _Occurrence(
         f"{first.lexeme} {second.lexeme}",
-        f"{first.spelt} {second.spelt}",
+        f"{first.spelling} {second.spelling}",
         first.as_noun,
         first.as_name and second.as_name,
     )
 
 
-def _places(text: str) -> Iterator[_Place | None]:
-    """The words that may be topics, in their order; None wherever something stands between two of them."""
+def _occurrences(text: str) -> Iterator[_Occurrence | None]:
+    """Possible topic words in order; None where something separates two of them."""
     yield from _unspaced(text)
     begins, before = True, ""
-    for found in _SPELT.finditer(_UNSPACED.sub(" . ", text)):
-        spelt = found[0].removesuffix("'s").removesuffix("’s")
-        lower = spelt.casefold().replace("’", "'")
-        if not spelt[0].isalpha():
-            begins, before = spelt not in ",()", ""
+    for found in _TOKEN.finditer(_UNSPACED.sub(" . ", text)):
+        spelling = found[0].removesuffix("'s").removesuffix("’s")
+        lower = spelling.casefold().replace("’", "'")
+        if not spelling[0].isalpha():
+            begins, before = spelling not in ",()", ""
             yield None
             continue
-        if lower in NO_TOPIC or not 3 <= len(spelt) <= MAX_WORD:
+        if lower in NO_TOPIC or not 3 <= len(spelling) <= MAX_WORD:
             yield None
         else:
-            yield _place(spelt, lower, before, begins)
+            yield _build_occurrence(spelling, lower, before, begins)
         begins, before = False, lower
 
 
-def _place(spelt: str, lower: str, before: str, begins: bool) -> _Place:
-    odd = bool(_ODD_SPELLING.search(spelt))
-    is_name = odd or (spelt[0].isupper() and not begins)
-    return _Place(_lexeme(lower), spelt if odd or is_name else lower, before in _BEFORE_NOUNS, is_name)
+def _build_occurrence(spelling: str, lower: str, before: str, begins: bool) -> _Occurrence:
+    odd = bool(_ODD_SPELLING.search(spelling))
+    is_name = odd or (spelling[0].isupper() and not begins)
+    return _Occurrence(_lexeme(lower), spelling if odd or is_name else lower, before in _BEFORE_NOUNS, is_name)
 
 
 def _lexeme(lower: str) -> str:
-    """One for singular and plural: database, databases; story, stories."""
+    """The same for singular and plural: database, databases; story, stories."""
     if lower.endswith("ies") and len(lower) > 5:
         return f"{lower[:-3]}y"
     return lower[:-1] if lower.endswith("s") and not lower.endswith(("ss", "us", "is")) and len(lower) > 3 else lower
 
 
-def _unspaced(text: str) -> Iterator[_Place | None]:
-    """Words of scripts that set none apart: short runs between endings, and pairs of characters of a longer run."""
+def _unspaced(text: str) -> Iterator[_Occurrence | None]:
+    """Words of scripts without spaces: short runs between endings, and character pairs of longer runs."""
     for run in _UNSPACED.findall(text):
         for word in _KANA.split(run):
             pieces = [word] if 2 <= len(word) <= 4 else [word[n : n + 2] for n in range(len(word) - 1)]
             for piece in pieces:
-                yield _Place(piece, piece, as_noun=False, as_name=False)
+                yield _Occurrence(piece, piece, as_noun=False, as_name=False)
                 yield None
 
 
 def _shares(elsewhere: Sequence[str], words: Collection[str]) -> Counter[str] | dict[str, float]:
-    """Of each word, the share of the texts elsewhere that hold it."""
+    """For each word, the share of the other texts that contain it."""
     held: Counter[str] = Counter()
     for text in elsewhere:
-        held.update({place.lexeme for place in _places(text[:READ_CHARACTERS]) if place is not None})
+        held.update({place.lexeme for place in _occurrences(text[:READ_CHARACTERS]) if place is not None})
     return {word: held[word] / max(1, len(elsewhere)) for word in words}

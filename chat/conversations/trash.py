@@ -1,10 +1,10 @@
-"""What becomes of a conversation that is deleted? It is out of sight at once, and for good half an hour later.
+"""Soft delete of conversations: hidden at once, restorable for 30 minutes, then purged.
 
-    delete    sets `deleted_at`: lists, pages, search and recall begin at `standing()` (chat/models.py) and pass it by
-    undo      takes it off again: nothing was removed, so everything is as it was, vectors and counters included
-    empty     by the clock: the rows go, with what hangs on them, and with what was kept or told of it in documents
+    delete   sets `deleted_at`: lists, pages, search and recall start at `not_deleted()` (chat/models.py)
+    undo     clears it: nothing was removed, so vectors and counters are as before
+    purge    by the scheduler: deletes the rows, what belongs to them, and documents made from them
 
-What was learned from it stays in any case, with the words it rests on; `memory/forgetting/` takes that away.
+What was learned from it stays, with the quoted words; `memory/forgetting/` erases that.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from memory.librarian.document_updates import remove_told
 from recall.db.notify import publish_event
 
 UNDO_FOR: Final = timedelta(minutes=30)
-"""Long enough to notice a slip; short enough for “deleted” to be true the same hour."""
+"""Long enough to notice a mistake; short enough for “deleted” to be true within the hour."""
 UNDO: Final = "undo"
-"""Extra tag of a notice that offers to bring back what was deleted, followed by the moment (templates/base.html)."""
-AT_ONCE: Final = 200
-"""Conversations the clock removes in one round: the next comes in a minute."""
+"""Extra tag of a notice that offers to undo a deletion, followed by its time (templates/base.html)."""
+BATCH: Final = 200
+"""Conversations purged in one round; the next round is a minute later."""
 
 
-class StillAnswering(Exception):
-    """Nothing was deleted: an answer is being written in one of them."""
+class AnswerStreamingError(Exception):
+    """Nothing was deleted, because an answer is being generated in one of them."""
 
 
 @transaction.atomic
 def delete(user: User, conversations: Sequence[UUID]) -> tuple[datetime, int]:
-    """Put those of the user's out of sight; the moment, by which `undo` finds them, and how many they were.
+    """Hide these conversations of the user; returns the time, which `undo` takes, and how many they were.
 
     Raises:
-        StillAnswering: an answer is being written in one of them.
+        AnswerStreamingError: an answer is being generated in one of them.
     """
     mine = Conversation.objects.not_deleted().for_user(user).filter(pk__in=conversations)
     found = list(mine.order_by("pk").select_for_update().values_list("pk", flat=True))
     if Message.objects.streaming().filter(conversation__in=found).exists():
-        raise StillAnswering
+        raise AnswerStreamingError
     moment = timezone.now()
     Conversation.objects.filter(pk__in=found).update(deleted_at=moment)
     notify_lists(user)
@@ -55,7 +55,7 @@ def delete(user: User, conversations: Sequence[UUID]) -> tuple[datetime, int]:
 
 @transaction.atomic
 def undo(user: User, moment: datetime) -> list[UUID]:
-    """Bring back what was deleted at that moment; those it brought back."""
+    """Restore what was deleted at that time; returns the restored ids."""
     gone = Conversation.objects.for_user(user).filter(deleted_at=moment)
     found = list(gone.select_for_update().values_list("pk", flat=True))
     Conversation.objects.filter(pk__in=found).update(deleted_at=None)
@@ -64,28 +64,28 @@ def undo(user: User, moment: datetime) -> list[UUID]:
 
 
 def purge(now: datetime) -> int:
-    """Remove for good what was deleted longer ago than `UNDO_FOR`; how many."""
+    """Delete permanently what was deleted longer ago than `UNDO_FOR`; returns how many."""
     due = Conversation.objects.filter(deleted_at__lte=now - UNDO_FOR).order_by("deleted_at", "pk")
-    found = list(due.values_list("pk", flat=True)[:AT_ONCE])
+    found = list(due.values_list("pk", flat=True)[:BATCH])
     return sum(remove(pk, due) is not None for pk in found)
 
 
 @transaction.atomic
 def remove(pk: UUID, due: ConversationQuerySet) -> User | None:
-    """Remove one for good, if it is still `due` now that it is locked; whose it was. None: it is not, or is busy."""
+    """Delete one permanently if it is still `due` under its lock. Returns its owner, or None if not due or busy."""
     locked = due.select_related("user").select_for_update(of=("self",))
     conversation: Conversation | None = locked.filter(pk=pk).first()
     if conversation is None or Message.objects.streaming().filter(conversation=pk).exists():
         return None
     user = conversation.user
     conversation.delete()
-    remove_artifacts(user, str(pk))  # afterwards: a worker that keeps one now holds its message's row
+    remove_artifacts(user, str(pk))  # after the delete: a worker storing an artifact locks its message row
     remove_told(user, pk)
     idempotency.drop_answers(user)
     return user
 
 
 def notify_lists(user: User) -> None:
-    """Have their open pages read anew which conversations there are."""
+    """Have the user's open pages reload the conversation list."""
     publish_event(f"user-{user.pk}", "conversations")
     publish_event(f"user-{user.pk}", "budget")

@@ -29,7 +29,7 @@ LATEST: Final = 6
 """Conversations listed before anything is typed …"""
 MATCHING: Final = 8
 """… and then, at most."""
-MOST_CHARS: Final = 100
+MAX_QUERY_CHARS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Group:
 
 def options(user: User, typed: str, current: UUID | None) -> list[Group]:
     """What fits what was typed, on the page of `current` (None: no conversation's). At most two statements."""
-    words = typed.replace("\x00", "")[:MOST_CHARS].split()
+    words = typed.replace("\x00", "")[:MAX_QUERY_CHARS].split()
     here = Conversation.objects.not_deleted().for_user(user).filter(pk=current).first() if current else None
     fitting = _fitting(here, is_looked_for=bool(words))
     commands = [_option(one, address) for one, address in fitting if _says(one, words)]

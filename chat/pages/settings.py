@@ -18,7 +18,7 @@ from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
 from budget.planning.user_plan import LARGEST_TOTAL, plan_for
 from chat.conversations import retention
-from chat.conversations.model_choice import EFFORTS, defaults_of, has_effort, models_for, takes_any_name
+from chat.conversations.model_choice import EFFORTS, accepts_any_name, defaults_of, has_effort, models_for
 from memory.models import Boundary, Fact
 from memory.pages.consolidation import tidied
 
@@ -63,7 +63,7 @@ def sections(path: str) -> list[tuple[str, str, bool]]:
     return [(one.label, address, path == address or path.startswith(one.beneath)) for one, address in told]
 
 
-# Profile -----------------------------------------------------------------------------------------------------------
+# Profile ---------------------------------------------------------------------------------------------------------
 
 
 _NOT_PLACES: Final = ("Etc/", "SystemV/", "US/", "posix/", "right/")
@@ -75,7 +75,7 @@ def time_zones() -> list[str]:
     return ["UTC", *sorted(names)]
 
 
-# Model and budget --------------------------------------------------------------------------------------------------
+# Model and budget ------------------------------------------------------------------------------------------------
 
 
 def model_choice(user: User) -> dict[str, Any]:
@@ -85,14 +85,14 @@ def model_choice(user: User) -> dict[str, Any]:
     return {
         "models": models_for(user),
         "model": model,
-        "any_name": takes_any_name(),
+        "any_name": accepts_any_name(),
         "efforts": [(value, label, value == effort) for value, label in EFFORTS.items()],
         "has_effort": has_effort(model or settings.ENVIRONMENT.chat_model),
         "plan": plan,
     }
 
 
-# API keys ----------------------------------------------------------------------------------------------------------
+# API keys --------------------------------------------------------------------------------------------------------
 
 LIFETIMES: Final[Mapping[str, tuple[str, timedelta | None]]] = {
     "30": ("30 days", timedelta(days=30)),
@@ -140,7 +140,7 @@ def new_key(asked: Mapping[str, Any] | None, chosen: Iterable[str] = ()) -> dict
     }
 
 
-# Memory and data ---------------------------------------------------------------------------------------------------
+# Memory and data -------------------------------------------------------------------------------------------------
 
 
 def memory(user: User) -> dict[str, Any]:

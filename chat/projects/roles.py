@@ -1,4 +1,4 @@
-"""What may a role say, and what happens when it is changed? Its version counts up; conversations keep to the role."""
+"""Roles: create, edit, delete and undo. Each edit raises the version; conversations keep their role."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from recall.db.notify import publish_event
 MAX_NAME: Final = 80
 """Characters, the column's width."""
 MAX_INSTRUCTIONS: Final = 8_000
-"""Characters of what a role or a project tells the model: some 2,000 tokens, four times what the plan “standard” keeps
-for it. What is longer is a document."""
+"""Characters of the instructions of a role or project: some 2,000 tokens, four times what the standard plan reserves.
+Longer texts belong in a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A role to begin with, offered and never inserted."""
+    """A sample role to copy; never inserted by itself."""
 
     name: str
     instructions: str
@@ -53,45 +53,45 @@ EXAMPLES: Final = (
 )
 
 
-class NameTaken(ValueError):
-    """There is one of this name already; the message is one sentence for the person."""
+class NameTakenError(ValueError):
+    """The user has a role of this name already; the message is one sentence."""
 
 
 def roles_of(user: User) -> QuerySet[Role]:
-    """The person's roles by name, each with the number of `uses`: conversations that have it."""
-    standing = Q(conversations__deleted_at=None)
-    return Role.objects.for_user(user).annotate(uses=Count("conversations", filter=standing)).order_by("name")
+    """The user's roles by name, each with `uses`: the number of its conversations."""
+    not_deleted = Q(conversations__deleted_at=None)
+    return Role.objects.for_user(user).annotate(uses=Count("conversations", filter=not_deleted)).order_by("name")
 
 
-def examples_left(roles: Iterable[Role]) -> list[Example]:
-    """Those that the person has not copied yet, by their names."""
+def unused_examples(roles: Iterable[Role]) -> list[Example]:
+    """Samples the user has not copied yet, by name."""
     names = {role.name for role in roles}
     return [example for example in EXAMPLES if example.name not in names]
 
 
 def create(user: User, name: str, instructions: str) -> Role:
-    """A new role.
+    """Create a role.
 
     Raises:
-        NameTaken: the person has one of this name.
+        NameTakenError: the user has a role of this name.
     """
-    return _saved(Role(user=user, name=name, instructions=instructions))
+    return _save(Role(user=user, name=name, instructions=instructions))
 
 
 def edit(role: Role, name: str, instructions: str) -> Role:
-    """Other words for it; its version counts up if they are other ones.
+    """Change a role; the version goes up if anything changed.
 
     Raises:
-        NameTaken: the person has another one of this name.
+        NameTakenError: the user has another role of this name.
     """
     if (name, instructions) == (role.name, role.instructions):
         return role
     role.name, role.instructions, role.version = name, instructions, role.version + 1
-    return _saved(role)
+    return _save(role)
 
 
 def remove(role: Role) -> str:
-    """Delete it; its conversations go on without. What `bring_back` takes."""
+    """Delete it; its conversations lose their role. Returns the token for `restore`."""
     conversations = Conversation.objects.filter(role=role).values_list("pk", flat=True)
     token = sign_undo("role", role.user, {**_fields(role), "conversations": [str(pk) for pk in conversations]})
     role.delete()
@@ -101,19 +101,19 @@ def remove(role: Role) -> str:
 
 @transaction.atomic
 def restore(user: User, token: str) -> Role:
-    """The role as it was, in the conversations that had it and have no other since.
+    """Restore the role, in the conversations that had it and have no other since.
 
     Raises:
-        GoneForGood: it was deleted too long ago, or there is another one of its name now.
+        UndoExpiredError: it was deleted too long ago, or there is another role of its name now.
     """
     fields = load_undo("role", user, token)
     conversations = fields.pop("conversations")
     if Role.objects.filter(pk=fields["id"]).exists():
-        raise UndoExpiredError("This role is there already.")
+        raise UndoExpiredError("This role already exists.")
     try:
-        role = _saved(Role(user=user, **fields))
-    except NameTaken as taken:
-        raise UndoExpiredError(f"It was not brought back. {taken}") from taken
+        role = _save(Role(user=user, **fields))
+    except NameTakenError as taken:
+        raise UndoExpiredError(f"The role was not restored. {taken}") from taken
     Conversation.objects.for_user(user).filter(pk__in=conversations, role=None).update(role=role)
     return role
 
@@ -122,11 +122,11 @@ def _fields(role: Role) -> dict[str, Any]:
     return {"id": role.pk, "name": role.name, "instructions": role.instructions, "version": role.version}
 
 
-def _saved(role: Role) -> Role:
+def _save(role: Role) -> Role:
     try:
         with transaction.atomic():
             role.save()
     except IntegrityError as error:  # `one_role_a_name`
-        raise NameTaken(f"You have a role called “{role.name}” already.") from error
+        raise NameTakenError(f"You already have a role called “{role.name}”.") from error
     publish_event(f"user-{role.user_id}", "conversations")
     return role

@@ -1,7 +1,6 @@
-"""How is a role or a project brought back that was just deleted? By the page that says so, which holds it, signed.
+"""Undo tokens for deleted roles and projects: the page holds the deleted fields, signed; the server keeps nothing.
 
-Nothing of it is kept on the server: what was deleted is gone with the page, at the latest after `OFFERED_FOR`, and with
-whatever the person has Recall forget meanwhile, since nobody can tell whether it stands in there.
+A token expires after `OFFERED_FOR`, and when the user has anything forgotten: the token might contain it.
 """
 
 from __future__ import annotations
@@ -15,33 +14,33 @@ from accounts.models import User
 from memory.forget_epoch import forget_epoch
 
 OFFERED_FOR: Final = timedelta(hours=1)
-"""Long enough to notice the mistake; a page that lay open for a day brings nothing back."""
+"""Long enough to notice a mistake."""
 
 EPOCH: Final = "forget_epoch"
-"""Among the sealed fields: what had been forgotten by then."""
+"""Key of the forget epoch among the signed fields."""
 
 
 class UndoExpiredError(Exception):
-    """It cannot be brought back; the message is one sentence for the person."""
+    """It cannot be restored; the message is one sentence for the user."""
 
 
 def sign_undo(kind: str, user: User, fields: dict[str, Any]) -> str:
-    """What the page holds: readable by its owner, whose it is, and of no use to anybody else."""
+    """Sign the fields: readable, and valid for their owner only."""
     return signing.dumps({**fields, EPOCH: forget_epoch(user.pk)}, salt=_salt(kind, user), compress=True)
 
 
 def load_undo(kind: str, user: User, token: str) -> dict[str, Any]:
-    """The fields again.
+    """Return the signed fields.
 
     Raises:
-        GoneForGood: it is too old, not this person's, or not ours; or something was forgotten since.
+        UndoExpiredError: the token is too old, another user's or invalid, or something was forgotten since.
     """
     try:
         fields: dict[str, Any] = signing.loads(token, salt=_salt(kind, user), max_age=OFFERED_FOR)
     except signing.BadSignature:
-        raise UndoExpiredError("This was deleted too long ago to be brought back.") from None
+        raise UndoExpiredError("This was deleted too long ago to be restored.") from None
     if fields.pop(EPOCH, None) != forget_epoch(user.pk):
-        raise UndoExpiredError("Something was forgotten since this was deleted, so it cannot be brought back.")
+        raise UndoExpiredError("You've had Recall forget something since, so this can't be restored.")
     return fields
 
 

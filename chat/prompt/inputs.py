@@ -26,7 +26,7 @@ from budget.receipts import profile_snapshots
 from chat.attachments.prompt_blocks import PromptAttachment
 from chat.messages.history import ConversationHistory, Turn, load_history, with_attachments
 from chat.models import Conversation, Message, Project, Role, Segment
-from chat.projects.project_scope import only_scope, project_of
+from chat.projects.project_scope import project_of, recall_scope
 from chat.prompt.user_context import RelationshipStats, load_relationship
 from chat.tools import Definition, task_state
 from chat.turn import BESIDE, AcceptedTurn
@@ -193,7 +193,7 @@ def _recalled(
         user,
         opened.question.text,
         now=now,
-        filters=Filters(scope=only_scope(conversation)),
+        filters=Filters(scope=recall_scope(conversation)),
         project=conversation.scope,
         exclude_refs=[
             *told.said,

@@ -13,12 +13,12 @@ from chat.conversations.model_choice import (
     EFFORTS,
     TYPED_MODEL,
     ModelChoice,
+    accepts_any_name,
     defaults_of,
     label_of,
     models_for,
-    takes_any_name,
 )
-from chat.conversations.options import WRITES_CACHE_ANEW
+from chat.conversations.options import CACHE_NOTICE
 from chat.models import Conversation, Project, Role
 from chat.projects.project_scope import project_of
 from chat.projects.projects import projects_of
@@ -41,8 +41,8 @@ class Choosing:
     says: str = ""
     """What it costs to choose something else."""
     efforts: list[tuple[str, str]] = field(default_factory=lambda: list(EFFORTS.items()))
-    takes_any_name: bool = field(default_factory=takes_any_name)
-    named_by_hand: str = TYPED_MODEL
+    accepts_any_name: bool = field(default_factory=accepts_any_name)
+    typed_model: str = TYPED_MODEL
 
     @property
     def model_label(self) -> str:
@@ -71,7 +71,7 @@ def choices_of(conversation: Conversation) -> Choosing:
         model=model,
         effort=conversation.effort,
         only_project=conversation.only_project,
-        says=WRITES_CACHE_ANEW if conversation.active_leaf_id is not None else "",
+        says=CACHE_NOTICE if conversation.active_leaf_id is not None else "",
     )
 
 

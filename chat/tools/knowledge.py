@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from chat.projects.project_scope import may_read, only_scope
+from chat.projects.project_scope import can_read, recall_scope
 from chat.tools.calls import ToolInputError, ToolResult, get_int, get_text
 from chat.turn import AcceptedTurn
 from memory.models import Document
@@ -94,12 +94,12 @@ SEARCH_KNOWLEDGE: Final[ToolParam] = {
 
 def search_knowledge(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """Facts, episodes and documents that bear on the query."""
-    return _found(opened, given, replace(parse_filters(given), scope=only_scope(opened.conversation)))
+    return _found(opened, given, replace(parse_filters(given), scope=recall_scope(opened.conversation)))
 
 
 def search_conversation(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     """Passages of this and of past conversations."""
-    return _found(opened, given, replace(SAID, scope=only_scope(opened.conversation)))
+    return _found(opened, given, replace(SAID, scope=recall_scope(opened.conversation)))
 
 
 def read_document(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
@@ -107,7 +107,7 @@ def read_document(opened: AcceptedTurn, given: ToolResult) -> ToolResult:
     path = get_text(given, "path")
     if result := _REFERENCE.fullmatch(path):
         return _earlier_result(opened.conversation, int(result[1]), int(result[2]), given)
-    if not may_read(opened.conversation, path):
+    if not can_read(opened.conversation, path):
         raise ToolInputError(
             f"There is no document at {path} in this project, and this conversation reads nothing else."
         )
@@ -140,7 +140,7 @@ def _found(opened: AcceptedTurn, given: ToolResult, filters: Filters) -> ToolRes
     return search_memories(conversation.user, given, filters, exclude_refs=left_out, project=conversation.scope)
 
 
-# For whoever asks, with a turn or without (`chat/mcp`) ------------------------------------------------------------
+# For whoever asks, with a turn or without (`chat/mcp`) -----------------------------------------------------------
 
 
 def parse_filters(given: ToolResult) -> Filters:

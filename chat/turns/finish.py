@@ -118,7 +118,7 @@ def _go_on_from(opened: AcceptedTurn, answer: Message, compiled: AssembledPrompt
     if compiled is not None:
         by_tools = {ref for call in answered.tools for ref in refs_in_result(call.result)}
         mark_used(conversation.user, {*compiled.used_refs, *by_tools}, timezone.now())
-    titles.ask_if_due(conversation, answer)
+    titles.request_if_due(conversation, answer)
 
 
 def ended(opened: AcceptedTurn, text: str, answered: AgentRun) -> Message:

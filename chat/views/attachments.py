@@ -25,7 +25,7 @@ from chat.attachments import images
 from chat.attachments.limits import MEGABYTE, MOST_A_MESSAGE, SHOWN_CHARACTERS, largest_bytes
 from chat.attachments.upload import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
 from chat.attachments.view import as_json
-from chat.conversations.model_choice import ModelNotOfferedError, checked_model, defaults_of
+from chat.conversations.model_choice import ModelNotOfferedError, defaults_of, validate_model
 from chat.models import Attachment, Conversation
 from memory.documents.readers import NotReadable
 from recall.llm.client import get_capabilities
@@ -150,7 +150,7 @@ def _sees(user: User, about: Mapping[str, str]) -> bool:
 
 def _chosen(model: str) -> str:
     try:
-        return checked_model(model)
+        return validate_model(model)
     except ModelNotOfferedError:
         return ""
 

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.models import User
 from chat.attachments.view import attached_to
 from chat.compaction import jobs
-from chat.conversations.provenance import answers_until, day_of
+from chat.conversations.provenance import answers_until, parse_day
 from chat.ingest import librarian_triggers
 from chat.messages.branches import IS_BRANCH, KEPT
 from chat.messages.rendering import build_message_view, librarian_line
@@ -192,7 +192,7 @@ def message(request: HttpRequest, pk: int) -> HttpResponse:
 def answers(request: HttpRequest) -> HttpResponse:
     """Which answers were given up to a day, the latest first, and from what."""
     user = _user(request)
-    until = day_of(request.GET.get("until", "")) or timezone.localdate(timezone=user.zone)
+    until = parse_day(request.GET.get("until", "")) or timezone.localdate(timezone=user.zone)
     return render(request, "chat/answers.html", {"until": until, "given": answers_until(user, until)})
 
 

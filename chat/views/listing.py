@@ -40,7 +40,7 @@ MOST_AT_ONCE = 1_000
 STOP_FIRST = "An answer is still being written {where}. Stop it first, then delete."
 
 
-# The list ----------------------------------------------------------------------------------------------------------
+# The list --------------------------------------------------------------------------------------------------------
 
 
 @require_safe
@@ -64,7 +64,7 @@ def _list_and_header(request: HttpRequest, current: UUID | None) -> dict[str, An
     return context
 
 
-# One conversation --------------------------------------------------------------------------------------------------
+# One conversation ------------------------------------------------------------------------------------------------
 
 
 @require_safe
@@ -111,7 +111,7 @@ def archive(request: HttpRequest, pk: UUID) -> HttpResponse:
         moment, _ = archiving.archive(_user(request), [pk])
         _offer_undo(request, f"{named} is in the archive.", archiving.UNDO, moment)
     else:
-        archiving.put_back(_user(request), [pk])
+        archiving.unarchive(_user(request), [pk])
         messages.success(request, f"{named} is in your list again.")
     return _done(request, found)
 
@@ -123,7 +123,7 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     found = _own(request, pk)
     try:
         moment, _ = trash.delete(_user(request), [pk])
-    except trash.StillAnswering:
+    except trash.AnswerStreamingError:
         messages.error(request, STOP_FIRST.format(where="here"))
         return _done(request, found)
     _offer_undo(request, f"“{found.title or 'The conversation'}” was deleted.", trash.UNDO, moment)
@@ -143,7 +143,7 @@ def export_markdown(request: HttpRequest, pk: UUID) -> StreamingHttpResponse:
     return response
 
 
-# Several -----------------------------------------------------------------------------------------------------------
+# Several ---------------------------------------------------------------------------------------------------------
 
 
 @require_POST
@@ -165,7 +165,7 @@ def together(request: HttpRequest) -> HttpResponse:
 def _delete_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
     try:
         moment, deleted = trash.delete(_user(request), chosen)
-    except trash.StillAnswering:
+    except trash.AnswerStreamingError:
         messages.error(request, STOP_FIRST.format(where="in one of them"))
         return _back(request)
     if deleted:
@@ -183,7 +183,7 @@ def _archive_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpRespo
 
 @transaction.atomic
 def _put_back_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
-    changed = archiving.put_back(_user(request), chosen)
+    changed = archiving.unarchive(_user(request), chosen)
     if changed:
         messages.success(request, _told_back(changed))
     return _back(request)
@@ -216,7 +216,7 @@ def unarchive(request: HttpRequest) -> HttpResponse:
     return _undone(request, found)
 
 
-# What comes back ---------------------------------------------------------------------------------------------------
+# What comes back -------------------------------------------------------------------------------------------------
 
 
 def _done(request: HttpRequest, found: Conversation) -> HttpResponse:

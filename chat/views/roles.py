@@ -35,7 +35,7 @@ def all_roles(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _not_done(request, first_error(form), 422, new=request.POST)
         role = roles.create(_user(request), form.cleaned_data["name"], form.cleaned_data["instructions"])
-    except roles.NameTaken as taken:
+    except roles.NameTakenError as taken:
         return _not_done(request, str(taken), 409, new=request.POST)
     messages.success(request, f"“{role.name}” is a role now. Choose it when you begin a conversation, or in its menu.")
     return _shown(role)
@@ -52,7 +52,7 @@ def role(request: HttpRequest, pk: int) -> HttpResponse:
             return _not_done(request, first_error(form), 422, edited=pk, typed=request.POST)
         before = found.version
         roles.edit(found, form.cleaned_data["name"], form.cleaned_data["instructions"])
-    except roles.NameTaken as taken:
+    except roles.NameTakenError as taken:
         return _not_done(request, str(taken), 409, edited=pk, typed=request.POST)
     if found.version != before:
         messages.success(
@@ -88,7 +88,7 @@ def restore_role(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest) -> dict[str, Any]:
     own = list(roles.roles_of(_user(request)))
     limits = {"max_name": MAX_NAME, "max_instructions": MAX_INSTRUCTIONS}
-    return {"roles": own, "examples": roles.examples_left(own), **limits}
+    return {"roles": own, "examples": roles.unused_examples(own), **limits}
 
 
 def _not_done(request: HttpRequest, sentence: str, status: int, **more: Any) -> HttpResponse:

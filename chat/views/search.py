@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from chat.conversations.search import Filter, Results, search
-from chat.conversations.search_query import MOST_CHARS
+from chat.conversations.search_query import MAX_QUERY_CHARS
 from chat.models import Conversation
 
 MOST_PAGES = 1_000
@@ -25,7 +25,7 @@ class SearchForm(forms.Form):
     """What the page asks for. Every field may be left out."""
 
     q = forms.CharField(
-        required=False, max_length=MOST_CHARS, strip=False, empty_value="", label="Words, or a “phrase in quotes”"
+        required=False, max_length=MAX_QUERY_CHARS, strip=False, empty_value="", label="Words, or a “phrase in quotes”"
     )
     role = forms.ChoiceField(
         required=False, label="Said by", choices=[("", "Anybody"), ("user", "Me"), ("assistant", "Recall")]

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.api import keys
 from accounts.forms import ProfileForm
 from accounts.models import User
-from chat.conversations.model_choice import ModelNotOfferedError, checked_effort, checked_model
+from chat.conversations.model_choice import ModelNotOfferedError, validate_effort, validate_model
 from chat.pages import onboarding, settings
 from chat.prompt.user_context import acquaintance_so_far, grown
 from memory.index import language_change
@@ -64,8 +64,8 @@ def model(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "settings/model.html", settings.model_choice(user))
     try:
-        chosen = checked_model(request.POST.get("model", ""))
-        effort = checked_effort(request.POST.get("effort", ""), chosen)
+        chosen = validate_model(request.POST.get("model", ""))
+        effort = validate_effort(request.POST.get("effort", ""), chosen)
     except ModelNotOfferedError as refusal:
         context = {**settings.model_choice(user), "sentence": str(refusal)}
         return _shown(request, "settings/model.html", "#form", context, refused=True)
@@ -116,7 +116,7 @@ class SignIn(IndexView):  # type: ignore[misc]
     template_name = "settings/sign_in.html"
 
 
-# API keys ----------------------------------------------------------------------------------------------------------
+# API keys --------------------------------------------------------------------------------------------------------
 
 
 @require_safe
@@ -165,7 +165,7 @@ def _keys(request: HttpRequest) -> dict[str, Any]:
     return {"rows": settings.key_rows(_user(request), timezone.now())}
 
 
-# Sessions ----------------------------------------------------------------------------------------------------------
+# Sessions --------------------------------------------------------------------------------------------------------
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -194,7 +194,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("settings_sessions")
 
 
-# The first visit ---------------------------------------------------------------------------------------------------
+# The first visit -------------------------------------------------------------------------------------------------
 
 
 @require_POST

@@ -66,7 +66,7 @@ def test_a_project_and_a_role_are_made_and_a_conversation_begins_in_them(
     page.get_by_label("Model", exact=True).select_option("claude-sonnet-5-5")
     fits_the_screen(page)
     tap(page.get_by_role("button", name="Change"))
-    expect(page.locator("#notices")).to_contain_text("writes the provider’s cache anew")
+    expect(page.locator("#notices")).to_contain_text("cache has to be rebuilt")
     expect(page.get_by_role("link", name="Project: Bean patch")).to_contain_text("only this project")
     fits_the_screen(page)
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.conversations import listing
-from chat.conversations.listing import conversation_list, told_day
+from chat.conversations.listing import conversation_list, day_heading
 from chat.models import Conversation, Message
 from tests.chat.pages.test_pages import say
 
@@ -33,7 +33,7 @@ def listed(html: str) -> list[str]:
     return re.findall(r'<li class="list-row"><a [^>]*>([^<]+)</a>', html)
 
 
-# What stands in it ----------------------------------------------------------------------------------------------------
+# What stands in it -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def listed(html: str) -> list[str]:
     ],
 )
 def test_the_lists_headings_tell_days_as_people_do(day: date, told: str) -> None:
-    assert told_day(day, date(2026, 11, 21)) == told
+    assert day_heading(day, date(2026, 11, 21)) == told
 
 
 def test_pinned_ones_come_first_then_the_latest_and_archived_ones_not_at_all(alice: Any) -> None:
@@ -125,7 +125,7 @@ def test_a_row_is_light_as_its_menu_comes_when_it_is_opened(sign_in: SignIn, ali
     assert "<h1>Here</h1>" in client.get(f"/c/{found.pk}/menu").content.decode(), "a page where there is no script"
 
 
-# One ------------------------------------------------------------------------------------------------------------------
+# One -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_writing_in_an_archived_conversation_brings_it_back_into_the_list(alice:
     assert found.archived_at is None
 
 
-# Several --------------------------------------------------------------------------------------------------------------
+# Several ---------------------------------------------------------------------------------------------------------
 
 
 def test_boxes_are_ticked_one_by_one_or_all(sign_in: SignIn, alice: Any) -> None:
@@ -241,7 +241,7 @@ def test_nobody_puts_back_what_somebody_else_archived(sign_in: SignIn, alice: An
     assert found.archived_at is not None
     fields = {"archived": found.archived_at.isoformat()}
     html = sign_in(bob).post("/conversations/unarchive", fields, follow=True).content.decode()
-    assert "nothing to put back" in html
+    assert "Nothing to restore" in html
     assert Conversation.objects.filter(archived_at__isnull=False).exists()
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from chat.conversations import markdown_export
-from chat.conversations.markdown_export import file_name, pages, with_fences_closed
+from chat.conversations.markdown_export import close_fences, file_name, pages
 from chat.models import Attachment, Conversation, Message
 from tests.chat.pages.test_pages import say
 
@@ -76,7 +76,7 @@ def test_how_an_answer_ended_is_told(conversation: Conversation) -> None:
     say(conversation, "Please continue.", event_data={"continues": 1})
     say(conversation, "```\nunfinished", status=Message.Status.INTERRUPTED, event_data={"stop_reason": "stopped"})
     text = exported(conversation)
-    assert "*Asked to go on.*" in text
+    assert "*Asked to continue.*" in text
     assert "Please continue." not in text
     assert "```\nunfinished\n```\n\n*You stopped this answer.*" in text
 
@@ -93,7 +93,7 @@ def test_how_an_answer_ended_is_told(conversation: Conversation) -> None:
     ],
 )
 def test_a_block_of_code_that_was_left_open_is_closed(text: str, closed: str) -> None:
-    assert with_fences_closed(text) == closed
+    assert close_fences(text) == closed
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_files_name_is_one_that_every_system_takes(title: str, name: str) ->
 def test_a_long_conversation_is_read_piece_by_piece(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    monkeypatch.setattr(markdown_export, "AT_ONCE", 4)
+    monkeypatch.setattr(markdown_export, "BATCH", 4)
     for number in range(8):
         say(conversation, f"Message {number}", created_at=NOON)
     with django_assert_num_queries(1 + 2 * 3):  # the branch; three times messages and their attachments

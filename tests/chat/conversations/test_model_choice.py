@@ -18,14 +18,14 @@ from chat.conversations import model_choice
 from chat.conversations.model_choice import (
     OFFLINE_MODELS,
     ModelNotOfferedError,
-    checked_effort,
-    checked_model,
     defaults_of,
     has_effort,
     label_of,
     models_for,
+    validate_effort,
+    validate_model,
 )
-from chat.conversations.options import WRITES_CACHE_ANEW
+from chat.conversations.options import CACHE_NOTICE
 from chat.models import Conversation
 from chat.prompt.assemble import assemble_prompt
 from chat.protocol import ConversationOptions, Send, parse
@@ -85,17 +85,17 @@ def test_another_server_offers_what_is_configured_and_takes_any_name(
 
     assert [one.name for one in models_for(alice)] == ["qwen3:8b"]
     assert [one.name for one in models_for(alice, "gpt-oss:20b")] == ["qwen3:8b", "gpt-oss:20b"]
-    assert checked_model(" openai/gpt-oss:20b ") == "openai/gpt-oss:20b"
-    with pytest.raises(ModelNotOfferedError, match="is no name of a model"):
-        checked_model("two words")
+    assert validate_model(" openai/gpt-oss:20b ") == "openai/gpt-oss:20b"
+    with pytest.raises(ModelNotOfferedError, match="is not a valid model name"):
+        validate_model("two words")
 
 
 @pytest.mark.parametrize("address", ["https://api.anthropic.com", "https://api.anthropic.com/v1"])
 def test_the_providers_own_address_is_no_other_server(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     served_by(monkeypatch, address)
 
-    with pytest.raises(ModelNotOfferedError, match="There is no model “qwen3:8b” here"):
-        checked_model("qwen3:8b")
+    with pytest.raises(ModelNotOfferedError, match="Model “qwen3:8b” is not available"):
+        validate_model("qwen3:8b")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_a_models_name_is_told_as_people_say_it(name: str, label: str) -> None:
 
 
 def test_the_installations_model_is_kept_as_none_so_that_it_may_change() -> None:
-    assert checked_model(SONNET) == checked_model("") == ""
-    assert checked_model(HAIKU) == HAIKU
+    assert validate_model(SONNET) == validate_model("") == ""
+    assert validate_model(HAIKU) == HAIKU
 
 
 # Effort ----------------------------------------------------------------------------------------------------------
@@ -122,10 +122,10 @@ def test_the_installations_model_is_kept_as_none_so_that_it_may_change() -> None
 def test_effort_is_kept_only_where_the_model_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     served_by(monkeypatch, None)
 
-    assert checked_effort("high", SONNET) == "high"
-    assert checked_effort("high", "claude-haiku-4-5") == ""
-    with pytest.raises(ModelNotOfferedError, match="There is no effort “huge”"):
-        checked_effort("huge", SONNET)
+    assert validate_effort("high", SONNET) == "high"
+    assert validate_effort("high", "claude-haiku-4-5") == ""
+    with pytest.raises(ModelNotOfferedError, match="Effort “huge” is not available"):
+        validate_effort("huge", SONNET)
 
 
 def test_of_somebody_elses_server_it_is_asked_what_the_model_can_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,8 +179,8 @@ def test_a_model_chosen_in_mid_conversation_answers_next_and_the_page_says_what_
 
     page = her.post(address, {"model": HAIKU, "effort": "low"}, follow=True).content.decode()
 
-    assert WRITES_CACHE_ANEW in page
-    assert "It is answered by Claude Haiku 5.5 now." in page
+    assert CACHE_NOTICE in page
+    assert "Model changed to Claude Haiku 5.5." in page
     _, compiled = ask(Conversation.objects.get(pk=conversation.pk), "And now?")
     assert compiled.request["model"] == HAIKU
 

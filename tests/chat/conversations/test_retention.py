@@ -150,7 +150,7 @@ def test_a_turn_that_is_being_answered_is_left_alone(alice: Any) -> None:
 
 
 def test_a_round_is_bounded_and_the_oldest_go_first(alice: Any, bob: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "AT_ONCE", 2)
+    monkeypatch.setattr(retention, "BATCH", 2)
     receipts = [answered(alice, 100), answered(bob, 120), answered(alice, 110)]
     assert apply(What.CUT) is True
     assert [again(one).cut_kept_days for one in receipts] == [None, 90, 90]
@@ -418,7 +418,7 @@ def test_the_clock_has_each_rule_applied_by_a_task_of_its_own(
         tasks.remove_what_is_old()
     assert queued == [(tasks.remove_old.name, (what,)) for what in What]
     queued.clear()
-    monkeypatch.setattr(retention, "AT_ONCE", 1)
+    monkeypatch.setattr(retention, "BATCH", 1)
     old = answered(alice, 91)
     with django_capture_on_commit_callbacks(execute=True):
         tasks.remove_old("cut")

@@ -40,7 +40,7 @@ def texts(one: FoundConversation) -> list[str]:
     return [re.sub(r"</?mark>", "", hit.snippet) for hit in one.hits]
 
 
-# What one types -------------------------------------------------------------------------------------------------------
+# What one types --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_looks_like_an_operator_is_looked_for_as_it_is(alice: Any) -> None:
     assert all(found(alice, typed) for typed in ("O'Nei", "café", "C:\\temp", "it's o'neill's"))
 
 
-# What is found --------------------------------------------------------------------------------------------------------
+# What is found ---------------------------------------------------------------------------------------------------
 
 
 def test_questions_answers_and_titles_are_found(alice: Any) -> None:
@@ -172,13 +172,13 @@ def test_the_days_are_the_persons_own(alice: Any) -> None:
 def test_the_rest_of_many_hits_is_a_number(alice: Any) -> None:
     talk(alice, *(f"badgers {number}" for number in range(8)))
     (one,) = found(alice, "badgers")
-    assert (len(one.hits), one.more) == (conversation_search.HITS, 8 - conversation_search.HITS)
+    assert (len(one.hits), one.more) == (conversation_search.HITS_SHOWN, 8 - conversation_search.HITS_SHOWN)
     (one,) = found(alice, "badgers", Filter(conversation=one.conversation.pk))
     assert (len(one.hits), one.more) == (8, 0)
 
 
 def test_of_a_common_word_the_newest_are_weighed(alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversation_search, "NEWEST", 2)
+    monkeypatch.setattr(conversation_search, "MAX_RANKED", 2)
     talk(alice, "badgers, the first")
     talk(alice, "badgers, the second", "badgers, the third")
     results = search(alice, "badgers", ALL, timezone.now())
@@ -190,10 +190,10 @@ def test_a_page_takes_five_statements(alice: Any, django_assert_max_num_queries:
     for number in range(12):
         talk(alice, f"badgers {number}", "Yes.", title="badgers")
     with django_assert_max_num_queries(5):
-        assert len(found(alice, "badgers")) == conversation_search.A_PAGE
+        assert len(found(alice, "badgers")) == conversation_search.PAGE_SIZE
 
 
-# Branches -------------------------------------------------------------------------------------------------------------
+# Branches --------------------------------------------------------------------------------------------------------
 
 
 def branched(alice: Any, left: str, followed: str) -> Conversation:
@@ -219,7 +219,7 @@ def test_the_same_text_on_two_branches_is_shown_once_where_it_is_followed(alice:
     assert (one.more, one.hits[0].is_followed) == (0, True)
 
 
-# What is shown --------------------------------------------------------------------------------------------------------
+# What is shown ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_marking_a_hostile_text_takes_no_time() -> None:
     assert len(str(snippet("a " * 200_000, one))) < 5_000
 
 
-# The page -------------------------------------------------------------------------------------------------------------
+# The page --------------------------------------------------------------------------------------------------------
 
 
 def test_every_hit_leads_to_its_message(sign_in: SignIn, alice: Any) -> None:
@@ -267,7 +267,7 @@ def test_every_hit_leads_to_its_message(sign_in: SignIn, alice: Any) -> None:
 
 
 def test_more_comes_by_a_link_that_htmx_follows(sign_in: SignIn, alice: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversation_search, "A_PAGE", 2)
+    monkeypatch.setattr(conversation_search, "PAGE_SIZE", 2)
     for number in range(3):
         talk(alice, f"badgers {number}")
     client = sign_in(alice)

@@ -14,7 +14,14 @@ from budget.models import UsageDay
 from budget.spending.limits import Per, What, set_limit
 from chat import tasks
 from chat.conversations import titles
-from chat.conversations.titles import TITLE_CHARS, ask_if_due, by_rules, cleaned, first_words, give_title
+from chat.conversations.titles import (
+    TITLE_CHARS,
+    clean_title,
+    first_words,
+    give_title,
+    request_if_due,
+    title_from_rules,
+)
 from chat.models import Conversation, Message
 from memory.models import Forgetting
 from recall.llm import client
@@ -41,7 +48,7 @@ def title(conversation: Conversation) -> str:
     return conversation.title
 
 
-# By rules -------------------------------------------------------------------------------------------------------------
+# By rules --------------------------------------------------------------------------------------------------------
 
 
 def test_the_words_a_long_question_turns_on_become_its_title(conversation: Conversation) -> None:
@@ -68,7 +75,7 @@ def test_a_short_question_is_its_own_title(alice: Any) -> None:
     ],
 )
 def test_what_says_too_little_or_too_much_is_no_title(question: str) -> None:
-    assert by_rules(question, "") == ""
+    assert title_from_rules(question, "") == ""
 
 
 @pytest.mark.parametrize(
@@ -83,10 +90,10 @@ def test_what_says_too_little_or_too_much_is_no_title(question: str) -> None:
     ],
 )
 def test_a_models_title_is_one_plain_line(answer: str, title: str) -> None:
-    assert cleaned(answer) == title
+    assert clean_title(answer) == title
 
 
-# When -----------------------------------------------------------------------------------------------------------------
+# When ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -114,7 +121,7 @@ def test_it_is_asked_for_after_an_early_whole_answer_to_a_long_question(
     )
     answer = Message(user=alice, conversation=made, seq=2, turn=turn, role="assistant", status=status)
     with django_capture_on_commit_callbacks(execute=True):
-        ask_if_due(made, answer)
+        request_if_due(made, answer)
     assert queued == ([(tasks.give_title.name, (str(made.pk),))] if is_asked else [])
 
 
@@ -146,7 +153,7 @@ def test_the_list_is_told_of_a_new_title(conversation: Conversation, monkeypatch
     assert told == [(f"user-{conversation.user_id}", "conversations")]
 
 
-# By the model ---------------------------------------------------------------------------------------------------------
+# By the model ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -203,7 +210,7 @@ def test_beyond_a_limit_no_model_is_asked(conversation: Conversation, offline: A
 def test_what_was_forgotten_or_renamed_meanwhile_gets_no_title(
     conversation: Conversation, offline: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = titles._asked
+    asked = titles._ask_model
 
     def forgotten_meanwhile(*args: Any) -> Any:
         Forgetting.objects.create(user=conversation.user, what="message")
@@ -215,6 +222,6 @@ def test_what_was_forgotten_or_renamed_meanwhile_gets_no_title(
 
     for meanwhile in (forgotten_meanwhile, renamed_meanwhile):
         offline.answers("Dinner")
-        monkeypatch.setattr(titles, "_asked", meanwhile)
+        monkeypatch.setattr(titles, "_ask_model", meanwhile)
         assert give_title(conversation.pk) == ""
     assert title(conversation) == "Mine"

@@ -251,7 +251,7 @@ def test_undoing_is_refused_where_the_folder_has_another_project_or_it_is_anothe
         projects.restore(bob, token)
     projects.create(alice, "Garden")
 
-    with pytest.raises(UndoExpiredError, match="has a project"):
+    with pytest.raises(UndoExpiredError, match="has another project"):
         projects.restore(alice, token)
 
 
@@ -315,8 +315,8 @@ def test_a_conversation_is_given_to_a_project_and_taken_out_again_in_its_menu(he
     page = her.post(address, {"project": project.pk, "only_project": "true"}, follow=True).content.decode()
     conversation.refresh_from_db()
     assert (conversation.scope, conversation.only_project) == (project.path, True)
-    assert "It belongs to /projects/garden now." in page
-    assert "writes the provider’s cache anew" in page
+    assert "Moved to /projects/garden." in page
+    assert "cache has to be rebuilt" in page
 
     her.post(address, {"project": "", "only_project": "true"})
     conversation.refresh_from_db()
@@ -332,7 +332,7 @@ def test_another_way_of_recalling_leaves_the_cache_as_it_is_and_says_no_other(he
     page = her.post(address, {"project": project.pk, "only_project": "true"}, follow=True).content.decode()
 
     notice = page.split('id="notices"')[1].split("</div>")[0]
-    assert "It recalls nothing from outside the project now." in notice
+    assert "Now using only this project’s memories." in notice
     assert "cache" not in notice
 
 

@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from accounts.models import User
 from budget.planning.plan import Section
-from chat.conversations.options import WRITES_CACHE_ANEW
+from chat.conversations.options import CACHE_NOTICE
 from chat.models import Conversation, Role
 from chat.projects import roles
-from chat.projects.roles import EXAMPLES, NameTaken
+from chat.projects.roles import EXAMPLES, NameTakenError
 from chat.projects.undo_tokens import UndoExpiredError, sign_undo
 from chat.prompt.assemble import assemble_prompt
 from chat.protocol import ConversationOptions
@@ -106,7 +106,7 @@ def test_each_change_counts_the_version_up_and_no_change_does_not(her: Client, a
         ({"name": "", "instructions": "x"}, "A role needs a name.", 422),
         ({"name": "Critic", "instructions": " "}, "Say how the model is to behave", 422),
         ({"name": "Critic", "instructions": "x" * 8_001}, "at most 8000 characters", 422),
-        ({"name": f" {TEACHER} ", "instructions": "Another."}, "You have a role called", 409),
+        ({"name": f" {TEACHER} ", "instructions": "Another."}, "You already have a role called", 409),
     ],
 )
 def test_what_cannot_be_kept_is_said_and_stays_in_the_form(
@@ -126,7 +126,7 @@ def test_two_people_may_have_a_role_of_the_same_name(alice: User, bob: User) -> 
     roles.create(alice, TEACHER, "Hers.")
     roles.create(bob, TEACHER, "His.")
 
-    with pytest.raises(NameTaken):
+    with pytest.raises(NameTakenError):
         roles.create(bob, TEACHER, "His second.")
 
 
@@ -200,7 +200,7 @@ def test_a_role_changed_in_mid_conversation_says_what_that_costs(her: Client, al
 
     conversation.refresh_from_db()
     assert conversation.role == role
-    assert WRITES_CACHE_ANEW in notices(page)
+    assert CACHE_NOTICE in notices(page)
     assert notices(again).strip() == "", "nothing was changed"
     assert f'href="{reverse("roles")}#role-{role.pk}"' in page
 

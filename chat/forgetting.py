@@ -22,7 +22,7 @@ from chat.compaction.rewrite import DROPPED, regenerate_summary
 from chat.messages.activity import Step, about, readable
 from chat.messages.branches import KEPT
 from chat.models import Attachment, Conversation, Message, Segment
-from chat.tools.knowledge import refs_in_result
+from chat.tools.memory_search import refs_in_result
 from chat.turn import BESIDE, AgentRun
 from memory.documents.artifacts import FOLDER
 from memory.documents.profile import profile_lines

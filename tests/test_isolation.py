@@ -316,7 +316,7 @@ def test_the_model_gets_nothing_of_alices_for_bobs_question(hers: Hers, bob: Use
 
 
 def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
-    from chat.tools import run_tool
+    from chat.tools.registry import run_tool
     from chat.turn import AcceptedTurn, ToolUse
 
     conversation = Conversation.objects.create(user=bob)
@@ -333,7 +333,7 @@ def test_bobs_tools_find_nothing_of_alices(hers: Hers, bob: User) -> None:
 
 
 def test_alices_tools_find_her_own(hers: Hers, alice: User) -> None:
-    from chat.tools import run_tool
+    from chat.tools.registry import run_tool
     from chat.turn import AcceptedTurn, ToolUse
 
     Fact.objects.filter(pk=hers.fact.pk).update(status="active")

@@ -38,7 +38,7 @@ from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
 from chat.prompt.inputs import CACHE_LIFETIMES, PromptInputs
 from chat.prompt.preflight import ToolLoop, ensure_fits
 from chat.prompt.user_context import RelationshipStats
-from chat.tools import history_line
+from chat.tools.registry import history_line
 from chat.turn import AgentRun, RoundUsage, ToolUse
 from memory.retrieval.recall import MemoryItem, RetrievalResult
 from recall.llm.client import Capabilities

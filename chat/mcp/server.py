@@ -21,8 +21,8 @@ from mcp.shared.exceptions import MCPError
 from accounts.models import ApiKey
 from chat.mcp.auth import KEY
 from chat.mcp.tools import READS_DOCUMENTS, ExposedTool, call, lent_to
-from chat.tools import knowledge
-from chat.tools.calls import ToolInputError, ToolResult
+from chat.tools.read_document import read_own_document
+from chat.tools.tool import ToolInputError, ToolResult
 from memory.models import Document
 from recall.db.connections import run_in_thread
 from recall.request_limits import Receive, Send
@@ -73,13 +73,13 @@ async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.
     return _result(json.dumps(answer, ensure_ascii=False, sort_keys=True))
 
 
-def _described(tool: ExposedTool) -> types.Tool:
+def _described(exposed: ExposedTool) -> types.Tool:
     hints = types.ToolAnnotations(
-        read_only_hint=not tool.writes, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        read_only_hint=not exposed.tool.writes, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
-    schema: dict[str, Any] = dict(tool.definition["input_schema"])
-    name = tool.definition["name"]
-    return types.Tool(name=name, description=tool.description, input_schema=schema, annotations=hints)
+    schema: dict[str, Any] = dict(exposed.tool.definition["input_schema"])
+    name = exposed.tool.definition["name"]
+    return types.Tool(name=name, description=exposed.description, input_schema=schema, annotations=hints)
 
 
 def _result(text: str, *, is_error: bool = False) -> types.CallToolResult:
@@ -114,7 +114,7 @@ def _read(key: ApiKey, address: str) -> ToolResult:
     try:
         if READS_DOCUMENTS not in key.scopes:
             raise ToolInputError(f"This key does not open documents: it lacks the scope {READS_DOCUMENTS}.")
-        return knowledge.document(key.user, {"path": path_of(address)})
+        return read_own_document(key.user, {"path": path_of(address)})
     except ToolInputError as refused:
         raise MCPError(types.INVALID_PARAMS, str(refused)) from refused
     except ValidationError as error:

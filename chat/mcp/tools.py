@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from accounts.models import ApiKey
-from chat.tools import knowledge
-from chat.tools import remember as remembering
-from chat.tools.calls import ToolInputError, ToolResult, get_text
+from chat.tools.memory_search import MESSAGES, parse_filters, search_memories
+from chat.tools.read_document import READ_DOCUMENT, read_own_document
+from chat.tools.remember import REMEMBER
+from chat.tools.search_conversation import SEARCH_CONVERSATION
+from chat.tools.search_knowledge import SEARCH_KNOWLEDGE
+from chat.tools.tool import Tool, ToolInputError, ToolResult, get_text
 from memory.librarian.engine import MAX_STATEMENT
 from memory.librarian.remember import propose_told_by
-
-if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
-    from anthropic.types import ToolParam
 
 RESULT_TOKENS: Final = 5_000
 """Base tokens of one search's results: what the standard plan gives to recalled memories and tools (DESIGN §4)."""
@@ -32,28 +32,25 @@ RESULT_TOKENS: Final = 5_000
 class ExposedTool:
     """A tool that others may use."""
 
-    definition: ToolParam
-    """The model's own: its name, and the schema of its arguments."""
-    scope: str
-    """What a key needs for it: `accounts/api/scopes.py`."""
+    tool: Tool
+    """The model's own: its name, the schema of its arguments, and the scope a key needs."""
     run: Callable[[ApiKey, ToolResult], ToolResult]
     description: str
-    writes: bool = False
 
 
 def search_knowledge(key: ApiKey, given: ToolResult) -> ToolResult:
     """Facts, episodes and documents of the key's owner."""
-    return knowledge.search_memories(key.user, given, knowledge.parse_filters(given), token_budget=result_tokens())
+    return search_memories(key.user, given, parse_filters(given), token_budget=result_tokens())
 
 
 def search_conversation(key: ApiKey, given: ToolResult) -> ToolResult:
     """Passages of what the key's owner talked of with Recall."""
-    return knowledge.search_memories(key.user, given, knowledge.SAID, token_budget=result_tokens())
+    return search_memories(key.user, given, MESSAGES, token_budget=result_tokens())
 
 
 def read_document(key: ApiKey, given: ToolResult) -> ToolResult:
     """One of the owner's documents."""
-    return knowledge.document(key.user, given)
+    return read_own_document(key.user, given)
 
 
 def remember(key: ApiKey, given: ToolResult) -> ToolResult:
@@ -69,52 +66,47 @@ def result_tokens() -> int:
 
 EXPOSED_TOOLS: Final[Mapping[str, ExposedTool]] = {
     "read_document": ExposedTool(
-        knowledge.READ_DOCUMENT,
-        "memory:read",
+        READ_DOCUMENT,
         read_document,
         "Read a document of the person's knowledge base in Recall, such as /profile/goals; a long one in pieces.",
     ),
     "remember": ExposedTool(
-        remembering.REMEMBER,
-        "memory:write",
+        REMEMBER,
         remember,
         "Propose one self-contained statement about the person to be remembered by Recall, when they ask for it. It "
         "waits for their review there and is not remembered until they accept it; the result says truthfully what "
         "happened.",
-        writes=True,
     ),
     "search_conversation": ExposedTool(
-        knowledge.SEARCH_CONVERSATION,
-        "chat:read",
+        SEARCH_CONVERSATION,
         search_conversation,
         "Search what the person and Recall said to each other in past conversations. Returns passages with dates.",
     ),
     "search_knowledge": ExposedTool(
-        knowledge.SEARCH_KNOWLEDGE,
-        "memory:read",
+        SEARCH_KNOWLEDGE,
         search_knowledge,
         "Search what Recall knows of the person and their world: facts, episodes and documents. Returns statements "
         "and passages with their source; read_document opens a document by its path.",
     ),
 }
 """By name, sorted."""
-SCOPES_OF_TOOLS: Final = tuple(sorted({tool.scope for tool in EXPOSED_TOOLS.values()}))
-READS_DOCUMENTS: Final = EXPOSED_TOOLS["read_document"].scope
+SCOPES_OF_TOOLS: Final = tuple(sorted({exposed.tool.scope for exposed in EXPOSED_TOOLS.values()}))
+READS_DOCUMENTS: Final = READ_DOCUMENT.scope
 
 
 def lent_to(key: ApiKey) -> list[ExposedTool]:
     """The tools that this key opens."""
-    return [tool for tool in EXPOSED_TOOLS.values() if tool.scope in key.scopes]
+    return [exposed for exposed in EXPOSED_TOOLS.values() if exposed.tool.scope in key.scopes]
 
 
 def call(key: ApiKey, name: str, given: Mapping[str, Any]) -> ToolResult:
     """What the tool answers; raises `ToolRefused` with a sentence for the assistant."""
-    tool = EXPOSED_TOOLS.get(name)
-    if tool is None:
+    exposed = EXPOSED_TOOLS.get(name)
+    if exposed is None:
         raise ToolInputError(f"There is no tool called {name[:80]}.")
-    if tool.scope not in key.scopes:
-        raise ToolInputError(f"This key does not open {name}: it lacks the scope {tool.scope}.")
+    if exposed.tool.scope not in key.scopes:
+        raise ToolInputError(f"This key does not open {name}: it lacks the scope {exposed.tool.scope}.")
     try:
-        return tool.run(key, dict(given))
+        return exposed.run(key, dict(given))
     except ValidationError as error:
         raise ToolInputError("; ".join(error.messages)) from error

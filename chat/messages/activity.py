@@ -22,7 +22,7 @@ ABOUT_CHARS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ToolLabels:
     """How a tool's use is told."""
 
     doing: str
@@ -34,31 +34,31 @@ class Words:
     """Field of the input that says what it is about."""
 
 
-TOLD: Final[dict[str, Words]] = {
-    "search_knowledge": Words(
+TOOL_LABELS: Final[dict[str, ToolLabels]] = {
+    "search_knowledge": ToolLabels(
         "Searching your memory",
         "Searched your memory",
         "searched your memory",
         "searched your memory {n} times",
         about="query",
     ),
-    "search_conversation": Words(
+    "search_conversation": ToolLabels(
         "Searching what was said",
         "Searched what was said",
         "searched what was said",
         "searched what was said {n} times",
         about="query",
     ),
-    "read_document": Words("Reading a document", "Read", "read 1 document", "read {n} documents", about="path"),
-    "remember": Words(
+    "read_document": ToolLabels("Reading a document", "Read", "read 1 document", "read {n} documents", about="path"),
+    "remember": ToolLabels(
         "Proposing a memory", "Proposed to remember", "proposed 1 memory", "proposed {n} memories", about="statement"
     ),
-    "update_task": Words("Noting the task", "Noted the task", "noted the task", "noted the task", about="goal"),
-    "web_search": Words(
+    "update_task": ToolLabels("Noting the task", "Noted the task", "noted the task", "noted the task", about="goal"),
+    "web_search": ToolLabels(
         "Searching the web", "Searched the web", "searched the web", "searched the web {n} times", about="query"
     ),
 }
-OTHER: Final = Words("Looking something up", "Called a tool", "called a tool", "called {n} tools")
+OTHER_TOOL: Final = ToolLabels("Looking something up", "Called a tool", "called a tool", "called {n} tools")
 """A model may invent a name."""
 
 
@@ -73,19 +73,19 @@ class Step:
     failed: bool = False
 
     @property
-    def words(self) -> Words:
+    def labels(self) -> ToolLabels:
         """How it is told."""
-        return TOLD.get(self.name, OTHER)
+        return TOOL_LABELS.get(self.name, OTHER_TOOL)
 
     @property
     def beginning(self) -> str:
         """While it is done."""
-        return f"{self.words.doing}: {self.about}" if self.about else self.words.doing
+        return f"{self.labels.doing}: {self.about}" if self.about else self.labels.doing
 
     @property
     def line(self) -> str:
         """Once it is done."""
-        return f"{self.words.done}{f' “{self.about}”' if self.about else ''}{self._outcome}"
+        return f"{self.labels.done}{f' “{self.about}”' if self.about else ''}{self._outcome}"
 
     @property
     def _outcome(self) -> str:
@@ -104,7 +104,7 @@ def step_of(call: ToolUse) -> Step:
 
 def about(name: str, asked: Any) -> str:
     """What a tool was asked about, by its input."""
-    named = asked.get(TOLD.get(name, OTHER).about, "") if isinstance(asked, dict) else ""
+    named = asked.get(TOOL_LABELS.get(name, OTHER_TOOL).about, "") if isinstance(asked, dict) else ""
     shown = " ".join(storable(named).split()) if isinstance(named, str) else ""
     return shown if len(shown) <= ABOUT_CHARS else f"{shown[: ABOUT_CHARS - 1]}…"
 
@@ -156,10 +156,10 @@ def steps_of(event_data: dict[str, Any]) -> list[Step]:
 
 def folded(steps: Sequence[Step], thought: float | None) -> str:
     """All of it in one line: “Thought for 4 s, searched your memory, read 1 document”. Empty: there was none."""
-    names = Counter(step.name if step.name in TOLD else "" for step in steps)
+    names = Counter(step.name if step.name in TOOL_LABELS else "" for step in steps)
     parts = [f"thought for {max(1, round(thought))} s"] if thought is not None else []
     for name, times in names.items():
-        words = TOLD.get(name, OTHER)
-        parts.append(words.once if times == 1 else words.often.format(n=times))
+        labels = TOOL_LABELS.get(name, OTHER_TOOL)
+        parts.append(labels.once if times == 1 else labels.often.format(n=times))
     line = ", ".join(parts)
     return line[:1].upper() + line[1:]

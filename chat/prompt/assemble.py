@@ -29,7 +29,7 @@ from chat.prompt.inputs import PromptInputs, load_prompt_inputs
 from chat.prompt.request import FRAME, PromptContents, RecalledMemory, RequestOptions, build_request, digest
 from chat.prompt.system_prompt import SYSTEM_PROMPT
 from chat.prompt.user_context import render_clock
-from chat.tools import TOOLS
+from chat.tools.registry import TOOLS
 from chat.tools.search_providers import offer
 from chat.turn import MESSAGE_TOO_LONG, AcceptedTurn, TurnRejectedError
 from memory.ports.source import get_source

@@ -28,7 +28,8 @@ from chat.messages.history import ConversationHistory, Turn, load_history, with_
 from chat.models import Conversation, Message, Project, Role, Segment
 from chat.projects.project_scope import project_of, recall_scope
 from chat.prompt.user_context import RelationshipStats, load_relationship
-from chat.tools import Definition, task_state
+from chat.tools import task_state
+from chat.tools.registry import Definition
 from chat.turn import BESIDE, AcceptedTurn
 from memory.documents.profile import FOLDER, ProfileLine, profile_lines
 from memory.forget_epoch import forget_epoch, lock_forget_epoch

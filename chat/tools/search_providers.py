@@ -24,7 +24,7 @@ from recall.text import storable
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import WebSearchTool20250305Param
 
-MOST_HITS: Final = setting("web_search_results", 3)
+MAX_HITS: Final = setting("web_search_results", 3)
 """Excerpts of one search: two or three short ones are what a prompt should spend on the web (seed 003)."""
 EXCERPT_CHARS: Final = 400
 """Of one hit: what search engines show; the person can open the source."""
@@ -38,7 +38,7 @@ SEARCHES_A_TURN: Final = 3
 SECONDS: Final = 8.0
 """For the whole answer of the search server: a turn waits for it."""
 TIMEOUT: Final = httpx2.Timeout(SECONDS, connect=3.0)
-LARGEST_ANSWER: Final = 2_000_000
+MAX_RESPONSE_BYTES: Final = 2_000_000
 """Bytes read of the search server's answer; twenty hits are some 30 kB."""
 PLAIN: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
 """Not compressed: a small answer cannot unfold into a large one."""
@@ -70,10 +70,10 @@ class WebSearch(Protocol):
     """The port."""
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        """The best `limit` hits at most; raises `SearchFailed`."""
+        """The best `limit` hits at most; raises `SearchFailedError`."""
 
 
-class SearchFailed(Exception):
+class SearchFailedError(Exception):
     """The search server gave no answer to use; the message is a sentence for the model."""
 
 
@@ -127,15 +127,15 @@ class SearXNG:
     transport: httpx2.BaseTransport | None = None
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        """The best `limit` hits with a web address and a text; raises `SearchFailed`."""
+        """The best `limit` hits with a web address and a text; raises `SearchFailedError`."""
         try:
             found = _Found.model_validate_json(self._asked(query))
         except httpx2.TimeoutException as error:
-            raise SearchFailed("The search server did not answer in time.") from error
+            raise SearchFailedError("The search server did not answer in time.") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise SearchFailed("The search server could not be reached.") from error
+            raise SearchFailedError("The search server could not be reached.") from error
         except ValidationError as error:
-            raise SearchFailed("The search server's answer could not be read.") from error
+            raise SearchFailedError("The search server's answer could not be read.") from error
         return _best(found.results, limit)
 
     def _client(self) -> httpx2.Client:
@@ -152,9 +152,9 @@ class SearXNG:
             client.stream("POST", f"{self.address}/search", data=form) as response,
         ):
             if response.status_code == httpx2.codes.FORBIDDEN:
-                raise SearchFailed("The search server does not give out JSON; its operator can switch that on.")
+                raise SearchFailedError("The search server does not give out JSON; its operator can switch that on.")
             if response.status_code != httpx2.codes.OK:
-                raise SearchFailed(f"The search server answered with an error ({response.status_code}).")
+                raise SearchFailedError(f"The search server answered with an error ({response.status_code}).")
             return _read(response)
 
 
@@ -163,10 +163,10 @@ def _read(response: httpx2.Response) -> bytes:
     until, body = time.monotonic() + SECONDS, bytearray()
     for part in response.iter_bytes():
         body += part
-        if len(body) > LARGEST_ANSWER:
-            raise SearchFailed("The search server's answer was too large.")
+        if len(body) > MAX_RESPONSE_BYTES:
+            raise SearchFailedError("The search server's answer was too large.")
         if time.monotonic() > until:
-            raise SearchFailed("The search server did not answer in time.")
+            raise SearchFailedError("The search server did not answer in time.")
     return bytes(body)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from chat.messages.activity import OTHER, TOLD, step_of
-from chat.tools.search_providers import SEARCHES_A_TURN
+from chat.messages.activity import OTHER_TOOL, TOOL_LABELS, step_of
+from chat.tools.registry import call_limit
 from chat.turn import MAX_ROUNDS, AgentRun, RoundUsage, ToolUse
 from chat.turns.live import RunningTurn
 from chat.turns.stream import ModelReply
@@ -20,9 +20,6 @@ from recall.llm.failures import Failure, backoff_seconds, classify
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import MessageDeltaUsage, Usage
 
-CALLS_OF_ANY_TOOL = 32
-CALLS_A_TURN = {"remember": 3, "web_search": SEARCHES_A_TURN}
-"""Calls of one tool in one turn; beyond, the model is told so. Proposals cost a person's time, so they are few."""
 TOO_OFTEN = "This tool was called too often in this turn. Go on without it."
 GOING_ON = "Going on with what was found"
 NO_ROOM = Failure(
@@ -124,9 +121,9 @@ def _announce(turn: RunningTurn, block: str) -> None:
     if block == "thinking":
         turn.set_status("thinking", "Thinking")
     elif block == "tool_use":
-        turn.set_status("tool", OTHER.doing)
+        turn.set_status("tool", OTHER_TOOL.doing)
     elif block == "server_tool_use":
-        turn.set_status("tool", TOLD["web_search"].doing)
+        turn.set_status("tool", TOOL_LABELS["web_search"].doing)
 
 
 def _book(usage: RoundUsage, figures: Usage | MessageDeltaUsage) -> None:
@@ -158,7 +155,7 @@ async def _use_tools(turn: RunningTurn, reply: ModelReply, answered: AgentRun, u
         asked_before = sum(earlier.name == call.name for earlier in answered.tools)
         answered.tools.append(call)
         turn.set_status("tool", step_of(call).beginning)
-        if asked_before >= CALLS_A_TURN.get(call.name, CALLS_OF_ANY_TOOL):
+        if asked_before >= call_limit(call.name):
             call.result, call.is_error = TOO_OFTEN, True
         else:
             await use_tool(call)

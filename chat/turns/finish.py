@@ -34,9 +34,10 @@ from chat.messages.rendering import message_html
 from chat.models import Conversation, Message
 from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.replay import ingredients
-from chat.tools import history_line
-from chat.tools.knowledge import reference, refs_in_result
+from chat.tools.memory_search import refs_in_result
 from chat.tools.output_budget import with_task
+from chat.tools.read_document import result_reference
+from chat.tools.registry import history_line
 from chat.tools.task_state import save_task
 from chat.turn import BESIDE, AcceptedTurn, AgentRun, ToolUse
 from chat.turns.live import Frame
@@ -145,7 +146,10 @@ def ended(opened: AcceptedTurn, text: str, answered: AgentRun) -> Message:
 def _tool_lines(answer: Message, calls: Sequence[ToolUse]) -> list[str]:
     """One for each; a temporary answer has no row, and nothing that could be opened later."""
     is_kept = answer.pk > 0
-    return [history_line(call, reference(answer.pk, number) if is_kept else "") for number, call in enumerate(calls, 1)]
+    return [
+        history_line(call, result_reference(answer.pk, number) if is_kept else "")
+        for number, call in enumerate(calls, 1)
+    ]
 
 
 def _keep(answer: Message) -> bool:

@@ -20,7 +20,7 @@ from chat.ingest import librarian_triggers
 from chat.messages.outcomes import CRASHED, STOPPED
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.prompt.preflight import Keep, ToolLoop, ensure_fits, keep_result
-from chat.tools import run_tool
+from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, AgentRun, ToolUse, TurnRejectedError
 from chat.turns.agent_loop import ToolRunner, run_agent_loop
 from chat.turns.finish import close_turn, save_draft_receipt, save_partial

@@ -34,7 +34,10 @@ from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
 from chat.prompt.inputs import CONTEXT_TURNS, PromptInputs, add_opening_memory, told_by_profile
 from chat.prompt.user_context import RelationshipStats, load_relationship
 from chat.protocol import Temporary
-from chat.tools import Definition, knowledge, run_tool
+from chat.tools.read_document import READ_DOCUMENT
+from chat.tools.registry import Definition, run_tool
+from chat.tools.search_conversation import SEARCH_CONVERSATION
+from chat.tools.search_knowledge import SEARCH_KNOWLEDGE
 from chat.turn import AcceptedTurn, ToolUse, TurnRejectedError
 from chat.turns.finish import draft, ended, ending
 from chat.turns.intake import BUSY, CONTINUE_TEXT, validate_text
@@ -63,9 +66,9 @@ MOST_TURNS: Final = 100
 MOST_CHARS: Final = 500_000
 """Of all its texts together: a process holds one such chat a socket, and nothing else bounds them."""
 READING: Final[tuple[Definition, ...]] = (
-    knowledge.READ_DOCUMENT,
-    knowledge.SEARCH_CONVERSATION,
-    knowledge.SEARCH_KNOWLEDGE,
+    READ_DOCUMENT.definition,
+    SEARCH_CONVERSATION.definition,
+    SEARCH_KNOWLEDGE.definition,
 )
 """Tools of a chat that reads memory: those that only look. One that does not read it has none."""
 INSTRUCTIONS: Final = (

@@ -23,7 +23,7 @@ from chat.models import Conversation, Segment
 from chat.prompt import inputs
 from chat.prompt.assemble import assemble_prompt
 from chat.prompt.request import FRAME, PLACEHOLDER, SUMMARY_NOTE
-from chat.tools import run_tool
+from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, ToolUse
 from chat.turns.intake import accept_message
 from memory.index.indexer import embed_pending, index_conversation

@@ -12,7 +12,7 @@ from chat.compaction.triggers import VERBATIM_TURNS, ConversationState, first_tr
 from chat.compaction.window import KEPT_TURNS
 from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
-from chat.tools import run_tool
+from chat.tools.registry import run_tool
 from chat.turn import ToolUse
 from memory.index.indexer import embed_pending, index_conversation
 from memory.librarian.run import run_extraction

@@ -48,7 +48,7 @@ def test_there_is_an_example_for_each_kind_of_assistant() -> None:
 def test_the_table_of_tools_names_each_with_its_scope() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| `([\w:]+)` \|", PAGE, re.MULTILINE))
 
-    assert rows == {name: tool.scope for name, tool in EXPOSED_TOOLS.items()}
+    assert rows == {name: exposed.tool.scope for name, exposed in EXPOSED_TOOLS.items()}
     assert set(rows.values()) <= set(SCOPES)
 
 

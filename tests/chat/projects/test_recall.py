@@ -18,7 +18,7 @@ from budget.planning.plan import Section
 from chat.models import Conversation, Message, Project
 from chat.projects import projects
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
-from chat.tools import run_tool
+from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, ToolUse
 from chat.turns.intake import accept_message
 from memory.models import Boundary, Document, Episode, Fact

@@ -13,7 +13,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from chat.tools import search_providers
-from chat.tools.search_providers import OFFER, Hit, SearchFailed, SearXNG, chosen, offer
+from chat.tools.search_providers import OFFER, Hit, SearchFailedError, SearXNG, chosen, offer
 from recall.environment import read_environment
 
 Handler = Callable[[httpx2.Request], httpx2.Response]
@@ -115,7 +115,7 @@ FAILURES: list[tuple[str, Handler, str]] = [
     ("a page", lambda _: httpx2.Response(200, text="<html>"), "could not be read"),
     ("another shape", lambda _: httpx2.Response(200, json={"results": {"a": 1}}), "could not be read"),
     ("a list", lambda _: httpx2.Response(200, json=[]), "could not be read"),
-    ("too much", lambda _: httpx2.Response(200, content=b" " * (search_providers.LARGEST_ANSWER + 1)), "too large"),
+    ("too much", lambda _: httpx2.Response(200, content=b" " * (search_providers.MAX_RESPONSE_BYTES + 1)), "too large"),
     (
         "a broken encoding",
         lambda _: httpx2.Response(200, headers=GZIP, content=iter([b"no gzip"])),
@@ -126,7 +126,7 @@ FAILURES: list[tuple[str, Handler, str]] = [
 
 @pytest.mark.parametrize(("name", "handler", "words"), FAILURES)
 def test_each_failure_is_a_sentence(name: str, handler: Handler, words: str) -> None:
-    with pytest.raises(SearchFailed, match=r"\.$") as failed:
+    with pytest.raises(SearchFailedError, match=r"\.$") as failed:
         searxng(handler).search("tide", 3)
     assert words in str(failed.value), name
 
@@ -135,7 +135,7 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     clock = iter(range(0, 1_000, 5))
     monkeypatch.setattr("chat.tools.search_providers.time.monotonic", lambda: float(next(clock)))
     body = (json.dumps({"results": []})[:1].encode() for _ in range(50))
-    with pytest.raises(SearchFailed, match="in time"):
+    with pytest.raises(SearchFailedError, match="in time"):
         searxng(lambda _: httpx2.Response(200, content=body)).search("tide", 3)
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from chat.tools import run_tool, task_state
+from chat.tools import task_state
+from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, ToolUse
 
 GOAL = "Plan the move to Porto"
@@ -99,7 +100,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("steps of other things", {"steps": [{"text": "one"}]}, "“steps” must be a list of texts"),
     ("an empty step", {"steps": ["", "two"]}, "“steps” must be a list of texts"),
     ("no word on whether it is done", {"done": "yes"}, "“done” must be true or false."),
-    ("too many steps", {"steps": ["one"] * (task_state.MOST_STEPS + 1)}, "At most 10 steps"),
+    ("too many steps", {"steps": ["one"] * (task_state.MAX_STEPS + 1)}, "At most 10 steps"),
     ("a long goal", {"goal": "x" * (task_state.GOAL_CHARS + 1)}, "At most 300 characters for the goal"),
     ("a long step", {"steps": ["x" * (task_state.STEP_CHARS + 1)]}, "160 for a step"),
 ]
@@ -123,7 +124,7 @@ def test_the_largest_task_fits_the_smallest_plan() -> None:
 
     step = "Compare the offer with the one before, write both down and ask for a better price, and then call the owner"
     largest = task_state.validate_task(
-        GOAL * 10, [f"{step} again before the weekend comes"] * task_state.MOST_STEPS, False
+        GOAL * 10, [f"{step} again before the weekend comes"] * task_state.MAX_STEPS, False
     )
     ceiling = PLANS["small"].ceilings[Section.TASK]
     assert isinstance(ceiling, int)

@@ -12,11 +12,19 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from chat.tools import SEARCHES, TOOL_HANDLERS, TOOLS, build_tools, history_line, run_tool, tools_for
 from chat.tools import web_search as web_tool
-from chat.tools.search_providers import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailed
+from chat.tools.registry import (
+    SEARCHES,
+    TOOLS,
+    TOOLS_BY_NAME,
+    build_tools,
+    call_limit,
+    history_line,
+    run_tool,
+    tools_for,
+)
+from chat.tools.search_providers import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailedError
 from chat.turn import AcceptedTurn, AgentRun, ToolUse
-from chat.turns.agent_loop import CALLS_A_TURN
 from chat.turns.finish import close_turn
 from memory.documents import revisions
 from memory.documents.revisions import PathTakenError
@@ -65,7 +73,7 @@ def test_a_long_document_is_read_on_from_where_the_last_piece_ended(opened: Acce
 
 
 def test_a_server_that_cannot_search_is_not_offered_its_own_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.tools.TOOLS", build_tools("provider"))
+    monkeypatch.setattr("chat.tools.registry.TOOLS", build_tools("provider"))
     able = Capabilities(context_window=1, max_output=1)
 
     assert SERVER_TOOL not in tools_for(able)
@@ -95,11 +103,11 @@ def test_an_installation_without_a_search_offers_none() -> None:
 
 
 def test_every_tool_has_an_answer_and_every_answer_a_tool() -> None:
-    assert {tool["name"] for tool in build_tools("searxng")} == TOOL_HANDLERS.keys()
+    assert {tool["name"] for tool in build_tools("searxng")} == TOOLS_BY_NAME.keys()
 
 
 def test_the_same_few_searches_a_turn_whoever_runs_them() -> None:
-    assert CALLS_A_TURN["web_search"] == SERVER_TOOL["max_uses"] == SEARCHES_A_TURN
+    assert call_limit("web_search") == SERVER_TOOL["max_uses"] == SEARCHES_A_TURN
 
 
 def test_a_tool_that_is_none_is_a_sentence(opened: AcceptedTurn) -> None:
@@ -152,7 +160,7 @@ def test_a_failure_of_the_search_is_the_models_to_tell(
     opened: AcceptedTurn, search: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(query: str, limit: int) -> list[Hit]:
-        raise SearchFailed("The search server could not be reached.")
+        raise SearchFailedError("The search server could not be reached.")
 
     monkeypatch.setattr(search, "search", fail)
     call = run(opened, "web_search", {"query": "tide"})

@@ -18,8 +18,8 @@ from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
 from chat.prompt import inputs
 from chat.prompt.assemble import assemble_from_inputs, measure_pieces
-from chat.tools import run_tool
-from chat.tools.knowledge import refs_in_result
+from chat.tools.memory_search import refs_in_result
+from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, ToolUse
 from chat.turns import intake
 from memory.documents import revisions

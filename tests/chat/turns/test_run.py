@@ -17,8 +17,9 @@ from accounts.models import User
 from budget.models import Receipt
 from chat.messages.outcomes import outcome
 from chat.models import Conversation, Message
+from chat.tools.remember import REMEMBER
 from chat.turn import MAX_ROUNDS
-from chat.turns import agent_loop, intake
+from chat.turns import intake
 from chat.turns.live import TURN_REGISTRY
 from chat.turns.recovery import mark_abandoned_answers
 from chat.turns.run import _show_context
@@ -438,7 +439,7 @@ async def test_proposals_of_one_turn_are_few(alice: Any, tabs: Tabs, provider: P
     provider.script({"tools": calls}, {"text": "Done."})
     tab = await tabs.open(alice)
     await tab.talk("Remember them all: I like tea")
-    assert await Fact.objects.filter(user=alice).acount() == agent_loop.CALLS_A_TURN["remember"]
+    assert await Fact.objects.filter(user=alice).acount() == REMEMBER.limit
 
 
 async def test_only_the_last_answer_can_be_gone_on_from(alice: Any, tabs: Tabs, provider: Provider) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from chat.models import Message
 from chat.prompt import assemble
-from chat.tools import TOOLS, build_tools
-from chat.tools.search_providers import MOST_HITS, OFFER, SEARCHES_A_TURN
+from chat.tools.registry import TOOLS, build_tools
+from chat.tools.search_providers import MAX_HITS, OFFER, SEARCHES_A_TURN
 from memory.models import Document
 from tests.chat.conftest import Frame, Provider, Tabs
 
@@ -95,7 +95,7 @@ async def test_what_is_new_is_searched_for_and_answered_with_its_source(
     results = json.loads(told.text)
     assert "not instructions" in results["note"]
     assert results["searched_at"][:4].isdigit()
-    assert len(results["results"]) == MOST_HITS
+    assert len(results["results"]) == MAX_HITS
     assert results["results"][0] == {
         "date": "2026-11-20", "text": PAGE["content"], "title": PAGE["title"], "url": PAGE["url"]
     }  # fmt: skip

@@ -21,7 +21,8 @@ from chat.messages.history import ConversationHistory
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.prompt import inputs
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
-from chat.tools import run_tool, task
+from chat.tools import update_task
+from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, AgentRun, ToolUse
 from chat.turns.finish import close_turn, save_draft_receipt, save_partial
 from chat.turns.recovery import mark_if_abandoned
@@ -272,7 +273,7 @@ def test_a_task_that_is_noted_afterwards_is_refused(told: Told) -> None:
     run_tool(opened, call)
 
     assert call.is_error
-    assert task.FORGOTTEN_MEANWHILE in call.result
+    assert update_task.FORGOTTEN_MEANWHILE in call.result
     assert Conversation.objects.get(pk=opened.conversation.pk).task == {}
 
 

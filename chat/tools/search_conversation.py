@@ -1,0 +1,34 @@
+"""The tool `search_conversation`: messages of this and of past conversations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from chat.messages.activity import TOOL_LABELS
+from chat.projects.project_scope import recall_scope
+from chat.tools.memory_search import MESSAGES, QUERY_SCHEMA, TOP_K_SCHEMA, search_for_turn
+from chat.tools.tool import Tool, ToolInput, ToolResult
+from chat.turn import AcceptedTurn
+
+
+def search_conversation(turn: AcceptedTurn, arguments: ToolInput) -> ToolResult:
+    """Passages of this and of past conversations."""
+    return search_for_turn(turn, arguments, replace(MESSAGES, scope=recall_scope(turn.conversation)))
+
+
+SEARCH_CONVERSATION: Final = Tool(
+    definition={
+        "name": "search_conversation",
+        "description": "Search what was said, in this and in past conversations. Returns passages with dates.",
+        "input_schema": {
+            "type": "object",
+            "properties": {"query": QUERY_SCHEMA, "top_k": TOP_K_SCHEMA},
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+    },
+    run=search_conversation,
+    labels=TOOL_LABELS["search_conversation"],
+    scope="chat:read",
+)

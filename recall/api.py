@@ -43,7 +43,7 @@ ROUTERS: Final = {
     "/attachments": "chat.api.attachments.router",
     "/projects": "chat.api.projects.router",
     "/roles": "chat.api.roles.router",
-    "/memory": "memory.api.router",
+    "/memory": "memory.api.routes.router",
     "/budget": "budget.api.router",
     "/me": "chat.api.me.router",
     "/imports": "chat.api.data.imports",

@@ -1,35 +1,5 @@
-"""Memory's routes of the API, below /api/v1/memory: a module for each resource, thin. Parse, call, and answer."""
+"""REST operations of memory, below /api/v1/memory: one module a resource, thin: parse, call, answer.
 
-from __future__ import annotations
-
-from ninja import Router
-
-from memory.api import (
-    boundaries,
-    consolidation,
-    documents,
-    episodes,
-    facts,
-    files,
-    forgetting,
-    policies,
-    profile,
-    review,
-    search,
-)
-
-router = Router()
-for _module in (
-    search,
-    facts,
-    review,
-    policies,
-    boundaries,
-    profile,
-    documents,
-    files,
-    episodes,
-    consolidation,
-    forgetting,
-):
-    router.add_router("", _module.router)
+Entry: `routes.router`, mounted by `recall/api.py`, the only importer. May import everything in memory but views.
+Never: business rules, or another operation id or field without a new version of the API.
+"""

@@ -1,11 +1,12 @@
-"""Boundaries: rules that stand in every prompt and are never cut."""
+"""Boundaries: rules that are in every prompt and never cut."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from ninja import Router, Schema, Status
 from pydantic import Field
 
@@ -18,21 +19,21 @@ router = Router(tags=["settings"])
 
 
 class Boundary(Schema):
-    """A rule."""
+    """A boundary."""
 
     id: int
     text: str
-    mine: bool = Field(description="False: it holds for everybody, and only an administrator changes it")
+    mine: bool = Field(description="False: it applies to everyone, and only an administrator can change it")
     created_at: datetime
 
     @staticmethod
     def resolve_mine(boundary: models.Boundary) -> bool:
-        """Whether it is the person's own."""
+        """Whether the caller owns it."""
         return boundary.user_id is not None
 
 
 class NewBoundary(Schema):
-    """A rule of one's own."""
+    """The text of a boundary."""
 
     text: Annotated[str, Field(min_length=1, max_length=MAX_BOUNDARY, pattern=r"\S")]
 
@@ -42,7 +43,7 @@ class NewBoundary(Schema):
     operation_id="list_boundaries",
 )  # fmt: skip
 def list_boundaries(request: HttpRequest) -> Any:
-    """Everybody's and your own, as they stand in each prompt."""
+    """The boundaries for everyone, then your own, in the order of the prompt."""
     return models.Boundary.for_prompt(person(request))
 
 
@@ -51,9 +52,9 @@ def list_boundaries(request: HttpRequest) -> Any:
     operation_id="add_boundary",
 )  # fmt: skip
 def add_boundary(request: HttpRequest, given: NewBoundary) -> Any:
-    """It stands from the next answer on."""
+    """It applies from the next answer."""
     added = models.Boundary.objects.create(user=person(request), text=given.text.strip())
-    _tell(request)
+    _notify(request)
     return Status(201, added)
 
 
@@ -62,11 +63,11 @@ def add_boundary(request: HttpRequest, given: NewBoundary) -> Any:
     operation_id="change_boundary",
 )  # fmt: skip
 def change_boundary(request: HttpRequest, boundary: int, given: NewBoundary) -> Any:
-    """In other words."""
-    found = _own(request, boundary)
+    """Replaces the text. It applies from the next answer."""
+    found = _get_own_boundary(request, boundary)
     found.text = given.text.strip()
     found.save(update_fields=["text"])
-    _tell(request)
+    _notify(request)
     return found
 
 
@@ -75,18 +76,15 @@ def change_boundary(request: HttpRequest, boundary: int, given: NewBoundary) -> 
     summary="Remove a boundary", operation_id="remove_boundary",
 )  # fmt: skip
 def remove_boundary(request: HttpRequest, boundary: int) -> Any:
-    """It holds no longer."""
-    _own(request, boundary).delete()
-    _tell(request)
+    """Deletes one of your own boundaries."""
+    _get_own_boundary(request, boundary).delete()
+    _notify(request)
     return Status(204, None)
 
 
-def _own(request: HttpRequest, pk: int) -> models.Boundary:
-    found = models.Boundary.objects.for_user(person(request)).filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    return found
+def _get_own_boundary(request: HttpRequest, pk: int) -> models.Boundary:
+    return get_object_or_404(models.Boundary.objects.for_user(person(request)), pk=pk)
 
 
-def _tell(request: HttpRequest) -> None:
+def _notify(request: HttpRequest) -> None:
     publish_event(f"user-{person(request).pk}", "memory")

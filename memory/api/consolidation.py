@@ -1,4 +1,4 @@
-"""Tidying up: have it done now, and what each of the latest ones did."""
+"""Memory consolidation: run it now, and list recent reports."""
 
 from __future__ import annotations
 
@@ -21,53 +21,53 @@ LATEST: Final = ("-pk",)
 
 
 class TidiedUp(Schema):
-    """What one tidying did, in numbers."""
+    """What one consolidation did, in numbers."""
 
-    weighed: int = Field(description="Facts whose decay was worked out: those that may fade")
-    expired: int = Field(description="Facts whose time had passed")
-    archived: int = Field(description="Facts that had faded; a search still finds them")
-    merged: int = Field(description="Overlapping episodes that became part of another one")
-    merged_into: int = Field(description="How many those are")
-    episodes_archived: int = Field(description="The least significant beyond the most a person has")
-    tokens_reclaimed: int = Field(description="Tokens that left default recall")
-    searchable: int = Field(description="Rows that a search looks at now")
+    weighed: int = Field(description="Facts whose decay was calculated: those that can fade")
+    expired: int = Field(description="Facts that are no longer valid")
+    archived: int = Field(description="Faded facts; search still finds them")
+    merged: int = Field(description="Overlapping episodes merged into another")
+    merged_into: int = Field(description="Episodes they were merged into")
+    episodes_archived: int = Field(description="The least significant episodes over the limit")
+    tokens_reclaimed: int = Field(description="Tokens no longer recalled by default")
+    searchable: int = Field(description="Rows that search now covers")
 
 
 class Consolidation(Schema):
-    """One tidying: waiting, or its report."""
+    """One consolidation: pending, or its report."""
 
     id: int
     how: str = Field(description="nightly, asked or command")
     state: str = Field(description="waiting, done or failed")
     created_at: datetime
     finished_at: datetime | None
-    sentences: list[str] = Field(description="The same for people")
-    figures: TidiedUp | None = Field(description="null: it is not done")
+    sentences: list[str] = Field(description="The report in sentences")
+    figures: TidiedUp | None = Field(description="null until it is done")
 
     @staticmethod
-    def resolve_sentences(one: models.Consolidation) -> list[str]:
-        """As the page tells them."""
-        return jobs.sentences(one)
+    def resolve_sentences(row: models.Consolidation) -> list[str]:
+        """The same sentences as on the page."""
+        return jobs.sentences(row)
 
     @staticmethod
-    def resolve_figures(one: models.Consolidation) -> Any:
-        """Those of the report."""
-        return jobs.report_of(one) if one.state == jobs.State.DONE else None
+    def resolve_figures(row: models.Consolidation) -> Any:
+        """The report's numbers, once it is done."""
+        return jobs.report_of(row) if row.state == jobs.State.DONE else None
 
 
 @router.post(
     "/consolidations", response={202: Consolidation}, auth=require_scope("memory:write", Replay.NO_TEXT),
-    summary="Tidy up the memory now", operation_id="tidy_memory",
+    summary="Consolidate memory now", operation_id="tidy_memory",
 )  # fmt: skip
 def tidy_memory(request: HttpRequest) -> Any:
-    """Queue what is done every night; the list of consolidations tells what it did. While one waits, it is that one."""
+    """Queues the nightly consolidation; list consolidations for the report. A pending one is returned, not doubled."""
     return Status(HTTPStatus.ACCEPTED, jobs.request_consolidation(person(request)))
 
 
 @router.get(
     "/consolidations", response=Page[Consolidation], auth=require_scope("memory:read"),
-    summary="List what was tidied up", operation_id="list_consolidations",
+    summary="List consolidations", operation_id="list_consolidations",
 )  # fmt: skip
 def list_consolidations(request: HttpRequest, given: Query[Paging]) -> Any:
-    """The latest first."""
+    """Recent consolidations, the latest first."""
     return paginate(request, models.Consolidation.objects.for_user(person(request)), LATEST, given)

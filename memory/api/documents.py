@@ -1,4 +1,4 @@
-"""Documents: listed, read, written, moved, deleted; their folders, tags and history."""
+"""Documents: list, read, write, move and delete them; folders, tags and history."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from accounts.api.auth import Replay, person, require_scope
+from accounts.api.auth import Replay, check_scope, person, require_scope
 from memory import models
-from memory.api.permissions import DECIDES, may_write
 from memory.documents import revisions, trash, tree
-from memory.pages.time_travel import document_then
-from memory.text.fact_lines import without_marks
+from memory.documents.fact_line_edits import PROFILE, is_profile
+from memory.text.fact_lines import facts_in, without_marks
 from recall.llm.tokens import count_tokens
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, paginate
@@ -23,10 +23,13 @@ from recall.openapi.problems import ProblemError
 
 router = Router(tags=["documents"])
 
+REVIEW_SCOPE: Final = "review"
+"""Needed in addition to `memory:write` for the profile, which is in every prompt, and for lines linked to facts, since
+editing one decides on its fact."""
 BY_PATH: Final = ("path",)
-MOST_VERSION: Final = 2_000_000_000
+MAX_VERSION: Final = 2_000_000_000
 Path = Annotated[str, Field(min_length=2, max_length=500, description="Such as /projects/garden/plan")]
-Version = Annotated[int, Field(ge=0, le=MOST_VERSION)]
+Version = Annotated[int, Field(ge=0, le=MAX_VERSION)]
 
 
 class Document(Schema):
@@ -36,32 +39,32 @@ class Document(Schema):
     title: str
     tags: list[str]
     source: str = Field(description="user, librarian, upload, import, sync, …")
-    external_id: str = Field(description="Its name at its source")
+    external_id: str = Field(description="Its ID at the source")
     tokens: int
     changed_at: datetime
 
 
 class DocumentText(Document):
-    """A document; `version` is the number of its newest revision, to be sent back with a change."""
+    """A document; `version` is its latest revision, to send back with a change."""
 
     text: str
     version: int
 
 
 class NewText(Schema):
-    """A document's text, and the version it was written over (0: it is new)."""
+    """A document's text, and the version it is based on (0 for a new document)."""
 
     path: Path
     text: str = Field(max_length=revisions.MAX_TEXT)
     version: Version = 0
-    title: str = Field("", max_length=200, description="Of a new document; empty: the last name of its path")
+    title: str = Field("", max_length=200, description="Title of a new document; empty: the last part of its path")
     tags: list[Annotated[str, Field(max_length=200)]] | None = Field(None, max_length=100)
 
 
 class Documents(Paging):
-    """Which documents."""
+    """Filters of the document list."""
 
-    under: str = Field("", max_length=500, description="Only this folder and what is below it")
+    under: str = Field("", max_length=500, description="Only this folder and its subfolders")
     tag: str = Field("", max_length=200)
 
 
@@ -70,7 +73,7 @@ class Documents(Paging):
     operation_id="list_documents",
 )  # fmt: skip
 def list_documents(request: HttpRequest, given: Query[Documents]) -> Any:
-    """By path: all, those below a folder, those with a tag."""
+    """Your documents in the order of their paths, filtered by folder or tag."""
     owned = models.Document.objects.for_user(person(request)).defer("text")
     if given.under.strip("/"):
         owned = owned.under(given.under.rstrip("/"))
@@ -84,18 +87,18 @@ def list_documents(request: HttpRequest, given: Query[Documents]) -> Any:
     operation_id="get_document",
 )  # fmt: skip
 def get_document(request: HttpRequest, path: Path, known_at: Moment | None = None) -> DocumentText:
-    """The whole text of the document at `path`; with `known_at` the version that stood at that moment."""
-    document = _document(request, path)
-    return _whole(document) if known_at is None else _whole_then(document, known_at)
+    """The full text of the document at `path`; with `known_at`, the version current at that moment."""
+    document = _get_own_document(request, path)
+    return _build_document(document) if known_at is None else _build_past_document(document, known_at)
 
 
 @router.put(
-    "/document", response=DocumentText, auth=require_scope("memory:write", also=DECIDES), summary="Write a document",
-    operation_id="put_document",
+    "/document", response=DocumentText, auth=require_scope("memory:write", also=REVIEW_SCOPE),
+    summary="Write a document", operation_id="put_document",
 )  # fmt: skip
 def put_document(request: HttpRequest, given: NewText) -> DocumentText:
-    """As a new version; 409 where somebody wrote another one meanwhile. The profile takes `review` as well."""
-    may_write(request, given.path, text=given.text)
+    """Saves a new version; 409 if the document has changed since. The profile also needs the `review` scope."""
+    check_may_write(request, given.path, text=given.text)
     try:
         document = revisions.save(
             person(request), given.path, given.text, started_from=given.version, title=given.title
@@ -104,11 +107,11 @@ def put_document(request: HttpRequest, given: NewText) -> DocumentText:
         raise ProblemError(HTTPStatus.CONFLICT, str(changed)) from changed
     if given.tags is not None:
         tree.set_tags(document, given.tags)
-    return _whole(_document(request, given.path))
+    return _build_document(_get_own_document(request, given.path))
 
 
 class Tags(Schema):
-    """The tags of a document, these and no others."""
+    """All tags of a document."""
 
     path: Path
     tags: list[Annotated[str, Field(max_length=200)]] = Field(max_length=100)
@@ -119,32 +122,32 @@ class Tags(Schema):
     operation_id="put_document_tags",
 )  # fmt: skip
 def put_document_tags(request: HttpRequest, given: Tags) -> DocumentText:
-    """In small letters, each once."""
-    document = _document(request, given.path)
+    """Replaces all tags. They are stored in lower case, without duplicates."""
+    document = _get_own_document(request, given.path)
     tree.set_tags(document, given.tags)
-    return _whole(_document(request, given.path))
+    return _build_document(_get_own_document(request, given.path))
 
 
 class Move(Schema):
-    """Where something stands, and where it shall stand; what is below it goes along."""
+    """The current path and the new path; everything below moves too."""
 
     path: Path
     to: Path
 
 
 class Moved(Schema):
-    """How many documents have another path now."""
+    """The number of documents moved."""
 
     moved: int
 
 
 @router.post(
-    "/documents/move", response=Moved, auth=require_scope("memory:write", Replay.NO_TEXT, also=DECIDES),
+    "/documents/move", response=Moved, auth=require_scope("memory:write", Replay.NO_TEXT, also=REVIEW_SCOPE),
     summary="Move or rename documents", operation_id="move_documents",
 )  # fmt: skip
 def move_documents(request: HttpRequest, given: Move) -> Any:
-    """A document or a folder with all below it; all or none. Into or out of the profile it takes `review` as well."""
-    may_write(request, given.path, given.to)
+    """Moves a document or folder with everything below it, or nothing. The profile also needs the `review` scope."""
+    check_may_write(request, given.path, given.to)
     try:
         return {"moved": tree.move(person(request), given.path.rstrip("/"), given.to.rstrip("/"))}
     except tree.NotMovedError as refused:
@@ -152,7 +155,7 @@ def move_documents(request: HttpRequest, given: Move) -> Any:
 
 
 class DeletedDocuments(Schema):
-    """The paths that went. Until `until` they come back by `deleted_at`."""
+    """The deleted paths. Until `until`, `deleted_at` restores them."""
 
     deleted: list[str]
     deleted_at: str
@@ -164,23 +167,23 @@ class DeletedDocuments(Schema):
     operation_id="delete_documents",
 )  # fmt: skip
 def delete_documents(request: HttpRequest, path: Path) -> Any:
-    """What stands at `path` and below, with its history. What was learned from it stays: see forgetting."""
-    moment, gone = trash.delete(person(request), path.rstrip("/"))
+    """Deletes the document at `path` and everything below, with history. Facts learned from it stay: see forgetting."""
+    moment, deleted = trash.delete(person(request), path.rstrip("/"))
     return {
-        "deleted": [one.path for one in gone],
+        "deleted": [document.path for document in deleted],
         "deleted_at": moment.isoformat(),
         "until": moment + trash.UNDO_FOR,
     }
 
 
 class Restoring(Schema):
-    """What to bring back: all that was deleted at that moment."""
+    """Which deletion to undo, by its time."""
 
     deleted_at: Moment
 
 
 class RestoredDocuments(Schema):
-    """Where they stand again; beside what stands there by now, with a number."""
+    """The restored paths; a number is added where a path is taken."""
 
     documents: list[str]
 
@@ -190,7 +193,7 @@ class RestoredDocuments(Schema):
     summary="Undo a deletion of documents", operation_id="restore_documents",
 )  # fmt: skip
 def restore_documents(request: HttpRequest, given: Restoring) -> Any:
-    """Within half an hour: with their versions, their tags, and the facts that their lines told."""
+    """Within 30 minutes: restores documents with their versions, tags and the facts of their lines."""
     back = trash.undo(person(request), given.deleted_at)
     if not back:
         raise Http404
@@ -201,19 +204,19 @@ def restore_documents(request: HttpRequest, given: Restoring) -> Any:
 
 
 class Entry(Schema):
-    """What stands in a folder: a document, a folder, or both at one path."""
+    """An entry of a folder: a document, a folder, or both at one path."""
 
     name: str
     path: str
     title: str
     is_document: bool
-    documents: int = Field(description="At this path and below")
+    documents: int = Field(description="Number at this path and below")
     tokens: int
     changed_at: datetime
 
     @staticmethod
     def resolve_is_document(entry: Any) -> bool:
-        """Whether a text stands at this very path."""
+        """Whether there is a document at this path."""
         return entry.document_id is not None
 
 
@@ -225,13 +228,13 @@ class Entry(Schema):
     operation_id="list_folder",
 )
 def list_folder(request: HttpRequest, path: Annotated[str, Field(max_length=500)] = "/") -> Any:
-    """One level deep, by name. “/” is the root."""
+    """The entries one level deep, by name. “/” is the root."""
     inside = path.rstrip("/")
     return tree.list_folder(person(request), inside or tree.ROOT)
 
 
 class TagCount(Schema):
-    """A tag, and how many documents have it."""
+    """A tag and its number of documents."""
 
     tag: str
     documents: int
@@ -241,7 +244,7 @@ class TagCount(Schema):
     "/tags", response=list[TagCount], auth=require_scope("memory:read"), summary="List tags", operation_id="list_tags"
 )
 def list_tags(request: HttpRequest) -> Any:
-    """Of all documents."""
+    """The tags of all documents, with counts."""
     return [{"tag": tag, "documents": number} for tag, number in tree.tags_of(person(request))]
 
 
@@ -264,7 +267,7 @@ class RevisionText(Revision):
 
 
 class OfDocument(Paging):
-    """Of which document."""
+    """The document."""
 
     path: Path
 
@@ -274,8 +277,8 @@ class OfDocument(Paging):
     summary="List versions of a document", operation_id="list_versions",
 )  # fmt: skip
 def list_versions(request: HttpRequest, given: Query[OfDocument]) -> Any:
-    """The newest first."""
-    versions = _document(request, given.path).revisions.defer("text")
+    """All versions, the newest first."""
+    versions = _get_own_document(request, given.path).revisions.defer("text")
     return paginate(request, versions, ("-number",), given)
 
 
@@ -284,56 +287,64 @@ def list_versions(request: HttpRequest, given: Query[OfDocument]) -> Any:
     summary="Read a version of a document", operation_id="get_version",
 )  # fmt: skip
 def get_version(request: HttpRequest, number: int, path: Path) -> Any:
-    """As it stood then."""
-    found = _document(request, path).revisions.filter(number=number).first()
-    if found is None:
-        raise Http404
-    return found
+    """One version with its text."""
+    return get_object_or_404(_get_own_document(request, path).revisions, number=number)
 
 
 class Reverting(Schema):
-    """Which version to go back to, and the number of the newest one as you know it."""
+    """The version to restore, and the latest version you know."""
 
     path: Path
-    number: Annotated[int, Field(ge=1, le=MOST_VERSION)]
+    number: Annotated[int, Field(ge=1, le=MAX_VERSION)]
     version: Version
 
 
 @router.post(
-    "/document/revert", response=DocumentText, auth=require_scope("memory:write", also=DECIDES),
-    summary="Go back to a version", operation_id="revert_document",
+    "/document/revert", response=DocumentText, auth=require_scope("memory:write", also=REVIEW_SCOPE),
+    summary="Restore a version", operation_id="revert_document",
 )  # fmt: skip
 def revert_document(request: HttpRequest, given: Reverting) -> Any:
-    """Its text becomes the newest version; those between stay in the history. The profile takes `review` as well."""
-    document = _document(request, given.path)
+    """Saves its text as the newest version; later versions stay in the history. The profile also needs `review`."""
+    document = _get_own_document(request, given.path)
     earlier = document.revisions.filter(number=given.number).values_list("text", flat=True).first()
-    may_write(request, given.path, text=earlier or "")
+    check_may_write(request, given.path, text=earlier or "")
     try:
         revisions.revert(document, given.number, started_from=given.version)
     except models.Revision.DoesNotExist:
         raise Http404 from None
     except revisions.DocumentChangedError as changed:
         raise ProblemError(HTTPStatus.CONFLICT, str(changed)) from changed
-    return _whole(_document(request, given.path))
+    return _build_document(_get_own_document(request, given.path))
 
 
-def _document(request: HttpRequest, path: str) -> models.Document:
-    found: models.Document | None = models.Document.objects.for_user(person(request)).filter(path=path).first()
-    if found is None:
-        raise Http404
-    return found
+def check_may_write(request: HttpRequest, *places: str, text: str = "") -> None:
+    """Check that the caller may write `text` at these paths, or move them.
+
+    Raises:
+        ProblemError: the key lacks the scope.
+    """
+    within = [f"/{place.strip('/')}/" for place in places]
+    inside = any(f"{PROFILE}/".startswith(place) or place.startswith(f"{PROFILE}/") for place in within)
+    existing = models.Document.objects.for_user(person(request)).filter(path__in=places)
+    if inside or facts_in(text) or any(is_profile(document) or facts_in(document.text) for document in existing):
+        check_scope(request, REVIEW_SCOPE)
 
 
-def _whole_then(document: models.Document, moment: datetime) -> DocumentText:
-    revision = document_then(document, moment)
+def _get_own_document(request: HttpRequest, path: str) -> models.Document:
+    document: models.Document = get_object_or_404(models.Document.objects.for_user(person(request)), path=path)
+    return document
+
+
+def _build_past_document(document: models.Document, moment: datetime) -> DocumentText:
+    revision = document.revisions.filter(created_at__lte=moment).order_by("-number").first()
     if revision is None:
         raise Http404
-    told = {name: getattr(document, name) for name in Document.model_fields}
-    told |= {"tokens": count_tokens(revision.text), "changed_at": revision.created_at}
-    return DocumentText(**told, text=without_marks(revision.text), version=revision.number)
+    fields = {name: getattr(document, name) for name in Document.model_fields}
+    fields |= {"tokens": count_tokens(revision.text), "changed_at": revision.created_at}
+    return DocumentText(**fields, text=without_marks(revision.text), version=revision.number)
 
 
-def _whole(document: models.Document) -> DocumentText:
+def _build_document(document: models.Document) -> DocumentText:
     newest = revisions.newest_revision(document)
-    told = {name: getattr(document, name) for name in Document.model_fields}
-    return DocumentText(**told, text=document.text, version=newest.number if newest else 0)
+    fields = {name: getattr(document, name) for name in Document.model_fields}
+    return DocumentText(**fields, text=document.text, version=newest.number if newest else 0)

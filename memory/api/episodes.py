@@ -1,4 +1,4 @@
-"""Episodes: the timeline, one of them, and the story of a conversation."""
+"""Episodes: the timeline, single episodes, and the story of a conversation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 from pydantic import Field
 
@@ -24,7 +25,7 @@ HEAVY: Final = ("vector", "search")
 
 
 class Episode(Schema):
-    """A significant stretch of conversation, told."""
+    """A summary of a significant part of a conversation."""
 
     id: int
     conversation_id: UUID | None
@@ -35,7 +36,7 @@ class Episode(Schema):
     summary: str
     participants: list[str]
     outcome: str
-    tone: str = Field(description="Emotional tone, in a word")
+    tone: str = Field(description="Emotional tone, in one word")
     valence: float = Field(description="−1 (bad) to 1 (good)")
     significance: float = Field(description="0–1")
     topics: list[str]
@@ -43,7 +44,7 @@ class Episode(Schema):
 
 
 class Episodes(Paging):
-    """Which episodes."""
+    """Filters of the timeline."""
 
     conversation: UUID | None = None
     kind: list[EpisodeKind] = Field([], max_length=10)
@@ -57,8 +58,8 @@ class Episodes(Paging):
     operation_id="list_episodes",
 )  # fmt: skip
 def list_episodes(request: HttpRequest, given: Query[Episodes]) -> Any:
-    """The timeline, latest first."""
-    told = models.Episode.objects.for_user(person(request)).not_deleted().live().defer(*HEAVY)
+    """The timeline, the latest first."""
+    episodes = models.Episode.objects.for_user(person(request)).not_deleted().live().defer(*HEAVY)
     chosen = {
         "conversation": given.conversation,
         "kind__in": given.kind,
@@ -66,7 +67,7 @@ def list_episodes(request: HttpRequest, given: Query[Episodes]) -> Any:
         "happened_at__gte": given.since,
         "happened_at__lt": given.until,
     }
-    return paginate(request, told.filter(**{name: value for name, value in chosen.items() if value}), LATEST, given)
+    return paginate(request, episodes.filter(**{name: value for name, value in chosen.items() if value}), LATEST, given)
 
 
 @router.get(
@@ -74,21 +75,18 @@ def list_episodes(request: HttpRequest, given: Query[Episodes]) -> Any:
     operation_id="get_episode",
 )  # fmt: skip
 def get_episode(request: HttpRequest, episode: int) -> Any:
-    """Also one that was archived."""
-    told = models.Episode.objects.for_user(person(request)).not_deleted().unmerged().defer(*HEAVY)
-    found = told.filter(pk=episode).first()
-    if found is None:
-        raise Http404
-    return found
+    """One episode, archived ones included."""
+    episodes = models.Episode.objects.for_user(person(request)).not_deleted().unmerged().defer(*HEAVY)
+    return get_object_or_404(episodes, pk=episode)
 
 
 class Story(Schema):
-    """How a conversation went, by the thirds of its turns."""
+    """How a conversation went, in three parts."""
 
     beginning: list[Episode]
     middle: list[Episode]
     end: list[Episode]
-    key_moments: list[int] = Field(description="Numbers of the episodes that mattered most")
+    key_moments: list[int] = Field(description="IDs of the most significant episodes")
 
 
 @router.get(
@@ -96,9 +94,9 @@ class Story(Schema):
     summary="Get a conversation's story", operation_id="get_story",
 )  # fmt: skip
 def get_story(request: HttpRequest, conversation: UUID) -> Any:
-    """Its episodes in order; 404 while nothing is told of it."""
+    """The conversation's episodes in order; 404 if it has none."""
     arc = narrative_arc(conversation, person(request))
     if not (arc.beginning or arc.middle or arc.end):
         raise Http404
     parts = {name: list(getattr(arc, name)) for name in ("beginning", "middle", "end")}
-    return {**parts, "key_moments": [one.pk for one in arc.key_moments]}
+    return {**parts, "key_moments": [moment.pk for moment in arc.key_moments]}

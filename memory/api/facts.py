@@ -1,4 +1,4 @@
-"""Facts: the list with its filters, one with its provenance, and a proposal from outside."""
+"""Facts: list them, get one with its evidence, and propose new ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from django.db.models import Q
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
@@ -28,41 +29,41 @@ router = Router(tags=["facts"])
 
 BY_NUMBER: Final = ("pk",)
 HEAVY: Final = ("vector", "search")
-"""Columns that are large and never told."""
-THE_PERSON: Final = "you, by the API"
-"""Who told a fact that came with a session."""
+"""Large columns that are never returned."""
+SESSION_NAME: Final = "you, by the API"
+"""Names the source of a fact proposed with a session instead of a key."""
 
 
 FactStatus = Literal["proposed", "active", "superseded", "rejected", "expired", "archived"]
 
 
 class Fact(Schema):
-    """One statement, with the words it rests on."""
+    """One statement with its quote."""
 
     id: int
     statement: str
     kind: str
-    key: str = Field(description="Set: of these only one value holds at a time; empty: the fact stands by itself")
+    key: str = Field(description="Facts with the same key replace each other; empty: none")
     value: str
     tags: list[str]
     status: str = Field(description="proposed, active, superseded, rejected, expired or archived")
-    reason: str = Field(description="Why it waits, was accepted or was retired")
+    reason: str = Field(description="Why it needs review, was accepted or was retired")
     source: str = Field(description="stated, edited, imported or inferred")
     confidence: float = Field(description="0–1")
     importance: float = Field(description="0–1")
-    quote: str = Field(description="The person's own words it rests on, verbatim")
-    message_id: int | None = Field(description="The message that holds them; null: it is gone")
-    recorded_at: datetime = Field(description="When Recall came to know it")
-    valid_from: datetime | None = Field(description="When it began to be true in the world")
+    quote: str = Field(description="The user's own words, verbatim")
+    message_id: int | None = Field(description="The message with the quote; null if deleted")
+    recorded_at: datetime = Field(description="When Recall learned it")
+    valid_from: datetime | None = Field(description="When it became true")
     valid_until: datetime | None
     superseded_at: datetime | None
     superseded_by_id: int | None
-    times_used: int = Field(description="Prompts it stood in")
+    times_used: int = Field(description="Prompts that used it")
     last_used_at: datetime | None
 
 
 class Surroundings(Schema):
-    """A quote and what stands around it in its message."""
+    """A quote and the surrounding text of its message."""
 
     before: str
     quote: str
@@ -70,7 +71,7 @@ class Surroundings(Schema):
 
 
 class Relative(Schema):
-    """A fact that this one is linked with."""
+    """A linked fact."""
 
     fact: Fact
     relation: str = Field(description="supersedes, contradicts, depends_on, related_to, …")
@@ -78,46 +79,48 @@ class Relative(Schema):
 
 
 class Decision(Schema):
-    """What was decided about a fact; `id` undoes it."""
+    """A review decision on a fact; `id` undoes it."""
 
     id: int
     fact_id: int
     verb: str = Field(description="accept, edit, reject, keep_both, unrelated or merge")
-    batch: UUID | None = Field(description="Decisions of one request; undone by one")
+    batch: UUID | None = Field(description="Decisions made in one request, undone together")
     created_at: datetime
     undone_at: datetime | None
 
 
 class FactWithEvidence(Fact):
-    """A fact with all that one needs to judge it."""
+    """A fact with everything needed to review it."""
 
     passage: Surroundings | None
     conversation_id: UUID | None
-    contradicts: Fact | None = Field(description="The active fact that accepting this one would supersede")
+    contradicts: Fact | None = Field(description="The active fact that this one would supersede")
     in_every_prompt: bool
     links: list[Relative]
     decisions: list[Decision]
 
 
 class Facts(Paging):
-    """Which facts."""
+    """Filters of the fact list."""
 
     status: list[FactStatus] = Field(
-        [], max_length=6, description="Empty: the active ones; with `known_at`: those of then"
+        [], max_length=6, description="Empty: active facts; with `known_at`: facts active then"
     )
     kind: list[Kind] = Field([], max_length=20)
     tag: str = Field("", max_length=60)
-    q: str = Field("", max_length=200, description="Words of the statement or the quote")
-    conversation: UUID | None = Field(None, description="Learned there")
-    known_at: Moment | None = Field(None, description="What Recall took for true at this moment")
-    true_at: Moment | None = Field(None, description="What was known (then, or now) to be true at another moment")
+    q: str = Field("", max_length=200, description="Text in the statement or quote")
+    conversation: UUID | None = Field(None, description="Learned in this conversation")
+    known_at: Moment | None = Field(None, description="Facts Recall considered true at this moment")
+    true_at: Moment | None = Field(
+        None, description="Facts that were true at this moment, as known at `known_at` or now"
+    )
 
 
 @router.get(
     "/facts", response=Page[Fact], auth=require_scope("memory:read"), summary="List facts", operation_id="list_facts"
 )
 def list_facts(request: HttpRequest, given: Query[Facts]) -> Any:
-    """What holds now, or what Recall took for true at a moment; the oldest first."""
+    """Active facts, or those Recall considered true at a moment; the oldest first."""
     facts = models.Fact.objects.for_user(person(request)).defer(*HEAVY)
     if given.known_at or given.true_at:
         facts = facts.known_at(given.known_at or timezone.now(), true_at=given.true_at)
@@ -141,57 +144,55 @@ def _filtered(facts: Any, given: Facts) -> Any:
     summary="Get a fact with its evidence", operation_id="get_fact",
 )  # fmt: skip
 def get_fact(request: HttpRequest, fact: int) -> Any:
-    """Where it comes from, what it stands against, what it is linked with, and what was decided about it."""
+    """A fact with its source, contradiction, links and review decisions."""
     return with_evidence(person(request), [get_own_fact(request, fact)])[0]
 
 
 def get_own_fact(request: HttpRequest, pk: int) -> models.Fact:
-    """The caller's fact of that number.
+    """The caller's fact with this ID.
 
     Raises:
         Http404: there is none.
     """
-    found: models.Fact | None = models.Fact.objects.for_user(person(request)).filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    return found
+    fact: models.Fact = get_object_or_404(models.Fact.objects.for_user(person(request)), pk=pk)
+    return fact
 
 
 def with_evidence(user: User, facts: Sequence[models.Fact]) -> list[dict[str, Any]]:
-    """Each with its evidence."""
+    """The facts with their evidence, links and decisions."""
     decisions: dict[int, list[models.ReviewAction]] = {}
     for action in models.ReviewAction.objects.for_user(user).filter(fact__in=facts).order_by("-pk"):
         decisions.setdefault(action.fact_id, []).append(action)
     return [
         {
-            **{name: getattr(one.fact, name) for name in Fact.model_fields},
-            "passage": one.passage,
-            "conversation_id": one.fact.message.conversation_id if one.fact.message else None,
-            "contradicts": one.older,
-            "in_every_prompt": one.guaranteed,
+            **{name: getattr(view.fact, name) for name in Fact.model_fields},
+            "passage": view.passage,
+            "conversation_id": view.fact.message.conversation_id if view.fact.message else None,
+            "contradicts": view.older,
+            "in_every_prompt": view.guaranteed,
             "links": [
                 {"fact": near.fact, "relation": near.link.relation, "strength": near.link.strength}
-                for near in neighbours(user, one.fact)
+                for near in neighbours(user, view.fact)
             ],
-            "decisions": decisions.get(one.fact.pk, []),
+            "decisions": decisions.get(view.fact.pk, []),
         }
-        for one in build_fact_views(facts)
+        for view in build_fact_views(facts)
     ]
 
 
 class NewFact(Schema):
-    """What is to be remembered."""
+    """A statement to remember."""
 
     statement: Annotated[str, Field(min_length=1, max_length=MAX_STATEMENT)] = Field(
-        description="Understandable on its own, about “the user”"
+        description="Self-contained, about “the user”"
     )
 
 
 class Proposed(Schema):
-    """What became of it."""
+    """The result of a proposal."""
 
-    waits: bool = Field(description="It is a proposal now, and waits for the person's review")
-    sentence: str = Field(description="What happened, and why")
+    waits: bool = Field(description="It is a proposal and waits for review")
+    sentence: str = Field(description="What happened and why")
 
 
 @router.post(
@@ -202,7 +203,7 @@ class Proposed(Schema):
     operation_id="propose_fact",
 )
 def propose_fact(request: HttpRequest, given: NewFact) -> Any:
-    """It becomes a proposal, at most: the person decides. The same again, or what is known, changes nothing."""
+    """It becomes a proposal that the user reviews. Repeated or known facts change nothing."""
     key = get_caller(request).key
-    sentence = remember.propose_told_by(key.name if key else THE_PERSON, person(request), given.statement)
+    sentence = remember.propose_told_by(key.name if key else SESSION_NAME, person(request), given.statement)
     return Status(202, {"waits": sentence == remember.WAITS, "sentence": sentence})

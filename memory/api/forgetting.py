@@ -1,4 +1,4 @@
-"""Forgetting: what is about something, what would go, the deed, its receipts, and a look whether it is gone."""
+"""Forgetting: match a topic, preview, forget, list receipts, and check that nothing is left."""
 
 from __future__ import annotations
 
@@ -27,52 +27,52 @@ Words = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 
 
 class AboutWords(Schema):
-    """Words, by POST: addresses end up in logs."""
+    """Words, by POST: URLs end up in logs."""
 
     words: Words
 
 
 class Match(Schema):
-    """Something that may be about these words; `ref` names it to the dry run."""
+    """Something that may match these words; pass `ref` to the preview."""
 
     ref: str
     what: str
     text: str
-    is_sure: bool = Field(description="It says the words themselves; else it is near in meaning")
+    is_sure: bool = Field(description="True: it contains the words; false: it is similar in meaning")
 
 
 @router.post(
     "/forget/topic", response=list[Match], auth=require_scope("forget", Replay.NONE),
-    summary="What is about these words?", operation_id="match_topic",
+    summary="Find what matches a topic", operation_id="match_topic",
 )  # fmt: skip
 def match_topic(request: HttpRequest, given: AboutWords) -> Any:
-    """Everything that says them, then what is near in meaning. Nothing changes."""
+    """Everything that contains the words, then what is similar in meaning. Nothing changes."""
     return matches(person(request), " ".join(given.words.split()))
 
 
 class ToForget(Schema):
-    """What is to be forgotten."""
+    """What to forget."""
 
     what: Literal["fact", "message", "conversation", "document", "episode", "topic", "everything"]
-    id: str = Field("", max_length=500, description="Its number or UUID; of a folder its path")
+    id: str = Field("", max_length=500, description="Its ID or UUID; the path of a folder")
     ref: list[Annotated[str, Field(max_length=100)]] = Field(
-        [], max_length=MOST_TICKED, description="Of a topic: such as fact:12 or message:55"
+        [], max_length=MOST_TICKED, description="For a topic: refs such as fact:12 or message:55"
     )
-    learned_too: bool = Field(True, description="With a conversation goes what was learned from it")
+    learned_too: bool = Field(True, description="Also forget what was learned from a conversation")
 
     def target(self) -> Target:
-        """The same as forgetting takes it."""
+        """As a forgetting target."""
         return Target(models.Forgetting.What(self.what), self.id, tuple(self.ref), learned_too=self.learned_too)
 
 
 class Confirmed(ToForget):
-    """The deed: what the dry run gave."""
+    """What to forget, with the preview's fingerprint."""
 
-    expected: str = Field(min_length=1, max_length=200, pattern="^[!-~]+$", description="The dry run's fingerprint")
+    expected: str = Field(min_length=1, max_length=200, pattern="^[!-~]+$", description="The preview's fingerprint")
 
 
 class WouldGo(Schema):
-    """One thing that would go."""
+    """One item that would be deleted or restored."""
 
     what: str
     ref: str
@@ -80,7 +80,7 @@ class WouldGo(Schema):
 
 
 class DryRun(Schema):
-    """What would go and come back; nothing has changed."""
+    """What would be deleted and restored; nothing has changed."""
 
     counts: dict[str, int]
     going: list[WouldGo]
@@ -89,23 +89,23 @@ class DryRun(Schema):
 
 
 class ForgettingReceipt(Schema):
-    """The proof of a forgetting: never what it was."""
+    """The proof of forgetting, without the content."""
 
     id: int
     what: str
     gone: dict[str, int]
-    restored: int = Field(description="Facts that came back")
-    found_again: int | None = Field(description="Hits when it was asked for afterwards; 0 proves it")
+    restored: int = Field(description="Facts that became active again")
+    found_again: int | None = Field(description="Hits in the check afterwards; 0 proves it is gone")
     checked_at: datetime | None
     created_at: datetime
 
 
 @router.post(
-    "/forget/preview", response=DryRun, auth=require_scope("forget", Replay.NONE), summary="What would be forgotten?",
+    "/forget/preview", response=DryRun, auth=require_scope("forget", Replay.NONE), summary="Preview forgetting",
     operation_id="preview_forgetting",
 )  # fmt: skip
 def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
-    """The dry run. By POST, as what is named may be a text: addresses end up in logs."""
+    """Lists what would be deleted and restored. By POST, because URLs end up in logs."""
     try:
         return execute.preview(person(request), given.target())
     except NothingThereError:
@@ -113,11 +113,11 @@ def preview_forgetting(request: HttpRequest, given: ToForget) -> Any:
 
 
 @router.post(
-    "/forget", response=ForgettingReceipt, auth=require_scope("forget", Replay.NO_TEXT), summary="Forget it",
+    "/forget", response=ForgettingReceipt, auth=require_scope("forget", Replay.NO_TEXT), summary="Forget permanently",
     operation_id="forget",
 )  # fmt: skip
 def forget(request: HttpRequest, given: Confirmed) -> Any:
-    """The deed, if what the dry run listed is still all there is; else 409. It cannot be undone."""
+    """Forgets what the preview listed; 409 if that has changed. You can't undo this."""
     if given.what == "everything":
         require_reauthentication(request)
     try:
@@ -130,23 +130,23 @@ def forget(request: HttpRequest, given: Confirmed) -> Any:
 
 @router.get(
     "/forgotten", response=Page[ForgettingReceipt], auth=require_scope("forget"),
-    summary="List what was forgotten, in numbers", operation_id="list_forgotten",
+    summary="List forgetting receipts", operation_id="list_forgotten",
 )  # fmt: skip
 def list_forgotten(request: HttpRequest, given: Query[Paging]) -> Any:
-    """The latest first."""
+    """Receipts in numbers only, the latest first."""
     return paginate(request, models.Forgetting.objects.for_user(person(request)), LATEST, given)
 
 
 class Standing(Schema):
-    """Where words stand in what is kept of the person: table → rows."""
+    """Where words were found in your data: rows by table."""
 
     standing: dict[str, int]
 
 
 @router.post(
     "/forgotten/check", response=Standing, auth=require_scope("forget", Replay.NONE),
-    summary="Does this stand anywhere?", operation_id="check_forgotten",
+    summary="Check that words are gone", operation_id="check_forgotten",
 )  # fmt: skip
 def check_forgotten(request: HttpRequest, given: AboutWords) -> Any:
-    """A look through every table. The words are not kept."""
+    """Searches every table for the words, which are not stored."""
     return {"standing": look_for(person(request), given.words)}

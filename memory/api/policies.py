@@ -1,4 +1,4 @@
-"""Policies: what may be remembered unasked, by kind, and how often that was right."""
+"""Memory rules: what may be saved automatically, by kind, and how often proposals were right."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ class PolicyOf(Schema):
     such_as: str
     rule: Rule = Field(description="automatic, ask or never")
     default: Rule
-    accepted: int = Field(description="Proposals about it that were accepted as they were")
+    accepted: int = Field(description="Proposals accepted unchanged")
     edited: int
     rejected: int
-    precision: float | None = Field(description="0–1; null: too few to say")
+    precision: float | None = Field(description="0–1; null: too few decisions")
 
 
 class Rules(Schema):
-    """Rules to set; a subject that is not named keeps its own."""
+    """Rules to set; other subjects keep theirs."""
 
     rules: dict[str, Rule] = Field(max_length=len(SUBJECTS))
 
 
 @router.get(
-    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="List the rules of remembering",
+    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="List memory rules",
     operation_id="list_policies",
 )  # fmt: skip
 def list_policies(request: HttpRequest) -> Any:
-    """Every subject with its rule, and with how often proposals about it were right."""
-    return _policies(person(request))
+    """The rule of every subject, and how often proposals about it were right."""
+    return _build_policies(person(request))
 
 
 @router.patch(
-    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="Set rules of remembering",
+    "/policies", response=list[PolicyOf], auth=require_scope("settings"), summary="Set memory rules",
     operation_id="set_policies",
 )  # fmt: skip
 def set_policies(request: HttpRequest, given: Rules) -> Any:
-    """They hold for everything that is read from now on."""
+    """The rules apply to new memories."""
     unknown = given.rules.keys() - set(SUBJECTS)
     if unknown:
-        raise ProblemError(422, f"There is no such subject; there are: {', '.join(SUBJECTS)}.")
+        raise ProblemError(422, f"Unknown subject. Choose from: {', '.join(SUBJECTS)}.")
     set_rules(person(request), given.rules)
-    return _policies(person(request))
+    return _build_policies(person(request))
 
 
-def _policies(user: User) -> list[PolicyOf]:
+def _build_policies(user: User) -> list[PolicyOf]:
     tallies = precision_of(user)
     return [
         PolicyOf(

@@ -1,4 +1,4 @@
-"""The profile, as every prompt shows it."""
+"""The profile, as included in every prompt."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ router = Router(tags=["memory"])
 
 
 class Line(Schema):
-    """One line of it."""
+    """One line of the profile."""
 
     ref: str = Field(description="fact:12, or document:/profile/goals:3 for the third line of a document")
     text: str
     importance: float
-    kind: str = Field(description="“prose” for your own words, else the kind of fact")
+    kind: str = Field(description="“prose” for your own notes, otherwise the kind of fact")
     heading: str
     message_id: int | None
 
@@ -33,5 +33,5 @@ class Line(Schema):
     operation_id="get_profile",
 )
 def get_profile(request: HttpRequest) -> Any:
-    """What every prompt is given, line by line. Its documents are changed as documents, its facts in review."""
+    """The profile in every prompt, line by line. Edit its documents as documents and its facts in review."""
     return profile_lines(person(request))

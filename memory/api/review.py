@@ -1,4 +1,4 @@
-"""Review: what waits, each decision on it, several at once, and taking decisions back."""
+"""Review: list proposals, decide on one or many, and undo decisions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 from pydantic import Field
 
@@ -31,24 +32,24 @@ from recall.openapi.problems import ProblemError
 router = Router(tags=["review"])
 
 LATEST: Final = ("-created_at", "-pk")
-MOST: Final = 200
-"""Facts of one request."""
+MAX_FACTS: Final = 200
+"""Facts per request."""
 Statement = Annotated[str, Field(min_length=1, max_length=MAX_STATEMENT, pattern=r"\S")]
 
 
 class Queue(Paging):
-    """Which proposals."""
+    """Filters of the review queue."""
 
     kind: list[Kind] = Field([], max_length=20)
-    conversation: UUID | None = Field(None, description="Learned there")
+    conversation: UUID | None = Field(None, description="Learned in this conversation")
 
 
 @router.get(
-    "/review", response=Page[FactWithEvidence], auth=require_scope("review"), summary="List what waits for review",
+    "/review", response=Page[FactWithEvidence], auth=require_scope("review"), summary="List proposals to review",
     operation_id="list_review",
 )  # fmt: skip
 def list_review(request: HttpRequest, given: Query[Queue]) -> Any:
-    """Each proposal with its quote, and with the fact it would supersede; the longest waiting first."""
+    """Each proposal with its quote and the fact it would supersede, the oldest first."""
     user = person(request)
     waiting = models.Fact.objects.for_user(user).proposed().select_related("message")
     chosen = {"kind__in": given.kind, "message__conversation": given.conversation}
@@ -61,23 +62,23 @@ def list_review(request: HttpRequest, given: Query[Queue]) -> Any:
 
 
 class Wording(Schema):
-    """A statement in the person's own words."""
+    """A statement in your own words."""
 
     statement: Statement
-    value: str | None = Field(None, max_length=MAX_STATEMENT, description="Of a keyed fact; null: as it was")
+    value: str | None = Field(None, max_length=MAX_STATEMENT, description="Value of a keyed fact; null: unchanged")
 
 
 class Correction(Wording):
-    """A fact in use put right; days that are not named stay."""
+    """A correction of an active fact; omitted dates are unchanged."""
 
-    valid_from: Moment | None = Field(None, description="When it began to be true in the world; null: not known")
+    valid_from: Moment | None = Field(None, description="When it became true; null: unknown")
     valid_until: Moment | None = Field(
-        None, description="When it stopped, or will stop; null: no end. What has ended is expired at once"
+        None, description="When it stops being true; null: no end. A past date expires the fact"
     )
 
 
 class Decided(Schema):
-    """A decision, and the fact as it stands now."""
+    """A decision and the updated fact."""
 
     decision: Decision
     fact: Fact
@@ -88,17 +89,17 @@ class Decided(Schema):
     operation_id="accept_fact",
 )  # fmt: skip
 def accept(request: HttpRequest, fact: int) -> Any:
-    """It becomes an active fact; what it contradicts is superseded."""
-    return _decided(request, fact, lambda found: review.accept(found, by=person(request)))
+    """It becomes an active fact and supersedes the fact it contradicts."""
+    return _decide(request, fact, lambda found: review.accept(found, by=person(request)))
 
 
 @router.post(
     "/facts/{int:fact}/edit", response=Decided, auth=require_scope("review"),
-    summary="Accept a proposal in other words", operation_id="edit_fact",
+    summary="Edit and accept a proposal", operation_id="edit_fact",
 )  # fmt: skip
 def edit(request: HttpRequest, fact: int, given: Wording) -> Any:
-    """It becomes an active fact that says what you say."""
-    return _worded(request, fact, given, review.edit)
+    """It becomes an active fact with your wording."""
+    return _decide_with_wording(request, fact, given, review.edit)
 
 
 @router.post(
@@ -106,9 +107,9 @@ def edit(request: HttpRequest, fact: int, given: Wording) -> Any:
     operation_id="correct_fact",
 )  # fmt: skip
 def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
-    """A fact in use says from now on what you say: one in your words takes its place, and it becomes history.
+    """Replaces an active fact by one in your words; the old fact becomes history.
 
-    With the same words and other days it stays the same fact.
+    If only the dates change, it stays the same fact.
     """
 
     def decide(found: models.Fact, statement: str, value: str | None, *, by: User) -> models.ReviewAction:
@@ -117,7 +118,7 @@ def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
         until = given.valid_until if "valid_until" in named else kept.until
         return review.correct(found, statement, value, Validity(since, until), by=by)
 
-    return _worded(request, fact, given, decide)
+    return _decide_with_wording(request, fact, given, decide)
 
 
 @router.post(
@@ -125,34 +126,34 @@ def correct(request: HttpRequest, fact: int, given: Correction) -> Any:
     operation_id="reject_fact",
 )  # fmt: skip
 def reject(request: HttpRequest, fact: int) -> Any:
-    """It is not remembered, and not proposed again."""
-    return _decided(request, fact, lambda found: review.reject(found, by=person(request)))
+    """It isn't remembered and won't be proposed again."""
+    return _decide(request, fact, lambda found: review.reject(found, by=person(request)))
 
 
 @router.post(
     "/facts/{int:fact}/keep-both", response=Decided, auth=require_scope("review"),
-    summary="Keep a proposal beside the other", operation_id="keep_both_facts",
+    summary="Keep both facts", operation_id="keep_both_facts",
 )  # fmt: skip
 def keep_both(request: HttpRequest, fact: int) -> Any:
-    """Both hold, and are related."""
-    return _decided(request, fact, lambda found: review.keep_both(found, by=person(request)))
+    """Accepts the proposal and links it to the fact it seemed to contradict."""
+    return _decide(request, fact, lambda found: review.keep_both(found, by=person(request)))
 
 
 @router.post(
     "/facts/{int:fact}/unrelated", response=Decided, auth=require_scope("review"),
-    summary="Say that it contradicts nothing", operation_id="unrelated_facts",
+    summary="Accept as not a contradiction", operation_id="unrelated_facts",
 )  # fmt: skip
 def unrelated(request: HttpRequest, fact: int) -> Any:
-    """The proposal is accepted: what it seemed to contradict is about something else."""
-    return _decided(request, fact, lambda found: review.not_a_contradiction(found, by=person(request)))
+    """Accepts the proposal without linking it to the fact it seemed to contradict."""
+    return _decide(request, fact, lambda found: review.not_a_contradiction(found, by=person(request)))
 
 
-def _worded(request: HttpRequest, pk: int, given: Wording, decide: Any) -> dict[str, Any]:
+def _decide_with_wording(request: HttpRequest, pk: int, given: Wording, decide: Any) -> dict[str, Any]:
     statement, user = " ".join(given.statement.split()), person(request)
-    return _decided(request, pk, lambda found: decide(found, statement, given.value if found.key else None, by=user))
+    return _decide(request, pk, lambda found: decide(found, statement, given.value if found.key else None, by=user))
 
 
-def _decided(request: HttpRequest, pk: int, decide: Any) -> dict[str, Any]:
+def _decide(request: HttpRequest, pk: int, decide: Any) -> dict[str, Any]:
     try:
         action: models.ReviewAction = decide(get_own_fact(request, pk))
     except review.RefusedError as refused:
@@ -164,17 +165,17 @@ def _decided(request: HttpRequest, pk: int, decide: Any) -> dict[str, Any]:
 
 
 class SeveralFacts(Schema):
-    """One decision on many."""
+    """One decision for many facts."""
 
-    facts: list[Number] = Field(min_length=1, max_length=MOST)
+    facts: list[Number] = Field(min_length=1, max_length=MAX_FACTS)
     verb: Annotated[str, Field(pattern="^(accept|reject)$")] = Field(description="accept or reject")
 
 
 class DecidedTogether(Schema):
-    """What became of many."""
+    """The result of a batch decision."""
 
     decisions: list[Decision]
-    refusals: list[str] = Field(description="Why the others stayed as they were")
+    refusals: list[str] = Field(description="Why the others are unchanged")
 
 
 @router.post(
@@ -182,30 +183,30 @@ class DecidedTogether(Schema):
     operation_id="decide_facts",
 )  # fmt: skip
 def decide(request: HttpRequest, given: SeveralFacts) -> Any:
-    """As one batch, which one undo takes back. What was decided elsewhere meanwhile is left out and told."""
+    """Decides on a batch; one undo reverts all. Facts decided elsewhere in the meantime are reported as refusals."""
     facts = _own_facts(request, given.facts)
     try:
         outcome = decide_batch(facts, models.ReviewAction.Verb(given.verb), by=person(request))
     except review.RefusedError as refused:
         raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
-    actions = models.ReviewAction.objects.filter(pk__in=[one.pk for one in outcome.actions]).order_by("pk")
-    gone = [review.GONE] * (len(set(given.facts)) - len(facts))
-    return {"decisions": list(actions), "refusals": [*outcome.refusals, *gone]}
+    actions = models.ReviewAction.objects.filter(pk__in=[action.pk for action in outcome.actions]).order_by("pk")
+    missing = [review.GONE] * (len(set(given.facts)) - len(facts))
+    return {"decisions": list(actions), "refusals": [*outcome.refusals, *missing]}
 
 
 class Merging(Schema):
-    """Several into one."""
+    """The facts to merge into one."""
 
     facts: list[Number] = Field(min_length=2, max_length=MOST_MERGED)
-    into: Number | None = Field(None, description="Whose words stay; null: those of the first")
-    statement: str = Field("", max_length=MAX_STATEMENT, description="Or in these words")
+    into: Number | None = Field(None, description="The fact whose wording is kept; null: the first")
+    statement: str = Field("", max_length=MAX_STATEMENT, description="A new wording instead")
 
 
 @router.post(
     "/facts/merge", response=Decided, auth=require_scope("review"), summary="Merge facts", operation_id="merge_facts"
 )
 def merge_facts(request: HttpRequest, given: Merging) -> Any:
-    """One stays, in a wording chosen or given, and supersedes the others."""
+    """Keeps one fact, in a chosen or new wording, which supersedes the others."""
     chosen = {*given.facts, given.into or given.facts[0]}
     facts = _own_facts(request, chosen)
     if len(facts) < len(chosen):
@@ -225,58 +226,56 @@ def _own_facts(request: HttpRequest, chosen: Collection[int]) -> list[models.Fac
     return facts
 
 
-# What was decided ------------------------------------------------------------------------------------------------
+# Decisions -------------------------------------------------------------------------------------------------------
 
 
 class DecisionWithFact(Decision):
-    """A decision, and what it was about."""
+    """A decision with its fact."""
 
     fact: Fact
 
 
 @router.get(
-    "/decisions", response=Page[DecisionWithFact], auth=require_scope("review"), summary="List what can be taken back",
+    "/decisions", response=Page[DecisionWithFact], auth=require_scope("review"), summary="List decisions",
     operation_id="list_decisions",
 )  # fmt: skip
 def list_decisions(request: HttpRequest, given: Query[Paging]) -> Any:
-    """Decisions of the last thirty days that stand, the latest first."""
+    """Decisions of the last 30 days that can be undone, the latest first."""
     return paginate(request, can_be_undone(person(request)), LATEST, given)
 
 
 @router.get(
-    "/learned", response=list[Fact], auth=require_scope("review"), summary="List what was remembered unasked",
+    "/learned", response=list[Fact], auth=require_scope("review"), summary="List facts saved automatically",
     operation_id="list_learned",
 )  # fmt: skip
 def list_learned(request: HttpRequest) -> Any:
-    """What the librarian made a fact by itself in the last thirty days; at most fifty, the latest first."""
+    """Facts that the librarian saved without review in the last 30 days; at most 50, the latest first."""
     return kept_unasked(person(request))
 
 
 class Undoing(Schema):
-    """How much to take back."""
+    """How much to undo."""
 
-    whole: bool = Field(True, description="All that the same request decided, too")
+    whole: bool = Field(True, description="Undo everything the same request decided")
 
 
 class Undone(Schema):
-    """What stands as it did before."""
+    """The restored facts."""
 
     facts: list[Fact]
-    refusals: list[str] = Field(description="Why the others stay decided")
+    refusals: list[str] = Field(description="Why the others couldn't be undone")
 
 
 @router.post(
-    "/decisions/{int:decision}/undo", response=Undone, auth=require_scope("review"), summary="Take a decision back",
+    "/decisions/{int:decision}/undo", response=Undone, auth=require_scope("review"), summary="Undo a decision",
     operation_id="undo_decision",
 )  # fmt: skip
 def undo(request: HttpRequest, decision: int, given: Undoing | None = None) -> Any:
-    """Within thirty days, unless something that came later rests on it."""
-    mine = models.ReviewAction.objects.for_user(person(request)).select_related("fact")
-    action = mine.filter(pk=decision).first()
-    if action is None:
-        raise Http404
-    whole = batch_of(action) if given is None or given.whole else [action]
-    facts, refusals = undo_batch(whole)
+    """Undoes a decision of the last 30 days, unless a later change depends on it."""
+    decisions = models.ReviewAction.objects.for_user(person(request)).select_related("fact")
+    action: models.ReviewAction = get_object_or_404(decisions, pk=decision)
+    batch = batch_of(action) if given is None or given.whole else [action]
+    facts, refusals = undo_batch(batch)
     if not facts:
         raise ProblemError(HTTPStatus.CONFLICT, " ".join(refusals))
     return {"facts": facts, "refusals": refusals}

@@ -1,4 +1,4 @@
-"""Search over everything that is remembered, with the parts of each score and what was left out."""
+"""Search over all memory, with score parts and the results left out."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from recall.openapi.fields import Moment
 
 router = Router(tags=["memory"])
 
-MOST_RESULTS: Final = 50
-"""Of a search: as many candidates as a leg brings up are no longer an answer."""
-MOST_CHOSEN: Final = 50
-"""Kinds or tags of one filter."""
+MAX_RESULTS: Final = 50
+"""Fewer than the candidates of one search leg: more results are no answer."""
+MAX_CHOICES: Final = 50
+"""Kinds or tags per filter."""
 Words = Annotated[str, Field(min_length=1, max_length=2_000)]
 Choice = Annotated[str, Field(max_length=80)]
 
 
 class Search(Schema):
-    """What is looked for, and what it is limited to."""
+    """A question and its filters."""
 
     q: Words
-    top_k: int = Field(10, ge=1, le=MOST_RESULTS, description="Most results")
-    token_budget: int | None = Field(None, ge=1, le=1_000_000, description="Most tokens of all results together")
-    source: list[Source] = Field([], description="Empty: all of them")
-    kind: list[Choice] = Field([], max_length=MOST_CHOSEN, description="Kinds of facts or episodes")
-    tag: list[Choice] = Field([], max_length=MOST_CHOSEN)
-    path: str = Field("", max_length=500, description="Only what stands at this path or below")
+    top_k: int = Field(10, ge=1, le=MAX_RESULTS, description="Maximum number of results")
+    token_budget: int | None = Field(None, ge=1, le=1_000_000, description="Maximum tokens of all results together")
+    source: list[Source] = Field([], description="Empty: all sources")
+    kind: list[Choice] = Field([], max_length=MAX_CHOICES, description="Kinds of facts or episodes")
+    tag: list[Choice] = Field([], max_length=MAX_CHOICES)
+    path: str = Field("", max_length=500, description="Only documents at or below this path")
     scope: str = Field(
-        "", max_length=500, description="Only this project: its folder's documents, and what its conversations told"
+        "", max_length=500, description="Only this project: its documents and what was learned in its conversations"
     )
     since: Moment | None = None
     until: Moment | None = None
-    as_of: Moment | None = Field(None, description="What was known at this moment")
+    as_of: Moment | None = Field(None, description="Search what was known at this moment")
     minimum_importance: float = Field(
-        0.0, ge=0, le=1, description="Of facts, episodes and documents; what was said counts as 0.5"
+        0.0, ge=0, le=1, description="Of facts, episodes and documents; messages count as 0.5"
     )
 
     def filters(self) -> Filters:
-        """The same as retrieval takes it.
+        """As retrieval filters.
 
         Raises:
-            ValidationError: `path` or `scope` is no path.
+            ValidationError: `path` or `scope` is not a path.
         """
         for path in filter(None, (self.path, self.scope)):
             encode(path.rstrip("/"))
@@ -67,7 +67,7 @@ class Search(Schema):
 
 
 class Found(Schema):
-    """One memory, with what its score is made of."""
+    """One memory with its score."""
 
     ref: str = Field(description="Such as fact:12, episode:3, document:7 or message:55")
     source: Source
@@ -76,19 +76,19 @@ class Found(Schema):
     said_by: str
     when: datetime
     score: float
-    parts: dict[Part, float] = Field(description="What the score is made of, by name")
+    parts: dict[Part, float] = Field(description="The parts of the score, by name")
 
 
 class LeftOut(Schema):
-    """One that was considered and left out."""
+    """A memory that was considered and left out."""
 
     ref: str
     score: float
-    rule: Rule = Field(description="Why")
+    rule: Rule = Field(description="Why it was left out")
 
 
 class Results(Schema):
-    """Best first."""
+    """Search results, the best first."""
 
     results: list[Found]
     left_out: list[LeftOut]
@@ -96,11 +96,11 @@ class Results(Schema):
 
 
 @router.get(
-    "/search", response=Results, auth=require_scope("memory:read"), summary="Search everything that is remembered",
+    "/search", response=Results, auth=require_scope("memory:read"), summary="Search memory",
     operation_id="search_memory",
 )  # fmt: skip
 def search(request: HttpRequest, given: Query[Search]) -> Results:
-    """By meaning and by words, over facts, episodes, documents and what was said. The best first, with reasons."""
+    """Searches facts, episodes, documents and messages by meaning and by words; the best first, with reasons."""
     found = retrieve(
         person(request),
         given.q,
@@ -110,10 +110,12 @@ def search(request: HttpRequest, given: Query[Search]) -> Results:
         filters=given.filters(),
         as_of=given.as_of,
     )
-    left_out = [LeftOut(ref=one.item.ref, score=one.item.score, rule=one.rule) for one in found.cut]
-    return Results(results=[_found(one) for one in found.kept], left_out=left_out, milliseconds=dict(found.timings))
+    left_out = [LeftOut(ref=cut.item.ref, score=cut.item.score, rule=cut.rule) for cut in found.cut]
+    return Results(
+        results=[_build_found(item) for item in found.kept], left_out=left_out, milliseconds=dict(found.timings)
+    )
 
 
-def _found(item: MemoryItem) -> Found:
-    named = ("ref", "source", "title", "text", "said_by", "when", "score")
-    return Found(**{name: getattr(item, name) for name in named}, parts=dict(item.parts))
+def _build_found(item: MemoryItem) -> Found:
+    fields = ("ref", "source", "title", "text", "said_by", "when", "score")
+    return Found(**{name: getattr(item, name) for name in fields}, parts=dict(item.parts))

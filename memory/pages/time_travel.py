@@ -138,12 +138,6 @@ def build_past_profile(user: User, given: dict[str, str], now: datetime) -> Past
     )
 
 
-def document_then(document: Document, moment: datetime) -> Revision | None:
-    """The version of a document that stood at `moment`; None: it was not written yet."""
-    revision: Revision | None = document.revisions.filter(created_at__lte=moment).order_by("-number").first()
-    return revision
-
-
 def _loaded(facts: FactQuerySet) -> FactQuerySet:
     return facts.select_related("superseded_by").defer("vector", "search").order_by(*FACTS_IN_ORDER)
 

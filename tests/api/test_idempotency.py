@@ -94,7 +94,7 @@ def test_a_failure_of_ours_is_not_kept(alice: Any, monkeypatch: pytest.MonkeyPat
         raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr("memory.api.boundaries._tell", broken)
+        patched.setattr("memory.api.boundaries._notify", broken)
         assert put(program, "one").status_code == 500
     assert not IdempotentRequest.objects.exists()
     assert put(program, "one").status_code == 201

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from recall.rendering.docs_pages import CHAPTERS
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 CODE_MAP = (ROOT / "docs" / "code-map.md").read_text()
@@ -16,6 +18,7 @@ MAP = re.findall(r"^\| (.+\?) \| `([\w/]+\.py): (\w+)` \|$", CODE_MAP, re.MULTIL
 LOOK = (ROOT / "docs" / "design.md").read_text()
 TOP = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 PAGES = [*(page for page in TOP if page.exists()), *sorted((ROOT / "docs").glob("*.md"))]
+WORDS_AT_MOST = 32_000
 ROWS_AT_MOST = 40
 ASKED_BY_NEWCOMERS = (
     *("login rate limit", "deduplication", "reranking", "system prompt", "request size limit", "soft delete"),
@@ -57,6 +60,15 @@ def test_the_map_leads_to(question: str, file: str, name: str) -> None:
     assert name in defined_in(file), question
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_files_and_names_of_the_page_exist(page: Path) -> None:
+    text = page.read_text()
+    for path in re.findall(r"`((?:recall|accounts|memory|budget|chat|offline|bench|tests)/[\w./-]+)", text):
+        assert (ROOT / path.rstrip(".")).exists(), path
+    for file, name in re.findall(r"([a-z]+/[\w/-]+\.py): ?`?(\w[\w.]*)`", text):
+        assert name in defined_in(file), f"{file}: {name}"
+
+
 @pytest.mark.parametrize("command", re.findall(r"^    make (\w+)$", README, re.MULTILINE))
 def test_the_makefile_has(command: str) -> None:
     assert re.search(rf"^{command}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -64,6 +76,24 @@ def test_the_makefile_has(command: str) -> None:
 
 def test_the_readme_has_few_table_rows() -> None:
     assert len(re.findall(r"^\|", README, re.MULTILINE)) <= ROWS_AT_MOST
+
+
+def test_the_docs_are_short_enough_to_be_read() -> None:
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name != "code-map.md"]
+    assert sum(len(page.read_text().split()) for page in pages) <= WORDS_AT_MOST
+
+
+@pytest.mark.parametrize("name", CHAPTERS[0][1])
+def test_a_page_on_using_recall_names_no_file_of_the_code(name: str) -> None:
+    text = re.sub(r"\]\(examples/\w+\.py\)", "]", (ROOT / "docs" / f"{name}.md").read_text())
+    found = set(re.findall(r"[\w/]+\.(?:py|html|css|sql)\b", text))
+    assert found <= {"manage.py", "chat.html"}, "a command, and a file of another maker's export"
+
+
+def test_only_the_page_on_sources_speaks_of_seeds() -> None:
+    for page in PAGES:
+        prose = re.sub(r"`[^`]*`|RAG_RANKING=seed", "", page.read_text())
+        assert page.name == "sources.md" or not re.search(r"\bseeds?\b", prose, re.IGNORECASE), page.name
 
 
 @pytest.mark.parametrize("sheet", sorted((ROOT / "static" / "css").glob("*.css")), ids=lambda sheet: sheet.name)

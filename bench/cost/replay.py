@@ -1,7 +1,7 @@
 """Replay of a conversation: every prompt is built by the code that sends real ones, from rows kept in memory.
 
 `assemble_from_inputs` measures, fits and renders; `ensure_fits` and `ToolLoop` are the preflight check and the tool
-loop; `needs_renewal`, `first_trigger`, `select_turns`, `too_many` and `merge` decide as they do for real. What is
+loop; `needs_renewal`, `first_trigger`, `select_turns`, `count_to_merge` and `merge` decide as they do for real. What is
 replaced: the database (`chat/prompt/inputs.py`, `chat/turns/finish.py`, `chat/compaction/segments.py` read and write
 what is handed on here), retrieval (a fixed set of memories a turn), the meaning of messages (the talk knows where its
 topic shifts) and the model that summarizes (the rules do). Compaction finishes before the next turn.
@@ -24,14 +24,14 @@ from budget.models import ProfileSnapshot
 from budget.planning.history_cut import TurnRange
 from budget.planning.plan import ResolvedPlan, Section
 from budget.receipts import profile_snapshots
-from chat.compaction.segments import ELSEWHERE_TURNS, sized
+from chat.compaction.segments import ELSEWHERE_TURNS, size_turns
 from chat.compaction.summaries.merge import merge
 from chat.compaction.summaries.rule_engine import RuleEngine
 from chat.compaction.summaries.schema import DEFAULT_VERBOSITY, Summary, render
 from chat.compaction.summaries.schema import Exchange as Told
 from chat.compaction.summaries.select_engine import summarize
 from chat.compaction.triggers import ConversationState, first_trigger
-from chat.compaction.window import select_turns, too_many
+from chat.compaction.window import count_to_merge, select_turns
 from chat.messages.history import ConversationHistory, Turn, tool_lines
 from chat.models import Message, Segment
 from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
@@ -253,7 +253,7 @@ def _compact_if_due(conversation: Conversation, now: ConversationState) -> None:
 
 def _moment(conversation: Conversation, exchange: Exchange) -> ConversationState:
     ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
-    sizes = sized(conversation.past.turns, ratios)
+    sizes = size_turns(conversation.past.turns, ratios)
     prompt = conversation.meter.billed[-1][0].total
     return ConversationState(
         turns=len(sizes),
@@ -270,14 +270,14 @@ def _compact(conversation: Conversation) -> bool:
     """One segment, as `chat.compaction.segments.create_segment` makes it; False: there is nothing to compact."""
     past = conversation.past
     ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
-    found = select_turns(sized(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])
+    found = select_turns(size_turns(past.turns, ratios), conversation.plan.ceilings[Section.HISTORY])
     if found is None:
         return False
     folded = [turn for turn in past.turns if turn.number in found]
     elsewhere = [turn.question.text for turn in conversation.said if turn.number not in found]
     told = summarize(_digest_turns(folded), engine=RuleEngine(elsewhere[-ELSEWHERE_TURNS:]))
     segments = [*past.segments, _segment(conversation, found, told.summary)]
-    oldest = segments[: too_many(len(segments))]
+    oldest = segments[: count_to_merge(len(segments))]
     if oldest:
         parts = [(one.first_turn, one.last_turn, Summary.from_json(one.summary)) for one in oldest]
         merged = TurnRange(oldest[0].first_turn, oldest[-1].last_turn)

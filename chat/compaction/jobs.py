@@ -21,17 +21,17 @@ from budget.spending import usage
 from chat.compaction.segments import (
     CompactionSpan,
     create_segment,
-    keep_long_results,
+    load_other_questions,
     load_uncompacted,
     next_span,
-    said_elsewhere,
+    store_long_results,
 )
 from chat.compaction.summaries.engine import SummaryResult
 from chat.compaction.summaries.rule_engine import RuleEngine
 from chat.compaction.summaries.schema import DEFAULT_VERBOSITY
 from chat.compaction.summaries.select_engine import choose_engine, summarize
 from chat.compaction.triggers import BY_NAME, QUIET, ConversationState, first_trigger
-from chat.compaction.window import LEAST_TURNS
+from chat.compaction.window import MIN_CONVERSATION_TURNS
 from chat.conversations.model_choice import must_use_rules
 from chat.models import Compaction, Conversation, Message
 from memory.forget_epoch import forget_epoch, try_lock_user
@@ -86,10 +86,10 @@ def request_compaction(conversation: Conversation, trigger: str) -> Compaction |
     return compaction
 
 
-def request_if_due(conversation: Conversation, now: ConversationState, *, can_fold: bool) -> None:
+def request_if_due(conversation: Conversation, now: ConversationState, *, can_compact: bool) -> None:
     """Request a compaction if a trigger holds and there is something to compact."""
     trigger = first_trigger(now)
-    if trigger is not None and can_fold:
+    if trigger is not None and can_compact:
         with transaction.atomic():
             request_compaction(conversation, trigger)
 
@@ -98,7 +98,7 @@ def request_at_end(conversation: Conversation) -> None:
     """Request the compaction of an ended conversation, unless it is too short to have anything to compact."""
     leaf = conversation.active_leaf
     results = Message.objects.filter(conversation=conversation, event_type=Message.Event.TOOL_RESULT)
-    if (leaf is not None and leaf.turn >= LEAST_TURNS) or results.exists():
+    if (leaf is not None and leaf.turn >= MIN_CONVERSATION_TURNS) or results.exists():
         request_compaction(conversation, "ended")
 
 
@@ -111,12 +111,12 @@ def request_where_quiet() -> int:
     quiet = Conversation.objects.not_deleted().filter(
         ~Exists(requested),
         last_activity_at__range=(now - QUIET - MAX_QUIET_AGE, now - QUIET),
-        active_leaf__turn__gte=LEAST_TURNS,
+        active_leaf__turn__gte=MIN_CONVERSATION_TURNS,
     )
     quiet = quiet.exclude(status=Conversation.Status.ENDED).exclude(active_leaf__status=Message.Status.STREAMING)
     cached = [row for row in quiet.order_by("last_activity_at")[:MAX_QUIET] if _has_cache(row)]
     for conversation in cached:
-        request_if_due(conversation, ConversationState(silence=now - conversation.last_activity_at), can_fold=True)
+        request_if_due(conversation, ConversationState(silence=now - conversation.last_activity_at), can_compact=True)
     return len(cached)
 
 
@@ -134,7 +134,7 @@ def retry(failed: Compaction) -> bool:
         return COMPACTIONS.retry_failed(failed)
 
 
-# Running it -------------------------------------------------------------------------------------------------------
+# Running it ------------------------------------------------------------------------------------------------------
 
 
 def run_compaction(compaction_id: int) -> bool:
@@ -143,12 +143,12 @@ def run_compaction(compaction_id: int) -> bool:
     if compaction is None:
         return False
     conversation, epoch = compaction.conversation, forget_epoch(compaction.user_id)
-    keep_long_results(conversation)
+    store_long_results(conversation)
     was_asked = compaction.reason == "asked"
     span = next_span(conversation, load_uncompacted(conversation), was_asked=was_asked)
     if span is None:
         return _commit_segment(compaction, None, None, epoch)
-    rules = RuleEngine(said_elsewhere(conversation, span))
+    rules = RuleEngine(load_other_questions(conversation, span))
     engine = rules if must_use_rules(conversation.user) else choose_engine(rules)
     release_connection()
     summary = summarize(span.exchanges(), engine=engine, fallback=rules)

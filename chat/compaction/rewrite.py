@@ -1,6 +1,6 @@
-"""How is a summary of folded turns written anew, when something it rested on was forgotten? In its old place.
+"""Regenerates the summary of a segment after something it was based on was forgotten.
 
-Its row stays, so that the turns stay folded as they were. Until the new text is there, a placeholder stands for it.
+The row stays, so its turns stay compacted. A placeholder replaces the text until the new summary is there.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from recall.llm.tokens import count_tokens
 if TYPE_CHECKING:
     from accounts.models import User
 DROPPED: Final = "The summary of turns {first} to {last} was dropped, as something in it was forgotten."
-"""Stands in a summary's place until it is written anew."""
+"""Replaces a summary until it is regenerated."""
 
 
 def is_dropped(segment: Segment) -> bool:
-    """Whether its placeholder stands there."""
+    """Whether its text is the placeholder."""
     return segment.text == DROPPED.format(first=segment.first_turn, last=segment.last_turn)
 
 
 def regenerate_summary(user: User, segment_id: int) -> bool:
-    """Write the summary that was dropped; False: something was forgotten meanwhile, or a part of it waits, too."""
-    began = forget_epoch(user.pk)
+    """Regenerate a dropped summary. False: something was forgotten meanwhile, or a merged part is still dropped."""
+    epoch = forget_epoch(user.pk)
     segment: Segment | None = Segment.objects.for_user(user).filter(pk=segment_id).first()
     if segment is None or not is_dropped(segment):
         return True
@@ -44,23 +44,23 @@ def regenerate_summary(user: User, segment_id: int) -> bool:
     if any(is_dropped(part) for part in parts):
         return False
     if parts:
-        told = [(one.first_turn, one.last_turn, Summary.from_json(one.summary)) for one in parts]
-        return _keep(segment, merge(told, DEFAULT_VERBOSITY.limit), began)
-    return _keep(segment, _summary_of_turns(user, segment), began)
+        merged = [(part.first_turn, part.last_turn, Summary.from_json(part.summary)) for part in parts]
+        return _save_summary(segment, merge(merged, DEFAULT_VERBOSITY.limit), epoch)
+    return _save_summary(segment, _summarize_turns(user, segment), epoch)
 
 
-def _summary_of_turns(user: User, segment: Segment) -> Summary:
-    turns = _turns_of(segment)
-    chosen = RULES if must_use_rules(user) else choose_engine()
+def _summarize_turns(user: User, segment: Segment) -> Summary:
+    turns = _load_turns(segment)
+    engine = RULES if must_use_rules(user) else choose_engine()
     release_connection()
-    told = summarize(CompactionSpan(turns).exchanges(), engine=chosen)
+    result = summarize(CompactionSpan(turns).exchanges(), engine=engine)
     model = settings.ENVIRONMENT.librarian_model
-    usage.add_background(user.pk, model, told.usage.input_tokens, told.usage.output_tokens)
-    return told.summary
+    usage.add_background(user.pk, model, result.usage.input_tokens, result.usage.output_tokens)
+    return result.summary
 
 
-def _turns_of(segment: Segment) -> tuple[Turn, ...]:
-    """The turns it stands for, from its last message back."""
+def _load_turns(segment: Segment) -> tuple[Turn, ...]:
+    """The turns of the segment, from its last message back."""
     rows = Message.objects.filter(conversation=segment.conversation_id).exclude(role=Message.Role.TOOL)
     by_id = rows.defer("search").in_bulk()
     path: list[Message] = []
@@ -72,8 +72,8 @@ def _turns_of(segment: Segment) -> tuple[Turn, ...]:
 
 
 @transaction.atomic
-def _keep(segment: Segment, summary: Summary, began: int) -> bool:
-    if lock_forget_epoch(segment.user_id) != began:
+def _save_summary(segment: Segment, summary: Summary, epoch: int) -> bool:
+    if lock_forget_epoch(segment.user_id) != epoch:
         return False
     text = render(summary, segment.first_turn, segment.last_turn, DEFAULT_VERBOSITY.limit)
     changed = Segment.objects.filter(pk=segment.pk, text=segment.text).update(

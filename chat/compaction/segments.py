@@ -1,7 +1,7 @@
-"""How does a stretch of turns become a segment? Its summary is written, the originals are archived, none is deleted.
+"""Segments: write the summary of a range of turns and archive the turns. Nothing is deleted.
 
-Stage 1 takes long tool results out of the way, stage 2 folds the turns. What was folded stays in its rows: pages show
-it, search finds it, and branches that leave the stretch half-way go on reading the messages themselves.
+Stage 1 moves long tool results to documents, stage 2 compacts the turns. Compacted messages stay in their rows: pages
+show them, search finds them, and branches that leave the range halfway read the messages themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from budget.planning.user_plan import plan_for
 from chat.attachments.prompt_blocks import PromptAttachment, in_short
 from chat.compaction.summaries.merge import merge
 from chat.compaction.summaries.schema import Exchange, Summary, Verbosity, render
-from chat.compaction.window import SizedTurn, select_turns, too_many
+from chat.compaction.window import SizedTurn, count_to_merge, select_turns
+from chat.conversations.topics import READ_CHARACTERS
 from chat.messages.history import ConversationHistory, Turn, load_history, tool_lines, with_attachment_outlines
 from chat.models import Conversation, Message, Segment
 from memory.documents.artifacts import store_artifact
@@ -37,47 +38,48 @@ from recall.environment import setting
 from recall.llm.client import get_capabilities
 from recall.llm.tokens import count_tokens
 
-LONG_RESULT: Final = setting("artifact_from_tokens", 1_000)
-"""Base tokens of a tool result from which on it becomes a document (DESIGN §4, stage 1)."""
+MIN_ARTIFACT_TOKENS: Final = setting("artifact_from_tokens", 1_000)
+"""Base tokens from which a tool result becomes a document (DESIGN §4, stage 1)."""
 ELSEWHERE_TURNS: Final = 200
-"""So many turns show what a conversation speaks of all the time; a longer one is not read whole for each folding."""
+"""Most turns read as a sample of what the conversation is about throughout."""
 REFERENCE: Final = "[{characters:,} characters of results are kept at {path}; the tool read_document opens them.]"
-"""What stands in its place."""
+"""Replaces a moved tool result."""
 
 
 # Stage 1: long tool results --------------------------------------------------------------------------------------
 
 
-def keep_long_results(conversation: Conversation) -> int:
-    """Move long tool results into `/artifacts`; how many. What was moved before is short by now."""
+def store_long_results(conversation: Conversation) -> int:
+    """Move long tool results into `/artifacts`; returns how many. Those moved before are short by now."""
     results = Message.objects.filter(conversation=conversation, event_type=Message.Event.TOOL_RESULT)
-    long = results.annotate(characters=Length("text")).filter(characters__gt=LONG_RESULT).defer("search")
-    return sum(_keep_result(conversation, result) for result in long if count_tokens(result.text) > LONG_RESULT)
+    long = results.annotate(characters=Length("text")).filter(characters__gt=MIN_ARTIFACT_TOKENS).defer("search")
+    return sum(
+        _store_result(conversation, result) for result in long if count_tokens(result.text) > MIN_ARTIFACT_TOKENS
+    )
 
 
 @transaction.atomic
-def _keep_result(conversation: Conversation, result: Message) -> bool:
-    """Keep one result; the document and the reference to it come to be together, or not at all: what was deleted or
-    forgotten since it was read is not kept."""
-    lock_forget_epoch(conversation.user_id)  # nothing is forgotten between the two
+def _store_result(conversation: Conversation, result: Message) -> bool:
+    """Move one result, with its reference, in one transaction; not if it was deleted or forgotten since it was read."""
+    lock_forget_epoch(conversation.user_id)  # nothing is forgotten between check and update
     unchanged = Message.objects.filter(pk=result.pk, text=result.text)
     if unchanged.select_for_update().values_list("pk").first() is None:
         return False
     name = f"{result.author or 'tool'} {result.turn}"
     try:
         path = store_artifact(conversation.user, str(conversation.pk), name, result.text)
-    except (PathTakenError, ValidationError):  # no room at that path: the result stays where it is
+    except (PathTakenError, ValidationError):  # the path is taken: the result stays where it is
         return False
     reference = REFERENCE.format(characters=len(result.text), path=path)
     return bool(unchanged.update(text=reference, event_data={**result.event_data, "artifact": path}))
 
 
-# Stage 2: what to fold -------------------------------------------------------------------------------------------
+# Stage 2: which turns to compact ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionSpan:
-    """Turns that are to be folded, in a row."""
+    """Consecutive turns to summarize."""
 
     turns: tuple[Turn, ...]
 
@@ -92,7 +94,7 @@ class CompactionSpan:
         return self.turns[-1].number
 
     def exchanges(self) -> list[Exchange]:
-        """As an engine reads them."""
+        """The turns as an engine reads them."""
         return [
             Exchange(
                 t.number,
@@ -105,72 +107,71 @@ class CompactionSpan:
         ]
 
     def is_current(self, before: ConversationHistory) -> bool:
-        """Whether none of it was folded, edited or left for another branch meanwhile."""
+        """Whether none of it was compacted, edited or left for another branch meanwhile."""
         today = {turn.answer.pk: turn for turn in before.turns}
-        return all((now := today.get(turn.answer.pk)) is not None and _told(now) == _told(turn) for turn in self.turns)
+        return all(
+            (now := today.get(turn.answer.pk)) is not None and _engine_input(now) == _engine_input(turn)
+            for turn in self.turns
+        )
 
 
-def _told(turn: Turn) -> tuple[str, str, list[str]]:
-    """All of it that an engine reads."""
+def _engine_input(turn: Turn) -> tuple[str, str, list[str]]:
+    """Everything of a turn that an engine reads."""
     return turn.question.text, turn.answer.text, tool_lines(turn.answer)
 
 
 def load_uncompacted(conversation: Conversation) -> ConversationHistory:
-    """What the active branch holds, without an answer that is still being written."""
+    """History of the active branch, without an answer still being generated."""
     found = with_attachment_outlines(load_history(conversation, conversation.active_leaf_id))
     written = tuple(turn for turn in found.turns if turn.answer.status != Message.Status.STREAMING)
     return ConversationHistory(written, found.segments)
 
 
 def next_span(conversation: Conversation, before: ConversationHistory, *, was_asked: bool) -> CompactionSpan | None:
-    """The turns to fold next; None: none."""
+    """The turns to compact next, or None."""
     model = conversation.model or settings.ENVIRONMENT.chat_model
     plan = plan_for(conversation.user, get_capabilities(model).context_window)
-    sizes = sized(before.turns, calibration.ratios(model))
+    sizes = size_turns(before.turns, calibration.ratios(model))
     found = select_turns(sizes, plan.ceilings[Section.HISTORY], was_asked=was_asked)
     return None if found is None else CompactionSpan(tuple(turn for turn in before.turns if turn.number in found))
 
 
-def said_elsewhere(conversation: Conversation, found: CompactionSpan) -> list[str]:
-    """What the person wrote in other turns, the latest first: their words are less of a topic in these."""
-    from chat.conversations.topics import READ_CHARACTERS
-
-    mine = Message.objects.for_user(conversation.user).filter(conversation=conversation)
-    questions = mine.filter(event_type=Message.Event.USER_MESSAGE).exclude(turn__range=(found.first, found.last))
+def load_other_questions(conversation: Conversation, span: CompactionSpan) -> list[str]:
+    """The user's messages in other turns, latest first: their words count less as topics here."""
+    own = Message.objects.for_user(conversation.user).filter(conversation=conversation)
+    questions = own.filter(event_type=Message.Event.USER_MESSAGE).exclude(turn__range=(span.first, span.last))
     beginnings = questions.order_by("-seq").annotate(beginning=Left("text", READ_CHARACTERS))
     return list(beginnings.values_list("beginning", flat=True)[:ELSEWHERE_TURNS])
 
 
-def sized(turns: Sequence[Turn], ratios: dict[TextClass, float]) -> list[SizedTurn]:
-    """The turns with the tokens they take in a prompt."""
+def size_turns(turns: Sequence[Turn], ratios: dict[TextClass, float]) -> list[SizedTurn]:
+    """The turns with their tokens in a prompt."""
     return [
         SizedTurn(
             t.number,
             sum(estimate({classify(m.text): m.tokens}, ratios) for m in (t.question, t.answer))
-            + sum(estimate({_kind(one): one.tokens}, ratios) for one in t.attachments),
+            + sum(estimate({_text_class(item): item.tokens}, ratios) for item in t.attachments),
         )
         for t in turns
     ]
 
 
-def _kind(one: PromptAttachment) -> TextClass:
-    return TextClass.IMAGE if one.is_image else classify(one.text)
+def _text_class(item: PromptAttachment) -> TextClass:
+    return TextClass.IMAGE if item.is_image else classify(item.text)
 
 
-# Stage 2: folding ------------------------------------------------------------------------------------------------
+# Stage 2: compaction ---------------------------------------------------------------------------------------------
 
 
-def create_segment(
-    conversation: Conversation, found: CompactionSpan, summary: Summary, verbosity: Verbosity
-) -> Segment:
-    """Put the summary in the place of the stretch. Within a transaction that holds the conversation's row."""
-    last = found.turns[-1].answer
-    segment = _made(
+def create_segment(conversation: Conversation, span: CompactionSpan, summary: Summary, verbosity: Verbosity) -> Segment:
+    """Replace the turns by their summary. The caller's transaction has locked the conversation's row."""
+    last = span.turns[-1].answer
+    segment = _save_segment(
         conversation,
         Segment(
-            first_turn=found.first,
-            last_turn=found.last,
-            before_id=found.turns[0].question.parent_id,
+            first_turn=span.first,
+            last_turn=span.last,
+            before_id=span.turns[0].question.parent_id,
             last_message=last,
         ),
         summary,
@@ -180,18 +181,18 @@ def create_segment(
     index_segment(conversation.user_id, conversation.pk, segment.pk, segment.text, place=last.seq)
     Chunk.objects.filter(segment=segment).update(said_at=last.created_at)
     _merge_oldest(conversation, load_history(conversation, conversation.active_leaf_id).segments, verbosity)
-    # What the placeholder stood for is told by the summary now; if it does not suffice, the next prompt is cut anew.
+    # The summary covers what the placeholder stood for; if history is still too long, the next prompt is cut again.
     Conversation.objects.filter(pk=conversation.pk).update(cut_from=0, cut_until=0)
     return segment
 
 
-def _merge_oldest(conversation: Conversation, standing: Sequence[Segment], verbosity: Verbosity) -> None:
-    """Where too many summaries stand in the prompt, one takes the place of the oldest; these keep their rows."""
-    oldest = standing[: too_many(len(standing))]
+def _merge_oldest(conversation: Conversation, segments: Sequence[Segment], verbosity: Verbosity) -> None:
+    """Merge the oldest summaries into one if there are too many; their rows stay."""
+    oldest = segments[: count_to_merge(len(segments))]
     if not oldest:
         return
-    parts = [(one.first_turn, one.last_turn, Summary.from_json(one.summary)) for one in oldest]
-    merged = _made(
+    parts = [(part.first_turn, part.last_turn, Summary.from_json(part.summary)) for part in oldest]
+    merged = _save_segment(
         conversation,
         Segment(
             first_turn=oldest[0].first_turn,
@@ -202,10 +203,10 @@ def _merge_oldest(conversation: Conversation, standing: Sequence[Segment], verbo
         merge(parts, verbosity.limit),
         verbosity,
     )
-    Segment.objects.filter(pk__in=[one.pk for one in oldest], merged_into=None).update(merged_into=merged)
+    Segment.objects.filter(pk__in=[part.pk for part in oldest], merged_into=None).update(merged_into=merged)
 
 
-def _made(conversation: Conversation, segment: Segment, summary: Summary, verbosity: Verbosity) -> Segment:
+def _save_segment(conversation: Conversation, segment: Segment, summary: Summary, verbosity: Verbosity) -> Segment:
     numbers = Segment.objects.filter(conversation=conversation).aggregate(last=Max("number"))
     segment.user_id, segment.conversation = conversation.user_id, conversation
     segment.number = (numbers["last"] or 0) + 1
@@ -216,17 +217,17 @@ def _made(conversation: Conversation, segment: Segment, summary: Summary, verbos
     return segment
 
 
-# Failed turns in between are archived too, and so are the tools' events, which hang below their answers.
+# Failed turns in between are archived too, and so are tool events, which are children of their answers.
 _ARCHIVE: Final = """
-WITH RECURSIVE folded (id, parent) AS (
+WITH RECURSIVE compacted (id, parent) AS (
     SELECT id, parent_id FROM chat_message WHERE id = %(last)s
     UNION ALL
-    SELECT message.id, message.parent_id FROM folded JOIN chat_message AS message ON message.id = folded.parent
+    SELECT message.id, message.parent_id FROM compacted JOIN chat_message AS message ON message.id = compacted.parent
     WHERE message.id IS DISTINCT FROM %(before)s
 )
 UPDATE chat_message SET archived_at = %(now)s
 WHERE archived_at IS NULL AND conversation_id = %(conversation)s
-    AND (id IN (SELECT id FROM folded) OR (role = 'tool' AND parent_id IN (SELECT id FROM folded)))
+    AND (id IN (SELECT id FROM compacted) OR (role = 'tool' AND parent_id IN (SELECT id FROM compacted)))
 """
 
 

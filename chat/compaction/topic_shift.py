@@ -18,79 +18,78 @@ from memory.embeddings.port import Vectors, embedder
 from memory.models import Chunk
 from memory.retrieval.query import EMPTY_WORDS, FOLLOWS_UP, is_small_talk, words_of
 
-TURNS: Final = 2
-"""So many messages running must fall away: a single one may be an aside."""
-LEAST_BEFORE: Final = 4
-"""Messages before them without which there is no topic yet that could be left."""
+SHIFTED_MESSAGES: Final = 2
+"""Messages in a row that must be far: a single one may be an aside."""
+MIN_EARLIER_MESSAGES: Final = 4
+"""Fewer earlier messages are no topic yet that could be left."""
 SHORT_WORDS: Final = 12
-"""A message of at most so many words with “it”, “that”, “and what about” in it goes on with what was said before."""
-LEAST_CONTENT: Final = 2
-"""Words that mean something, without which a message has no topic of its own."""
+"""A message of at most this many words with “it”, “that” or “and what about” continues the topic."""
+MIN_CONTENT_WORDS: Final = 2
+"""Fewer content words are no topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a distance (1 - cosine) says with one embedding model."""
+    """What a distance means with one embedding model."""
 
     apart: float
-    """From here on a message has fallen away."""
+    """From this distance (1 - cosine) on, a message is far from the topic."""
 
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
-    # 16 conversations of five messages, each with four pairs of messages that may follow: two that stay with the topic,
-    # one about something next to it, one far off (tests/chat/data/topic_shift.json; 32 pairs stay, 32 leave). The
-    # nearer message of a pair that stays lies at .56 (median), at most at .73; of one that leaves at .87 (median), at
-    # least at .61. From .76 on, none of the 32 that stay is taken for a shift, and 25 of the 32 that leave are seen:
-    # all 16 far ones, 9 of the 16 next to it. A shift that is missed costs little, since length compacts as well; one
-    # that is imagined folds what is still being talked about. The distance is that from the nearest message; from the
-    # middle of all messages 1 of 32 is taken wrongly at the same .76, and 27 are seen.
+    # Measured on 16 conversations of five messages, each with two pairs of messages that stay on topic, one about
+    # something related and one far off (tests/chat/data/topic_shift.json; 32 pairs stay, 32 leave). The nearer message
+    # of a pair that stays is at .56 (median) and at most .73; of one that leaves at .87 (median) and at least .61. At
+    # .76 none of the 32 that stay counts as a shift, and 25 of the 32 that leave do: all 16 far ones, 9 of 16 related.
+    # A missed shift costs little, because length triggers too; a false one compacts what is still being discussed.
+    # Distance is to the nearest message; to the mean of all, 1 of 32 is wrong at .76, and 27 are seen.
     "all-MiniLM-L6-v2-int8": Calibration(apart=0.76),
-    "all-MiniLM-L6-v2": Calibration(apart=0.76),  # 0 of 32 wrong, 25 of 32 seen, too
+    "all-MiniLM-L6-v2": Calibration(apart=0.76),  # the same: 0 of 32 wrong, 25 of 32 seen
 }
-"""A model that nobody has measured has none: with it the topic is never said to have shifted."""
+"""A model that was not measured has no entry: with it the topic never counts as shifted."""
 
 
 def topic_has_shifted(user: User, turns: Sequence[Turn]) -> bool:
-    """Whether the last messages fall away from those before them. One statement.
+    """Whether the last messages are far from those before them. One query.
 
-    A message that has no vector yet, as the last one for some seconds, is passed over.
+    Messages without a vector yet, such as the last one for some seconds, are skipped.
     """
-    meanings = _meanings(user, [turn.question.pk for turn in turns if tells(turn.question.text)])
-    return has_shifted(distances(meanings), CALIBRATIONS.get(embedder().name)) if len(meanings) else False
+    meanings = _load_vectors(user, [turn.question.pk for turn in turns if has_topic(turn.question.text)])
+    return has_shifted(measure_distances(meanings), CALIBRATIONS.get(embedder().name)) if len(meanings) else False
 
 
-def _meanings(user: User, messages: Sequence[int]) -> Vectors:
-    """The vector of each message that has one, in order, of length 1; of a long message the mean of its passages."""
-    mine = Chunk.objects.for_user(user).filter(message_id__in=messages, embedded_by=embedder().name)
-    rows = mine.values_list("message_id", "vector")
-    found: dict[int, list[Vectors]] = {}
+def _load_vectors(user: User, messages: Sequence[int]) -> Vectors:
+    """The vector of each message that has one, in order, normalized; of a long message the mean of its passages."""
+    own = Chunk.objects.for_user(user).filter(message_id__in=messages, embedded_by=embedder().name)
+    rows = own.values_list("message_id", "vector")
+    by_message: dict[int, list[Vectors]] = {}
     for message, vector in rows:
         if vector is not None:
-            found.setdefault(message, []).append(np.asarray(vector, dtype=np.float32))
-    means = [np.mean(found[message], axis=0) for message in messages if message in found]
+            by_message.setdefault(message, []).append(np.asarray(vector, dtype=np.float32))
+    means = [np.mean(by_message[message], axis=0) for message in messages if message in by_message]
     return np.array([mean / np.linalg.norm(mean) for mean in means], dtype=np.float32)
 
 
 def has_shifted(distances: Sequence[float], calibration: Calibration | None) -> bool:
-    """Whether the last `TURNS` of these distances, oldest first, are all too far."""
-    last = distances[-TURNS:]
-    return calibration is not None and len(last) == TURNS and min(last) >= calibration.apart
+    """Whether the last `SHIFTED_MESSAGES` distances, oldest first, are all too far."""
+    last = distances[-SHIFTED_MESSAGES:]
+    return calibration is not None and len(last) == SHIFTED_MESSAGES and min(last) >= calibration.apart
 
 
-def distances(vectors: Vectors) -> list[float]:
-    """How far each of the last `TURNS` messages lies from the nearest of those before them; empty: too few are before.
+def measure_distances(vectors: Vectors) -> list[float]:
+    """Distance of each of the last `SHIFTED_MESSAGES` from the nearest earlier message; empty if too few are earlier.
 
-    `vectors`: of the user's messages that tell (`tells`), oldest first, of length 1 each.
+    `vectors`: of the user's messages that have a topic (`has_topic`), oldest first, normalized.
     """
-    if len(vectors) < LEAST_BEFORE + TURNS:
+    if len(vectors) < MIN_EARLIER_MESSAGES + SHIFTED_MESSAGES:
         return []
-    before, last = vectors[:-TURNS], vectors[-TURNS:]
+    before, last = vectors[:-SHIFTED_MESSAGES], vectors[-SHIFTED_MESSAGES:]
     return [1.0 - float(cosine) for cosine in (last @ before.T).max(axis=1)]
 
 
-def tells(message: str) -> bool:
-    """Whether a message has a topic of its own: “Thanks!” and “And how much does it cost?” have not."""
+def has_topic(message: str) -> bool:
+    """Whether a message has a topic of its own: “Thanks!” and “And how much does it cost?” do not."""
     words = words_of(message)
     content = {word for word in words if word not in EMPTY_WORDS and len(word) > 2}
     follows_up = len(words) <= SHORT_WORDS and FOLLOWS_UP.search(message) is not None
-    return not is_small_talk(message) and not follows_up and len(content) >= LEAST_CONTENT
+    return not is_small_talk(message) and not follows_up and len(content) >= MIN_CONTENT_WORDS

@@ -1,4 +1,4 @@
-"""When is history folded? Triggers as data, each a pure predicate over what is known at the end of a turn, or later."""
+"""Compaction triggers: a table of pure predicates, evaluated at the end of a turn and by the scheduler."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from typing import Final
 from recall.environment import setting
 
 VERBATIM_TURNS: Final = setting("compact_after_turns", 20)
-"""Turns that stand in a prompt as they were said (seed 002: “when session reaches 20 turns”)."""
-THEIR_CEILING: Final = 20_000
-"""Tokens of history up to which that holds. A plan that gives history more (`long`: 58,800) gives it more turns in
-proportion: folding less often costs less, and more of the prompt comes from the cache (docs/cost.md)."""
+"""Turns in a prompt before older ones are compacted."""
+VERBATIM_CEILING: Final = 20_000
+"""Tokens of history for which that holds. A plan with more (`long`: 58,800) allows more turns in proportion: compacting
+less often costs less, because more of the prompt comes from the cache (docs/cost.md)."""
 WINDOW_PERCENT: Final = setting("compact_at_window_percent", 50)
-"""Of the model's window: beyond it answers become slower and less attentive (seed 001)."""
+"""Of the model's window: beyond it answers become slower and less attentive."""
 
 
 QUIET: Final = timedelta(hours=1)
-"""After this long without a word the provider's cache has forgotten all: no entry lives longer."""
+"""After this long the provider’s cache has expired entirely."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationState:
-    """How a conversation stands. Tokens are estimates of the model's."""
+    """Figures the triggers look at. Tokens are estimates for the model."""
 
     turns: int = 0
-    """Turns not folded, the one that has just ended included."""
+    """Verbatim turns, including the one that just ended."""
     history: int = 0
     """Tokens of these."""
     ceiling: int = 0
     """Tokens the plan gives to history."""
     prompt: int = 0
-    """Tokens of the last prompt with its answer."""
+    """Tokens of the last prompt and its answer."""
     window: int = 0
     """Tokens the model holds."""
     task_is_done: bool = False
@@ -41,28 +41,28 @@ class ConversationState:
     topic_has_shifted: bool = False
     has_ended: bool = False
     silence: timedelta = timedelta()
-    """Since the last word, where the model's server has a cache."""
+    """Time since the last message, if the model's server has a cache."""
     was_asked: bool = False
 
 
 def verbatim_turns(ceiling: int) -> int:
-    """Turns that may stand as they were said, in a plan that gives history so many tokens."""
-    return max(VERBATIM_TURNS, VERBATIM_TURNS * ceiling // THEIR_CEILING)
+    """Turns that may stay verbatim in a plan with this ceiling of history."""
+    return max(VERBATIM_TURNS, VERBATIM_TURNS * ceiling // VERBATIM_CEILING)
 
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """One occasion to fold."""
+    """One reason to compact."""
 
     name: str
-    """As `Compaction.reason` keeps it."""
+    """As stored in `Compaction.reason`."""
     why: str
     """What the page says."""
     condition: Callable[[ConversationState], bool]
 
 
 TRIGGERS: Final = (
-    # (a) More is cut in a prompt than summarized, and each turn costs more than the one before.
+    # (a) Prompts would be cut without a summary, and each turn costs more than the one before.
     Trigger(
         "length",
         "the conversation has grown long",
@@ -74,22 +74,22 @@ TRIGGERS: Final = (
         "the prompt fills half of the model’s window",
         lambda now: now.prompt * 100 > now.window * WINDOW_PERCENT > 0,
     ),
-    # (c) What was needed for the task is not needed for the next one; nor for another topic.
-    Trigger("task_done", "a task is completed", lambda now: now.task_is_done),
-    Trigger("topic", "you have gone on to something else", lambda now: now.topic_has_shifted),
-    # (d) The cache runs out anyway, and a summary is found more easily than its turns.
+    # (c) The next task, or another topic, does not need these details.
+    Trigger("task_done", "a task was completed", lambda now: now.task_is_done),
+    Trigger("topic", "you changed the subject", lambda now: now.topic_has_shifted),
+    # (d) The cache expires anyway, and search finds a summary more easily than its turns.
     Trigger("ended", "the conversation has ended", lambda now: now.has_ended),
-    # … as it does when nobody goes on for so long: whoever comes back pays for every turn that stands there anew, and
-    # at no other time does a folding cost nothing. With pauses `long` costs a fifth less (docs/cost.md).
+    # Also during a long silence: the next message would pay for every verbatim turn again, so compacting now costs
+    # nothing. In conversations with pauses, `long` costs a fifth less (docs/cost.md).
     Trigger("quiet", "it was quiet for an hour", lambda now: now.silence > QUIET),
     # (e) The button.
     Trigger("asked", "you asked for it", lambda now: now.was_asked),
 )
-"""In the order in which they are asked; the first that holds is the reason."""
+"""In order of evaluation; the first that holds is the reason."""
 
 BY_NAME: Final = {trigger.name: trigger for trigger in TRIGGERS}
 
 
 def first_trigger(now: ConversationState) -> str | None:
-    """Name of the first trigger that holds; None: history stays as it is."""
+    """Name of the first trigger that holds, or None."""
     return next((trigger.name for trigger in TRIGGERS if trigger.condition(now)), None)

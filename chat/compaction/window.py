@@ -1,7 +1,7 @@
-"""Which turns are folded into a segment? Pure: the sizes of the turns that stand in the prompt in, a stretch out.
+"""Which turns the next segment summarizes. Pure: sizes of the turns in the prompt in, a range out.
 
-The first turns stay, as they say what the conversation is about, and so do the last ones, of which it is just now. The
-middle is folded, oldest first.
+The first turns stay, because they say what the conversation is about, and so do the last ones, which are current. The
+middle is compacted, oldest first.
 """
 
 from __future__ import annotations
@@ -14,58 +14,58 @@ from budget.planning.history_cut import FIRST_TURNS, LAST_TURNS, TurnRange
 from recall.environment import setting
 
 KEPT_TURNS: Final = setting("compact_keep_turns", 10)
-"""Turns at the end that stay as they were said (seed 002: “keep last 10”)."""
+"""Turns at the end that stay verbatim."""
 KEPT_PERCENT: Final = 25
-"""Of the ceiling of history: long turns stay only as far as they fill it. Else it would be full again at once, and
-folded, and written to the cache anew: at 50 the input of a long talk costs a fifth more (docs/cost.md)."""
-LEAST_STAYING: Final = LAST_TURNS
+"""Share of the history ceiling that they may fill. With more, history would soon be full again, and each compaction
+rewrites the cache: at 50 the input of a long conversation costs a fifth more (docs/cost.md)."""
+MIN_KEPT_TURNS: Final = LAST_TURNS
 """However long they are: a prompt never cuts these either (`budget/planning/history_cut.py`)."""
-AT_ONCE: Final = setting("segment_turns", 20)
-"""Most turns of one segment: 400 tokens tell no more. A longer middle becomes several segments."""
-FEWEST: Final = 3
-"""A trigger that comes again and again folds no fewer: each folding makes the provider's cache forget the history."""
-FEWEST_WHEN_ASKED: Final = 1
-LEAST_TURNS: Final = FIRST_TURNS + FEWEST + LEAST_STAYING
-"""A conversation that is shorter is never folded unasked."""
-MOST_SEGMENTS: Final = setting("prompt_segments", 10)
+MAX_SEGMENT_TURNS: Final = setting("segment_turns", 20)
+"""Most turns of one segment: 400 tokens cannot describe more. A longer middle becomes several segments."""
+MIN_COMPACTED_TURNS: Final = 3
+"""A trigger that fires repeatedly waits for this many: each compaction invalidates the cache of the history."""
+MIN_REQUESTED_TURNS: Final = 1
+MIN_CONVERSATION_TURNS: Final = FIRST_TURNS + MIN_COMPACTED_TURNS + MIN_KEPT_TURNS
+"""A shorter conversation is compacted on request only."""
+MAX_SEGMENTS: Final = setting("prompt_segments", 10)
 """Summaries in a prompt (DESIGN §4)."""
-MERGED_DOWN_TO: Final = max(1, MOST_SEGMENTS // 2)
-"""When there are more, the oldest become one, so that so many stand there. In one step: each merging makes the cache
-forget the history, too."""
+SEGMENTS_AFTER_MERGE: Final = max(1, MAX_SEGMENTS // 2)
+"""When there are more, the oldest are merged until this many are left. In one step: each merge invalidates the cache,
+too."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizedTurn:
-    """A turn and what it takes in the prompt."""
+    """A turn and its tokens in the prompt."""
 
     number: int
     tokens: int
 
 
 def select_turns(turns: Sequence[SizedTurn], ceiling: int, *, was_asked: bool = False) -> TurnRange | None:
-    """The turns to fold next, of those that stand in the prompt as they were said; None: none, or too few.
+    """The range of verbatim turns to compact next; None if there are none or too few.
 
-    `ceiling`: tokens that the plan gives to history. `was_asked`: a person pressed the button.
+    `ceiling`: tokens the plan gives to history. `was_asked`: the user pressed the button.
     """
-    middle = turns[FIRST_TURNS : max(FIRST_TURNS, len(turns) - _staying(turns, ceiling))]
-    if len(middle) < (FEWEST_WHEN_ASKED if was_asked else FEWEST):
+    middle = turns[FIRST_TURNS : max(FIRST_TURNS, len(turns) - _count_kept(turns, ceiling))]
+    if len(middle) < (MIN_REQUESTED_TURNS if was_asked else MIN_COMPACTED_TURNS):
         return None
-    folded = middle[:AT_ONCE]
-    return TurnRange(folded[0].number, folded[-1].number)
+    selected = middle[:MAX_SEGMENT_TURNS]
+    return TurnRange(selected[0].number, selected[-1].number)
 
 
-def _staying(turns: Sequence[SizedTurn], ceiling: int) -> int:
-    """How many at the end stay."""
+def _count_kept(turns: Sequence[SizedTurn], ceiling: int) -> int:
+    """How many turns at the end stay."""
     room = ceiling * KEPT_PERCENT // 100
-    staying = 0
+    kept = 0
     for turn in reversed(turns[-KEPT_TURNS:]):
         room -= turn.tokens
-        if room < 0 and staying >= LEAST_STAYING:
+        if room < 0 and kept >= MIN_KEPT_TURNS:
             break
-        staying += 1
-    return staying
+        kept += 1
+    return kept
 
 
-def too_many(segments: int) -> int:
-    """How many of the oldest of so many summaries become one; 0: none."""
-    return segments - MERGED_DOWN_TO + 1 if segments > MOST_SEGMENTS else 0
+def count_to_merge(segments: int) -> int:
+    """How many of the oldest of this many summaries are merged into one; 0: none."""
+    return segments - SEGMENTS_AFTER_MERGE + 1 if segments > MAX_SEGMENTS else 0

@@ -15,10 +15,10 @@ from budget.counting import calibration
 from budget.models import Receipt
 from budget.planning.history_cut import FIRST_TURNS, TurnRange
 from budget.planning.plan import Section
-from chat.compaction.segments import load_uncompacted, sized
+from chat.compaction.segments import load_uncompacted, size_turns
 from chat.compaction.summaries.schema import HEADINGS, Summary
-from chat.compaction.triggers import THEIR_CEILING, WINDOW_PERCENT, verbatim_turns
-from chat.compaction.window import AT_ONCE, KEPT_TURNS, SizedTurn, select_turns
+from chat.compaction.triggers import VERBATIM_CEILING, WINDOW_PERCENT, verbatim_turns
+from chat.compaction.window import KEPT_TURNS, MAX_SEGMENT_TURNS, SizedTurn, select_turns
 from chat.messages.branch_path import walk
 from chat.messages.history import finished_turns
 from chat.messages.rendering import MessageView
@@ -27,7 +27,7 @@ from recall.llm.client import cached_capabilities, configured_capabilities
 
 TURNS_AHEAD: Final = 3
 """So many turns before the conversation grows too long the page says so."""
-SURELY: Final = FIRST_TURNS + KEPT_TURNS + AT_ONCE
+SURELY: Final = FIRST_TURNS + KEPT_TURNS + MAX_SEGMENT_TURNS
 """Of so many turns some are folded, and which ones is known without their sizes."""
 PERCENT_AHEAD: Final = 85
 """Or when history fills so much of its ceiling, or the prompt so much of the part of the window it may fill."""
@@ -104,7 +104,7 @@ def compaction_status(conversation: Conversation) -> CompactionStatus:
         return CompactionStatus(warning=warning(coming), error=error, can_fold=True)
     turns = load_uncompacted(conversation).turns
     model = conversation.model or settings.ENVIRONMENT.chat_model
-    sizes = sized(turns, calibration.ratios(model))
+    sizes = size_turns(turns, calibration.ratios(model))
     next_ones = select_turns(sizes, last.ceiling, was_asked=True)
     is_near = (
         sum(one.tokens for one in sizes) * 100 > last.ceiling * PERCENT_AHEAD
@@ -140,7 +140,7 @@ class _LastPrompt:
     """In tokens."""
 
     tokens: int = 0
-    ceiling: int = THEIR_CEILING
+    ceiling: int = VERBATIM_CEILING
     """What its plan gave to history; without one, what is usual."""
 
 
@@ -151,4 +151,4 @@ def _last_prompt(conversation: Conversation) -> _LastPrompt:
         return _LastPrompt()
     prompt, answer, sections = found
     ceilings = (one["ceiling"] for one in sections or [] if one["section"] == Section.HISTORY)
-    return _LastPrompt(prompt + answer, next(ceilings, None) or THEIR_CEILING)
+    return _LastPrompt(prompt + answer, next(ceilings, None) or VERBATIM_CEILING)

@@ -20,7 +20,7 @@ from budget.planning.plan import Section
 from budget.receipts import record
 from budget.receipts.debug import STEP
 from chat.compaction.jobs import request_if_due
-from chat.compaction.segments import sized
+from chat.compaction.segments import size_turns
 from chat.compaction.topic_shift import topic_has_shifted
 from chat.compaction.triggers import ConversationState, first_trigger
 from chat.compaction.window import select_turns
@@ -240,7 +240,7 @@ def _fold_if_due(opened: AcceptedTurn, compiled: AssembledPrompt, answer: Messag
     known = compiled.inputs
     own = finished_turns([opened.question, answer])
     turns = [*known.history.turns, *(replace(turn, attachments=tuple(known.attachments)) for turn in own)]
-    sizes = sized(turns, known.ratios)
+    sizes = size_turns(turns, known.ratios)
     ceiling = known.plan.ceilings[Section.HISTORY]
     now = ConversationState(
         turns=len(turns),
@@ -250,10 +250,10 @@ def _fold_if_due(opened: AcceptedTurn, compiled: AssembledPrompt, answer: Messag
         window=known.capabilities.context_window,
         task_is_done=any(call.name == TASK_TOOL and call.input.get("done") is True for call in answered.tools),
     )
-    can_fold = select_turns(sizes, ceiling) is not None
-    if can_fold and first_trigger(now) is None:  # the one trigger that has to ask the database
+    can_compact = select_turns(sizes, ceiling) is not None
+    if can_compact and first_trigger(now) is None:  # the one trigger that has to ask the database
         now = replace(now, topic_has_shifted=topic_has_shifted(opened.conversation.user, turns))
-    request_if_due(opened.conversation, now, can_fold=can_fold)
+    request_if_due(opened.conversation, now, can_compact=can_compact)
 
 
 def _draft(opened: AcceptedTurn, compiled: AssembledPrompt, task: Sequence[Piece | Cut] = ()) -> Receipt:

@@ -1,4 +1,4 @@
-"""What is an engine given, and what does it answer? The one interface of those that write summaries."""
+"""The protocol of summary engines, and the result of one."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ NO_USAGE: Final = Usage()
 
 @dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """A summary, who made it, and what that cost."""
+    """A summary, its engine, and what it cost."""
 
     summary: Summary
     engine_name: str
     """With its version, such as rules/1."""
     usage: Usage = NO_USAGE
-    """Tokens, those of a failed attempt included."""
+    """Tokens, including those of a failed attempt."""
     failure: str = ""
-    """Why the engine asked first came to nothing; empty: it did not."""
+    """Why the first engine failed; empty if it did not."""
 
 
-class SummaryFailed(Exception):
-    """An engine came to nothing, with a sentence for the user. The tokens it used are used all the same."""
+class SummaryFailedError(Exception):
+    """An engine failed; the message is one sentence for the user. Its usage counts all the same."""
 
     def __init__(self, sentence: str, usage: Usage = NO_USAGE) -> None:
         super().__init__(sentence)
@@ -34,15 +34,15 @@ class SummaryFailed(Exception):
 
 
 class SummaryEngine(Protocol):
-    """Something that reads turns and tells what of them stays."""
+    """Summarizes turns."""
 
     @property
     def version(self) -> str:
         """Name and version, such as rules/1."""
 
     def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
-        """What of the turns stays.
+        """Summarize the turns.
 
         Raises:
-            SummaryFailed: with a sentence for the user.
+            SummaryFailedError: with a sentence for the user.
         """

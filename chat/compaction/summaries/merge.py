@@ -1,12 +1,12 @@
-"""How do the summaries of many segments become one for the prompt? Breadth is kept, detail is dropped.
+"""Merges the summaries of many segments into one: breadth is kept, detail is dropped.
 
-    topics      the first of each segment, then the second of each, … until their half of the limit is full
-    narrative   “Earlier: … Then: … Then: …”, each part as long as an equal share allows, while that says something
-    sentences   as many of each kind as fit, in the order they were said
+    topics      the first of each segment, then the second of each, … up to half the limit
+    narrative   “Earlier: … Then: … Then: …”, each part with an equal share, as long as that is readable
+    sentences   as many of each kind as fit, in chronological order
 
-What must give way among equals is drawn by its digest, not by age: an old segment loses no more than a young one, and
-the draw is the same whether ten summaries are merged at once or one after the other. Merged summaries merge again: a
-summary of many turns counts for as many segments as it stands for.
+Among equals, what to drop is chosen by digest, not by age: old segments lose no more than new ones, and the choice is
+the same whether ten summaries are merged at once or one by one. Merged summaries can be merged again: a summary of many
+turns counts as that many segments.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from typing import Final
 
 from chat.compaction.summaries.schema import (
     KINDS,
-    LEAST_LIMIT,
+    MIN_LIMIT,
     NARRATIVE_SHARE,
     TOPICS_SHARE,
     WROTE,
     Summary,
-    fitting_topics,
+    fit_topics,
     render,
 )
-from chat.compaction.summaries.truncate import evenly
+from chat.compaction.summaries.truncate import fit_evenly
 from recall.llm.tokens import count_tokens
 
 EARLIER: Final = "Earlier: "
 THEN: Final = " Then: "
 NARRATIVE_OF_MANY: Final = NARRATIVE_SHARE * 0.6
-"""Share of the limit for the narrative: of a long time, topics and decisions say more."""
+"""Share of the limit for the narrative: for a long time span, topics and decisions say more."""
 PART_TOKENS: Final = 20
-"""Tokens a part needs to say something. Of more parts than there is room for, some are drawn."""
-SAME_BEGINNING: Final = 12
-"""Characters of a part by which it is drawn: its end may have been cut off before."""
+"""Tokens a part needs to be readable. If there are more parts than room, some are left out."""
+DIGEST_CHARS: Final = 12
+"""Characters of a part that its digest covers: its end may have been cut before."""
 SEGMENT_TURNS: Final = 10
-"""Turns of a usual segment: a summary of 90 turns has nine segments' first topics."""
+"""Turns of a typical segment: a summary of 90 turns contributes nine segments' first topics."""
 MARGIN: Final = 8
-"""Tokens kept free: counts of joined texts are not quite sums."""
+"""Tokens kept free: token counts of joined texts do not quite add up."""
 
 type Part = tuple[int, int, Summary]
 """First turn, last turn, summary."""
 
 
 def merge(segments: Sequence[Part], limit_tokens: int) -> Summary:
-    """One summary of consecutive segments; rendered for all their turns it stays within `limit_tokens`."""
+    """Merge consecutive segments; the result, rendered for all their turns, stays within `limit_tokens`."""
     parts = sorted(segments, key=lambda part: part[:2])
     if len(parts) <= 1:
         return parts[0][2] if parts else Summary()
     first, last = parts[0][0], max(until for _, until, _ in parts)
-    limit = max(limit_tokens, LEAST_LIMIT)
+    limit = max(limit_tokens, MIN_LIMIT)
     outline = Summary(topics=_topics(parts, limit), narrative=_narrative(parts, limit))
     return _with_sentences(outline, parts, limit - count_tokens(render(outline, first, last, limit)) - MARGIN)
 
@@ -61,7 +61,7 @@ def merge(segments: Sequence[Part], limit_tokens: int) -> Summary:
 
 
 def _topics(parts: Iterable[Part], limit: int) -> tuple[str, ...]:
-    """Those that fit, the leading ones of each segment first; among equals in the order of the segments."""
+    """Topics that fit, the leading ones of each segment first; among equals in segment order."""
     ranks: dict[str, tuple[int, int, str]] = {}
     for age, (first, last, summary) in enumerate(parts):
         for place, topic in enumerate(summary.topics):
@@ -69,7 +69,7 @@ def _topics(parts: Iterable[Part], limit: int) -> tuple[str, ...]:
             known = ranks.get(topic.casefold(), (rank, age, topic))
             ranks[topic.casefold()] = (min(rank, known[0]), *known[1:])
     drawn = sorted(ranks.values(), key=lambda found: (found[0], _digest(found[2].casefold())))
-    kept = frozenset(fitting_topics((topic for *_, topic in drawn), int(limit * TOPICS_SHARE) - MARGIN * 3))
+    kept = frozenset(fit_topics((topic for *_, topic in drawn), int(limit * TOPICS_SHARE) - MARGIN * 3))
     return tuple(topic for *_, topic in sorted(ranks.values(), key=lambda found: found[:2]) if topic in kept)
 
 
@@ -81,19 +81,19 @@ def _digest(text: str) -> bytes:
 
 
 def _narrative(parts: Iterable[Part], limit: int) -> str:
-    told = [text for *_, summary in parts for text in _told(summary.narrative)]
+    told = [text for *_, summary in parts for text in _split_narrative(summary.narrative)]
     opening = WROTE if any(text.startswith(WROTE) for text in told) else ""
     bare = [text.removeprefix(WROTE) for text in told]
     room = int(limit * NARRATIVE_OF_MANY)
-    drawn = frozenset(sorted(bare, key=lambda text: _digest(text[:SAME_BEGINNING]))[: max(1, room // PART_TOKENS)])
-    short = evenly(
+    drawn = frozenset(sorted(bare, key=lambda text: _digest(text[:DIGEST_CHARS]))[: max(1, room // PART_TOKENS)])
+    short = fit_evenly(
         [text for text in bare if text in drawn], room - count_tokens(EARLIER + opening), count_tokens(THEN) + 1
     )
     return f"{EARLIER if len(told) > 1 else ''}{opening}{THEN.join(short)}" if short else ""
 
 
-def _told(narrative: str) -> list[str]:
-    """The parts of a narrative, which may be merged itself."""
+def _split_narrative(narrative: str) -> list[str]:
+    """The parts of a narrative, which may itself be merged."""
     parts = narrative.removeprefix(EARLIER).split(THEN) if narrative.startswith(EARLIER) else [narrative]
     return [part for part in parts if part]
 
@@ -102,16 +102,16 @@ def _told(narrative: str) -> list[str]:
 
 
 def _with_sentences(outline: Summary, parts: Sequence[Part], room: int) -> Summary:
-    """The outline with as many sentences of each kind as the room holds, the same number of each kind."""
+    """The outline with as many sentences as fit, the same number of each kind."""
     said = {kind: [text for *_, summary in parts for text in getattr(summary, kind)] for kind in KINDS}
     most = max(map(len, said.values()))
-    fit = bisect.bisect_left(range(1, most + 1), True, key=lambda n: _size(_drawn(said, n)) > room)
-    kept = _drawn(said, fit)
+    fit = bisect.bisect_left(range(1, most + 1), True, key=lambda n: _size(_pick_sentences(said, n)) > room)
+    kept = _pick_sentences(said, fit)
     return Summary(**kept, topics=outline.topics, narrative=outline.narrative)
 
 
-def _drawn(said: dict[str, list[str]], most: int) -> dict[str, tuple[str, ...]]:
-    """At most so many of each kind, in the order they were said."""
+def _pick_sentences(said: dict[str, list[str]], most: int) -> dict[str, tuple[str, ...]]:
+    """At most `most` of each kind, in chronological order."""
     drawn = {kind: frozenset(sorted(dict.fromkeys(texts), key=_digest)[:most]) for kind, texts in said.items()}
     return {kind: tuple(dict.fromkeys(text for text in said[kind] if text in drawn[kind])) for kind in KINDS}
 

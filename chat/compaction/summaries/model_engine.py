@@ -1,7 +1,7 @@
 """The model engine: a language model reads the turns and answers by a strict schema.
 
-What was said is data, given as JSON, and never an instruction; recalled memories are not among it, and a tool's output
-is named by its one line. Nothing is repaired and nothing tried again: whoever asked has the rules to fall back on.
+Messages are data in JSON, never instructions. Recalled memories are left out, and tool results are one line each.
+Nothing is repaired or retried: the caller falls back on the rules.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anthropic import transform_schema
 from anthropic.types import Message
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chat.compaction.summaries.engine import SummaryFailed, SummaryResult
+from chat.compaction.summaries.engine import SummaryFailedError, SummaryResult
 from chat.compaction.summaries.schema import KINDS, Exchange, Summary, Verbosity
 from memory.librarian.engine import Usage
 from memory.text.secrets_filter import sensitive
@@ -26,7 +26,7 @@ from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
 
 PROMPT_VERSION: Final = "1"
-"""Raise it with every change of INSTRUCTIONS or of the schema."""
+"""Raise it with every change of INSTRUCTIONS or the schema."""
 
 INSTRUCTIONS: Final = """\
 You write the minutes of a stretch of conversation between a user and an assistant. The stretch is taken out of the
@@ -53,29 +53,29 @@ Rules
 - Where there is nothing to report, the list is empty.
 """
 
-ROOM: Final[Mapping[Verbosity, str]] = {
+LENGTHS: Final[Mapping[Verbosity, str]] = {
     Verbosity.BRIEF: "at most 2 sentences in each list, 6 topics, and a narrative of at most 40 words",
     Verbosity.NORMAL: "at most 5 sentences in each list, 10 topics, and a narrative of at most 110 words",
     Verbosity.FULL: "at most 10 sentences in each list, 16 topics, and a narrative of at most 220 words",
 }
-"""What is asked for. What comes is cut by `render`, the least important first."""
+"""Requested lengths. `render` cuts the rest, the least important first."""
 
 MAX_OUTPUT: Final = 8_000
 """Tokens of an answer, thinking included; the longest summary has 800."""
 CALL_SECONDS: Final = 120.0
-"""A call may take so long; a task of the worker ends at 300 seconds (`recall/celery.py`)."""
+"""Timeout of a call; a worker task ends at 300 seconds (`recall/celery.py`)."""
 SEGMENT_CHARS: Final = 240_000
-"""Of all texts together, about 70,000 tokens: above 100,000 the small models cost five times as much."""
+"""Of all texts together, about 70,000 tokens: above 100,000 small models cost five times as much."""
 QUESTION_CHARS: Final = 24_000
-"""Of what the user wrote in one turn, at most …"""
+"""Of the user's message in one turn."""
 ANSWER_CHARS: Final = 6_000
-"""… and of the answer: what it comes to is said at its beginning or its end."""
+"""Of the answer: its point is at the start or the end."""
 
-NO_MESSAGE: Final = "The model server answered with something else than a message."
+NO_MESSAGE: Final = "The model server returned an invalid response."
 
 
 class _Answer(BaseModel):
-    """What the model answers. The schema cannot hold lengths: `Summary` cuts what is too long."""
+    """The model's answer. The schema cannot limit lengths: `Summary` cuts what is too long."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -89,62 +89,62 @@ class _Answer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelEngine:
-    """Summarizes with the language model named, which must be able to follow a schema."""
+    """Summarizes with a language model that can follow a schema."""
 
     model: str
 
     @property
     def version(self) -> str:
-        """The model and the prompt's version."""
+        """The model and the prompt version."""
         return f"{self.model}/summary-{PROMPT_VERSION}"
 
     def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
-        """What of the turns stays; without a turn nothing is asked.
+        """Summarize the turns; without turns, no call is made.
 
         Raises:
-            SummaryFailed: the server failed, the model refused, or its answer is no JSON of the schema.
+            SummaryFailedError: the server failed, the model refused, or its answer does not match the schema.
         """
         if not turns:
             return SummaryResult(Summary(), self.version)
-        message = self._ask(turns, verbosity)
+        message = self._request_summary(turns, verbosity)
         usage = _usage(message)
         if message.stop_reason in UNFINISHED:
-            raise SummaryFailed(UNFINISHED[message.stop_reason], usage)
-        return SummaryResult(_checked(message, usage), self.version, usage)
+            raise SummaryFailedError(UNFINISHED[message.stop_reason], usage)
+        return SummaryResult(_parse_answer(message, usage), self.version, usage)
 
-    def _ask(self, turns: Sequence[Exchange], verbosity: Verbosity) -> Message:
+    def _request_summary(self, turns: Sequence[Exchange], verbosity: Verbosity) -> Message:
         try:
             message = get_sync_client().messages.create(
                 model=self.model,
                 max_tokens=min(MAX_OUTPUT, get_capabilities(self.model).max_output),
-                system=f"{INSTRUCTIONS}- Write {ROOM[verbosity]}.\n",
+                system=f"{INSTRUCTIONS}- Write {LENGTHS[verbosity]}.\n",
                 messages=[{"role": "user", "content": as_data(turns)}],
-                # Not `messages.parse`: it validates before one can see that the model refused.
+                # Not `messages.parse`: it validates before a refusal can be seen.
                 output_config={"format": {"type": "json_schema", "schema": schema()}},
                 timeout=CALL_SECONDS,
             )
         except (anthropic.AnthropicError, httpx2.HTTPError) as error:
-            raise SummaryFailed(classify(error).sentence) from error
+            raise SummaryFailedError(classify(error).sentence) from error
         except json.JSONDecodeError as error:
-            raise SummaryFailed(NO_MESSAGE) from error
-        # The SDK hands on any text or JSON that a proxy sends with status 200.
+            raise SummaryFailedError(NO_MESSAGE) from error
+        # The SDK passes on any text or JSON that a proxy sends with status 200.
         if not isinstance(message, Message) or not isinstance(message.content, list) or message.usage is None:
-            raise SummaryFailed(NO_MESSAGE)
+            raise SummaryFailedError(NO_MESSAGE)
         return message
 
 
-# What is asked ---------------------------------------------------------------------------------------------------
+# Request ---------------------------------------------------------------------------------------------------------
 
 
 @cache
 def schema() -> dict[str, Any]:
-    """The answer's JSON schema, in what the provider's structured output allows."""
+    """The answer's JSON schema, as structured output accepts it."""
     return transform_schema(_Answer)
 
 
 def as_data(turns: Sequence[Exchange]) -> str:
     """The turns as one JSON object."""
-    return json.dumps({"turns": [_turn(turn) for turn in _shortened(turns)]}, ensure_ascii=False)
+    return json.dumps({"turns": [_turn(turn) for turn in _shorten(turns)]}, ensure_ascii=False)
 
 
 def _turn(turn: Exchange) -> dict[str, Any]:
@@ -153,8 +153,8 @@ def _turn(turn: Exchange) -> dict[str, Any]:
     return {"turn": turn.number, "when": when, "user": turn.question, **used, "assistant": turn.answer}
 
 
-def _shortened(turns: Sequence[Exchange]) -> list[Exchange]:
-    """The turns within SEGMENT_CHARS: the more there are, the less of each answer, and of each question."""
+def _shorten(turns: Sequence[Exchange]) -> list[Exchange]:
+    """The turns within SEGMENT_CHARS: the more there are, the less of each question and answer."""
     share = SEGMENT_CHARS // (2 * len(turns))
     return [
         replace(
@@ -167,38 +167,38 @@ def _shortened(turns: Sequence[Exchange]) -> list[Exchange]:
 
 
 def _ends(text: str, limit: int) -> str:
-    """The text, or three quarters of `limit` from its beginning and one from its end."""
+    """The text, or the first three quarters and the last quarter of `limit` characters."""
     if len(text) <= limit:
         return text
     return f"{text[: limit * 3 // 4]} […] {text[len(text) - limit // 4 :]}"
 
 
-# What is answered ------------------------------------------------------------------------------------------------
+# Response --------------------------------------------------------------------------------------------------------
 
 UNFINISHED: Final = {
-    "refusal": "The model refused to summarize this stretch of the conversation.",
+    "refusal": "The model refused to summarize this part of the conversation.",
     "max_tokens": "The model's summary was cut off at its length limit.",
-    "model_context_window_exceeded": "This stretch of the conversation is too long for the model.",
+    "model_context_window_exceeded": "This part of the conversation is too long for the model.",
 }
-"""Answers that may look like a summary and are none."""
+"""Stop reasons of answers that may look like a summary but are not."""
 
 
-def _checked(message: Message, usage: Usage) -> Summary:
+def _parse_answer(message: Message, usage: Usage) -> Summary:
     text = "".join(block.text for block in message.content if block.type == "text")
     try:
         answer = _Answer.model_validate_json(text)
     except ValidationError as problem:
-        raise SummaryFailed("The model's summary did not follow the schema.", usage) from problem
+        raise SummaryFailedError("The model's summary did not follow the schema.", usage) from problem
     summary = _without_secrets(answer)
     if summary.is_empty:
-        raise SummaryFailed("The model's summary was empty.", usage)
+        raise SummaryFailedError("The model's summary was empty.", usage)
     return summary
 
 
 def _without_secrets(answer: _Answer) -> Summary:
-    """The answer without a text that holds a password or the like, though it was told not to."""
-    told = {name: tuple(text for text in texts if not sensitive(text)) for name, texts in _lists(answer)}
-    return Summary(**told, narrative="" if sensitive(answer.narrative) else answer.narrative)
+    """The answer without texts that contain a password or the like."""
+    clean = {name: tuple(text for text in texts if not sensitive(text)) for name, texts in _lists(answer)}
+    return Summary(**clean, narrative="" if sensitive(answer.narrative) else answer.narrative)
 
 
 def _lists(answer: _Answer) -> Iterator[tuple[str, list[str]]]:
@@ -206,7 +206,7 @@ def _lists(answer: _Answer) -> Iterator[tuple[str, list[str]]]:
 
 
 def _usage(message: Message) -> Usage:
-    """Tokens of the call; servers that leave the cache figures out mean 0."""
+    """Tokens of the call; servers that omit the cache figures mean 0."""
     used = message.usage
     cached = (used.cache_creation_input_tokens or 0) + (used.cache_read_input_tokens or 0)
     return Usage(used.input_tokens + cached, used.output_tokens)

@@ -1,10 +1,10 @@
-"""The engine without a model: it picks sentences, it writes none.
+"""The summary engine without a model: it picks sentences and writes none.
 
-    decisions, action items, preferences, insights    the user's own sentences that say so, word for word in “…”
-    topics                                            `topics.py`
-    narrative                                         how each turn's question, or first sentence, begins
+    decisions, action items, preferences, insights    the user's own sentences that say so, verbatim in “…”
+    topics                                            `chat/conversations/topics.py`
+    narrative                                         the start of each turn's question or first sentence
 
-It reads English; of other languages it gives topics and narrative. It misses much, and what it gives was said.
+It reads English; of other languages it gives topics and narrative. It misses much, but everything it gives was said.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat.compaction.summaries.engine import SummaryResult
-from chat.compaction.summaries.schema import NARRATIVE_SHARE, WROTE, Exchange, Summary, Verbosity, folded
-from chat.compaction.summaries.truncate import evenly, truncate_chars
+from chat.compaction.summaries.schema import NARRATIVE_SHARE, WROTE, Exchange, Summary, Verbosity, to_single_line
+from chat.compaction.summaries.truncate import fit_evenly, truncate_chars
 from chat.conversations.topics import READ_CHARACTERS, topics_of
 from memory.librarian.rules.clauses import clauses
 from memory.retrieval.query import is_small_talk
@@ -68,22 +68,22 @@ SAYS: Final[Mapping[str, tuple[str, ...]]] = {
         r"(?:please )?(?:keep|make) (?:your |the )?(?:answers|replies|it) (?:short|brief|simple|long|detailed)",
     ),
 }
-"""How a clause begins that says so. A sentence is of the first kind that one of its clauses is of."""
+"""How such clauses start. A sentence has the first kind that one of its clauses matches."""
 _SAYS: Final = {kind: re.compile(rf"(?:{'|'.join(said)})", re.IGNORECASE) for kind, said in SAYS.items()}
 
 ITEMS: Final[Mapping[Verbosity, int]] = {Verbosity.BRIEF: 3, Verbosity.NORMAL: 6, Verbosity.FULL: 12}
-"""Sentences of a kind; of more, those said last, which hold."""
+"""Sentences per kind; of more, the last ones, which are current."""
 TOPICS: Final[Mapping[Verbosity, int]] = {Verbosity.BRIEF: 8, Verbosity.NORMAL: 12, Verbosity.FULL: 20}
 MAX_QUOTE: Final = 200
 """Characters of a sentence."""
 MAX_GIST: Final = 120
-"""Characters of a sentence that only tells what a turn was about."""
+"""Characters of a sentence in the narrative."""
 MARGIN: Final = 8
-"""Tokens kept free: counts of joined texts are not quite sums."""
+"""Tokens kept free: token counts of joined texts do not quite add up."""
 MESSAGE_CHARACTERS: Final = 10_000
-"""Of a message; who writes more pastes a document."""
+"""Of a message: longer ones are pasted documents."""
 FORGOTTEN: Final = "[forgotten]"
-"""Stands where something was taken out for good; its sentence says nothing any more."""
+"""Replaces forgotten text; its sentence is skipped."""
 
 _SENTENCE: Final = re.compile(r"[^.!?…。！？؟।\n]+(?:[.!?…]+(?![\s\"'”’)]|$)[^.!?…。！？؟।\n]*)*[.!?…。！？؟।]*")
 _QUESTION_MARKS: Final = ("?", "？", "؟", ";")  # the last is Greek
@@ -97,12 +97,12 @@ _ASKS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RuleEngine:
-    """Picks what was said; never fails."""
+    """Picks sentences; never fails."""
 
     elsewhere: Sequence[str] = ()
-    """What was said in the rest of the conversation, one text a turn: a word of every turn there is no topic here. In
-    six long chats of strangers (stretches of 20 turns) a question that was held back then leads to its own stretch in
-    22 % of the cases instead of 17 %."""
+    """Messages from the rest of the conversation, one text per turn: a word of every turn there is no topic here. In
+    six long chats (segments of 20 turns) a held-back question then finds its own segment in 22% of cases instead of
+    17%."""
 
     @property
     def version(self) -> str:
@@ -110,20 +110,20 @@ class RuleEngine:
         return VERSION
 
     def summarize(self, turns: Sequence[Exchange], verbosity: Verbosity) -> SummaryResult:
-        """What of the turns stays."""
-        mine = [_own(turn.question) for turn in turns]
-        answers = [_own(turn.answer[:READ_CHARACTERS]) for turn in turns]
-        said = _sorted_by_kind(mine)
+        """Summarize the turns."""
+        questions = [_clean_message(turn.question) for turn in turns]
+        answers = [_clean_message(turn.answer[:READ_CHARACTERS]) for turn in turns]
+        said = _classify_sentences(questions)
         summary = Summary(
             **{kind: tuple(sentences[-ITEMS[verbosity] :]) for kind, sentences in said.items()},
-            topics=tuple(topics_of(mine, answers, TOPICS[verbosity], self.elsewhere)),
-            narrative=_narrative(mine, {text for sentences in said.values() for text in sentences}, verbosity),
+            topics=tuple(topics_of(questions, answers, TOPICS[verbosity], self.elsewhere)),
+            narrative=_narrative(questions, {text for sentences in said.values() for text in sentences}, verbosity),
         )
         return SummaryResult(summary, self.version)
 
 
-def _own(message: str) -> str:
-    """The writer's own words, without sentences that hold a secret or something forgotten."""
+def _clean_message(message: str) -> str:
+    """The author's own words, without sentences with a secret or something forgotten."""
     text = mask_foreign_text(message[:MESSAGE_CHARACTERS]).replace("’", "'")
     if FORGOTTEN in text or sensitive(text):
         for sentence in _sentences(text):
@@ -141,8 +141,8 @@ def _sentences(text: str) -> Iterator[str]:
 # Sentences by kind -----------------------------------------------------------------------------------------------
 
 
-def _sorted_by_kind(messages: Iterable[str]) -> dict[str, list[str]]:
-    """The sentences of each kind, quoted, in the order they were said."""
+def _classify_sentences(messages: Iterable[str]) -> dict[str, list[str]]:
+    """The sentences of each kind, quoted, in order."""
     said: dict[str, dict[str, None]] = {kind: {} for kind in SAYS}
     for message in messages:
         for sentence in _sentences(message):
@@ -152,33 +152,33 @@ def _sorted_by_kind(messages: Iterable[str]) -> dict[str, list[str]]:
 
 
 def kind_of(sentence: str) -> str | None:
-    """What a sentence is, by the table; None: a question, a supposition, somebody else's words, or anything else."""
+    """The kind of a sentence by the table; None: a question, a hypothesis, someone else's words, or anything else."""
     if sentence.endswith(_QUESTION_MARKS):
         return None
-    told = list(clauses(sentence))
-    plain = [clause.text for clause in told if not clause.hypothetical and not clause.reported]
-    # What opens a sentence (“it turns out”, “remind me”) is no clause that claims something, and yet says its kind.
-    plain += [sentence.strip()] if len(plain) == len(told) else []
+    parts = list(clauses(sentence))
+    plain = [clause.text for clause in parts if not clause.hypothetical and not clause.reported]
+    # Openings such as “it turns out” or “remind me” are not claims, but show the kind.
+    plain += [sentence.strip()] if len(plain) == len(parts) else []
     return next((kind for kind, says in _SAYS.items() if any(map(says.match, plain))), None)
 
 
 def _quoted(text: str, longest: int) -> str:
-    return f"“{truncate_chars(folded(text), longest - 2)}”"
+    return f"“{truncate_chars(to_single_line(text), longest - 2)}”"
 
 
 # Narrative -------------------------------------------------------------------------------------------------------
 
 
 def _narrative(messages: Iterable[str], said: Collection[str], verbosity: Verbosity) -> str:
-    """What the user wrote, turn by turn, as far as it begins; not what stands among the sentences `said` anyway."""
+    """The start of what the user wrote, turn by turn, without sentences quoted elsewhere."""
     gists = [gist for message in messages for gist in _gists(message, said)]
     room = int(verbosity.limit * NARRATIVE_SHARE) - count_tokens(WROTE) - MARGIN
-    quoted = evenly(list(dict.fromkeys(gists)), room, between=1)
+    quoted = fit_evenly(list(dict.fromkeys(gists)), room, between=1)
     return WROTE + " ".join(quoted) if quoted else ""
 
 
 def _gists(message: str, said: Collection[str]) -> list[str]:
-    """Its first sentence that asks something, and its first that does not, greetings aside; in their order."""
+    """Its first question and its first other sentence, without greetings, in order."""
     sentences = [one for one in _sentences(message) if not is_small_talk(one) and _quoted(one, MAX_QUOTE) not in said]
     first = {_is_question(one): one for one in reversed(sentences)}
     return [_quoted(one, MAX_GIST) for one in sorted(first.values(), key=sentences.index)]

@@ -1,8 +1,8 @@
-"""What does a segment's summary hold, and how does it stand in a prompt?
+"""A segment's summary: its fields, their limits, and how it is rendered in a prompt.
 
-Four lists of sentences (decisions, action items, insights, preferences), the topics, and a short narrative. In a prompt
-it is a heading that names the turns, a line of topics, and one line for each sentence, behind a label. Every text is
-folded into one line when a `Summary` is made, so that none of them can look like a heading or like somebody speaking.
+Four lists of sentences (decisions, action items, insights, preferences), topics and a short narrative. Rendered: a
+heading with the range of turns, a line of topics, and one labeled line per sentence. A `Summary` puts every text on one
+line, so that none can look like a heading or another speaker.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from chat.compaction.summaries.truncate import READABLE, truncate_chars, truncate_tokens
+from chat.compaction.summaries.truncate import MIN_READABLE_TOKENS, truncate_chars, truncate_tokens
 from recall.environment import setting
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
 
 class Verbosity(StrEnum):
-    """How much a summary may say (seed 000: “configurable verbosity”)."""
+    """How long a summary may be."""
 
     BRIEF = "brief"
     NORMAL = "normal"
@@ -37,8 +37,8 @@ class Verbosity(StrEnum):
 
 LIMITS: Final[Mapping[Verbosity, int]] = {Verbosity.BRIEF: 150, Verbosity.NORMAL: 400, Verbosity.FULL: 800}
 DEFAULT_VERBOSITY: Final = Verbosity(setting("summary_verbosity", "normal"))
-"""400 tokens, as seed 003 says (CONVO_SUMMARY_MAX_TOKENS)."""
-LEAST_LIMIT: Final = 40
+"""400 tokens by default."""
+MIN_LIMIT: Final = 40
 """Base tokens in which the heading and a topic surely fit."""
 
 LABELS: Final[Mapping[str, str]] = {
@@ -48,7 +48,7 @@ LABELS: Final[Mapping[str, str]] = {
     "insights": "Insight",
     "preferences": "Preference",
 }
-"""What stands before a line, in the order of the page."""
+"""Labels of the lines, in the order of the rendered text."""
 
 HEADINGS: Final[Mapping[str, str]] = {
     "decisions": "Decisions",
@@ -59,8 +59,8 @@ HEADINGS: Final[Mapping[str, str]] = {
 """Headings of the lists on pages and in documents."""
 
 IMPORTANCE: Final = (
-    "narrative",  # says what it was about: without it the rest hangs in the air
-    "decisions",  # what holds from now on
+    "narrative",  # says what it was about, without which the rest is unclear
+    "decisions",  # what applies from now on
     "action_items",  # what is still open
     "preferences",  # mostly known as facts, too
     "insights",  # can be found again by search
@@ -86,22 +86,20 @@ MAX_NARRATIVE: Final = 3_200
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn as it is summarized. Recalled memories and tool results were never part of it."""
+    """One turn as engines read it. Recalled memories and tool results are never part of it."""
 
     number: int
     """Of the turn, along its branch."""
     question: str
-    """What the user wrote."""
     answer: str
-    """What the model answered."""
     tool_lines: Sequence[str]
-    """One line for each tool call. Context, and no evidence."""
+    """One line per tool call. Context, not evidence."""
     when: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What stays of a segment. Whatever it is made from, its texts are single lines within the lengths above."""
+    """A summary. Its texts are single lines within the limits above, whatever it is made from."""
 
     decisions: tuple[str, ...] = ()
     action_items: tuple[str, ...] = ()
@@ -112,22 +110,21 @@ class Summary:
 
     def __post_init__(self) -> None:
         for kind in KINDS:
-            object.__setattr__(self, kind, _texts(getattr(self, kind), MAX_ITEM, MAX_ITEMS))
-        object.__setattr__(self, "topics", _texts(self.topics, MAX_TOPIC, MAX_TOPICS))
-        object.__setattr__(self, "narrative", truncate_chars(folded(self.narrative), MAX_NARRATIVE))
+            object.__setattr__(self, kind, _clean_texts(getattr(self, kind), MAX_ITEM, MAX_ITEMS))
+        object.__setattr__(self, "topics", _clean_texts(self.topics, MAX_TOPIC, MAX_TOPICS))
+        object.__setattr__(self, "narrative", truncate_chars(to_single_line(self.narrative), MAX_NARRATIVE))
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing at all."""
         return not any(getattr(self, field.name) for field in fields(self))
 
     def as_json(self) -> dict[str, Any]:
-        """As `Segment.summary` keeps it."""
+        """As stored in `Segment.summary`."""
         return {**{name: list(getattr(self, name)) for name in (*KINDS, "topics")}, "narrative": self.narrative}
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """What of a stored value can be read; an old or a damaged one gives less, and never an error."""
+        """Parse a stored value; an old or damaged one gives less, never an error."""
         stored = value if isinstance(value, dict) else {}
         narrative = stored.get("narrative")
         return cls(
@@ -138,29 +135,27 @@ class Summary:
 
 KINDS: Final = ("decisions", "action_items", "insights", "preferences")
 
-# How it stands in a prompt ---------------------------------------------------------------------------------------
+# Rendering -------------------------------------------------------------------------------------------------------
 
 
 def render(summary: Summary, first: int, last: int, limit_tokens: int) -> str:
-    """The summary of turns `first` to `last` in at most `limit_tokens` base tokens; the same bytes each time.
+    """Render the summary of turns `first` to `last` in at most `limit_tokens` base tokens. Deterministic.
 
-    The least important lines go first. The range of turns always stays, and topics do as far as half the limit holds.
+    The least important lines are left out first. The heading always stays, and topics up to half the limit.
 
     Raises:
-        ValueError: the limit is below `LEAST_LIMIT`.
+        ValueError: the limit is below `MIN_LIMIT`.
     """
-    if limit_tokens < LEAST_LIMIT:
-        raise ValueError(f"A summary needs at least {LEAST_LIMIT} tokens, not {limit_tokens}.")
+    if limit_tokens < MIN_LIMIT:
+        raise ValueError(f"A summary needs at least {MIN_LIMIT} tokens, not {limit_tokens}.")
     heading = f"Summary of turns {first}–{last}:" if first != last else f"Summary of turn {first}:"
-    topics = fitting_topics(
-        summary.topics, max(int(limit_tokens * TOPICS_SHARE), LEAST_LIMIT) - count_tokens(heading) - 1
-    )
+    topics = fit_topics(summary.topics, max(int(limit_tokens * TOPICS_SHARE), MIN_LIMIT) - count_tokens(heading) - 1)
     head = [heading, *([_topics_line(topics)] if topics else [])]
-    return _page(head, _within(head, _by_importance(summary, limit_tokens), limit_tokens))
+    return _render_lines(head, _fit_lines(head, _by_importance(summary, limit_tokens), limit_tokens))
 
 
-def fitting_topics(topics: Iterable[str], limit_tokens: int) -> tuple[str, ...]:
-    """The topics, in their order, whose line fits; one that is too long for what is left is passed over."""
+def fit_topics(topics: Iterable[str], limit_tokens: int) -> tuple[str, ...]:
+    """The topics, in order, whose line fits; one too long for the remaining room is skipped."""
     kept: tuple[str, ...] = ()
     for topic in topics:
         if count_tokens(_topics_line((*kept, topic))) <= limit_tokens:
@@ -183,57 +178,59 @@ class _Line:
 
 
 def _by_importance(summary: Summary, limit_tokens: int) -> list[_Line]:
-    """Every line, those first that stay longest."""
+    """All lines, the most important first."""
     lines = [_Line(kind, place, text) for kind in KINDS for place, text in enumerate(getattr(summary, kind))]
     if narrative := truncate_tokens(summary.narrative, int(limit_tokens * NARRATIVE_SHARE)):
         lines.append(_Line("narrative", 0, narrative))
     return sorted(lines, key=lambda line: (line.place, IMPORTANCE.index(line.kind)))
 
 
-def _within(head: Sequence[str], lines: Sequence[_Line], limit_tokens: int) -> list[_Line]:
-    """As many of the lines as fit below the head, and the next one shortened if something readable is left of it."""
+def _fit_lines(head: Sequence[str], lines: Sequence[_Line], limit_tokens: int) -> list[_Line]:
+    """As many lines as fit below the head; the next one shortened, if something readable is left of it."""
     fit = bisect.bisect_left(
-        range(1, len(lines) + 1), True, key=lambda n: count_tokens(_page(head, lines[:n])) > limit_tokens
+        range(1, len(lines) + 1), True, key=lambda n: count_tokens(_render_lines(head, lines[:n])) > limit_tokens
     )
     kept = list(lines[:fit])
-    while kept and count_tokens(_page(head, kept)) > limit_tokens:  # counts of joined texts are not quite sums
+    while kept and count_tokens(_render_lines(head, kept)) > limit_tokens:  # counts of joined texts are not quite sums
         kept.pop()
     for line in lines[len(kept) : len(kept) + 1]:
-        left = limit_tokens - count_tokens(_page(head, kept)) - count_tokens(f"\n{LABELS[line.kind]}: ")
-        shorter = _Line(line.kind, line.place, truncate_tokens(line.text, left)) if left >= READABLE else line
-        if shorter.text and count_tokens(_page(head, [*kept, shorter])) <= limit_tokens:
+        left = limit_tokens - count_tokens(_render_lines(head, kept)) - count_tokens(f"\n{LABELS[line.kind]}: ")
+        shorter = (
+            _Line(line.kind, line.place, truncate_tokens(line.text, left)) if left >= MIN_READABLE_TOKENS else line
+        )
+        if shorter.text and count_tokens(_render_lines(head, [*kept, shorter])) <= limit_tokens:
             kept.append(shorter)
     return kept
 
 
-def _page(head: Sequence[str], lines: Sequence[_Line]) -> str:
+def _render_lines(head: Sequence[str], lines: Sequence[_Line]) -> str:
     order = list(LABELS)
     return "\n".join([*head, *map(str, sorted(lines, key=lambda line: (order.index(line.kind), line.place)))])
 
 
-# What a text may hold --------------------------------------------------------------------------------------------
+# Cleaning texts --------------------------------------------------------------------------------------------------
 
-_TURNS_ROUND: Final = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Marks by which a text could show itself in another order than it is written."""
+_BIDI_MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Marks that could show a text in another order than it is written."""
 
 
-def folded(text: str) -> str:
+def to_single_line(text: str) -> str:
     """The text on one line, without line breaks of any script, control characters and marks that reorder it."""
     plain = "".join(" " if unicodedata.category(char) == "Cc" else char for char in storable(text))
-    return " ".join(_TURNS_ROUND.sub("", plain).split())
+    return " ".join(_BIDI_MARKS.sub("", plain).split())
 
 
-def without_repeats(texts: Iterable[str]) -> tuple[str, ...]:
-    """Each text once, whatever its case, as it is spelt first."""
+def deduplicate(texts: Iterable[str]) -> tuple[str, ...]:
+    """Each text once, ignoring case, in its first spelling."""
     seen: dict[str, str] = {}
     for text in texts:
         seen.setdefault(text.casefold(), text)
     return tuple(seen.values())
 
 
-def _texts(texts: Iterable[str], longest: int, most: int) -> tuple[str, ...]:
-    clean = (truncate_chars(folded(text), longest) for text in texts)
-    return without_repeats(text for text in clean if text)[:most]
+def _clean_texts(texts: Iterable[str], longest: int, most: int) -> tuple[str, ...]:
+    clean = (truncate_chars(to_single_line(text), longest) for text in texts)
+    return deduplicate(text for text in clean if text)[:most]
 
 
 def _strings(value: Any) -> tuple[str, ...]:

@@ -1,7 +1,4 @@
-"""Which engine summarizes, and what happens when it fails? The model where there is one, and else the rules.
-
-A segment is never left without a summary because a server was away: the rules need none.
-"""
+"""Chooses the summary engine: the model if there is one, else the rules, which also stand in for a model that fails."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Final
 
 from django.conf import settings
 
-from chat.compaction.summaries.engine import SummaryEngine, SummaryFailed, SummaryResult
+from chat.compaction.summaries.engine import SummaryEngine, SummaryFailedError, SummaryResult
 from chat.compaction.summaries.rule_engine import RuleEngine
 from chat.compaction.summaries.schema import DEFAULT_VERBOSITY, Exchange, Verbosity
 from recall.llm.client import get_capabilities
@@ -23,7 +20,7 @@ RULES: Final = RuleEngine()
 
 
 def choose_engine(rules: RuleEngine = RULES) -> SummaryEngine:
-    """The librarian's model; or `rules`, where the operator says so or the server cannot follow a schema."""
+    """The librarian's model; or `rules` if so configured or the server cannot follow a schema."""
     environment = settings.ENVIRONMENT
     if environment.librarian_engine == "rules" or settings.IS_OFFLINE:
         return rules
@@ -40,10 +37,10 @@ def summarize(
     engine: SummaryEngine = RULES,
     fallback: RuleEngine = RULES,
 ) -> SummaryResult:
-    """What of the turns stays, told by the engine, or by the fallback where the engine fails."""
+    """Summarize with the engine, or with the fallback if it fails."""
     try:
         return engine.summarize(turns, verbosity)
-    except SummaryFailed as failed:
-        log.warning("%s could not summarize %s turns, so the rules do: %s", engine.version, len(turns), failed)
-        told = fallback.summarize(turns, verbosity)
-        return replace(told, usage=failed.usage, failure=str(failed))
+    except SummaryFailedError as error:
+        log.warning("%s failed to summarize %s turns; the rules do: %s", engine.version, len(turns), error)
+        result = fallback.summarize(turns, verbosity)
+        return replace(result, usage=error.usage, failure=str(error))

@@ -1,4 +1,4 @@
-"""How is a text made to fit? Cut at a word, marked with “…”; several texts give up their length evenly."""
+"""Truncates texts at a word boundary, marked with “…”; several texts share a limit evenly."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Final
 from recall.llm.tokens import count_tokens
 
 CUT_MARK: Final = "…"
-WORD_WITHIN: Final = 24
-"""A cut goes back to the last blank if there is one within so many characters; some scripts have none."""
-READABLE: Final = 10
-"""Base tokens below which what is left of a text says nothing; of characters a quotation needs more."""
+WORD_SEARCH_CHARS: Final = 24
+"""A cut moves back to the last space if there is one within this many characters; some scripts have none."""
+MIN_READABLE_TOKENS: Final = 10
+"""Base tokens below which a cut text is useless; for characters, a quotation needs more than this."""
 
 
 def truncate_chars(text: str, limit: int) -> str:
-    """The text, or as much of its beginning as `limit` characters hold, the mark included; a quotation stays closed."""
+    """The text, or as much of its start as `limit` characters hold, mark included; a quotation stays closed."""
     if len(text) <= limit:
         return text
-    mark = f"{CUT_MARK}”" if text.startswith("“") and text.endswith("”") and limit > READABLE else CUT_MARK
+    mark = f"{CUT_MARK}”" if text.startswith("“") and text.endswith("”") and limit > MIN_READABLE_TOKENS else CUT_MARK
     kept = text[: max(0, limit - len(mark))]
-    blank = kept.rfind(" ", max(0, len(kept) - WORD_WITHIN))
+    blank = kept.rfind(" ", max(0, len(kept) - WORD_SEARCH_CHARS))
     return f"{(kept[:blank] if blank > 0 else kept).rstrip(' …')}{mark}"
 
 
 def truncate_tokens(text: str, limit: int) -> str:
-    """The text, or as much of its beginning as `limit` base tokens hold; empty where not even a letter fits."""
+    """The text, or as much of its start as `limit` base tokens hold; empty if nothing fits."""
     if count_tokens(text) <= limit:
         return text
     low, high = 1, len(text)  # `low` characters fit, or nothing does; `high` do not
@@ -36,19 +36,19 @@ def truncate_tokens(text: str, limit: int) -> str:
     return kept if kept.strip("“…”") and count_tokens(kept) <= limit else ""
 
 
-def evenly(texts: Sequence[str], limit: int, between: int) -> list[str]:
-    """The texts within `limit` base tokens, `between` tokens apart: the longest give way first.
+def fit_evenly(texts: Sequence[str], limit: int, between: int) -> list[str]:
+    """Fit the texts into `limit` base tokens, `between` tokens apart: the longest are cut first.
 
-    Where there are too many to stay readable, some go altogether, evenly over the whole.
+    If there are too many to stay readable, some are left out, evenly spaced.
     """
-    most = max(1, limit // (READABLE + between))
-    kept = spread(texts, most)
-    share = _share([count_tokens(text) for text in kept], limit - between * len(kept))
+    most = max(1, limit // (MIN_READABLE_TOKENS + between))
+    kept = pick_evenly(texts, most)
+    share = _even_share([count_tokens(text) for text in kept], limit - between * len(kept))
     return [short for text in kept if (short := truncate_tokens(text, share))]
 
 
-def spread(texts: Sequence[str], most: int) -> list[str]:
-    """At most `most` of them, the first and the last among them, the others equally far apart."""
+def pick_evenly(texts: Sequence[str], most: int) -> list[str]:
+    """At most `most` of them, evenly spaced, including the first and the last."""
     if len(texts) <= most:
         return list(texts)
     if most < 2:
@@ -57,7 +57,7 @@ def spread(texts: Sequence[str], most: int) -> list[str]:
     return [texts[round(step * place)] for place in range(most)]
 
 
-def _share(sizes: Sequence[int], limit: int) -> int:
+def _even_share(sizes: Sequence[int], limit: int) -> int:
     """The largest size that each may have so that all stay within `limit` together."""
     left, open_ = limit, len(sizes)
     for size in sorted(sizes):

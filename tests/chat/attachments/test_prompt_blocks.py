@@ -247,12 +247,12 @@ def test_a_summary_is_told_of_files_and_images_and_not_what_they_say() -> None:
 
 @pytest.mark.django_db
 def test_a_turn_is_as_large_as_what_is_attached_to_it(alice: Any) -> None:
-    from chat.compaction.segments import load_uncompacted, sized
+    from chat.compaction.segments import load_uncompacted, size_turns
 
     opened = send(alice, "Look", draft(alice, tokens=5_000), image_draft(alice, tokens=700))
     answered(opened)
     opened.conversation.refresh_from_db()
-    (only,) = sized(load_uncompacted(opened.conversation).turns, {})
+    (only,) = size_turns(load_uncompacted(opened.conversation).turns, {})
     assert 5_700 < only.tokens < 10_000
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from chat.compaction.triggers import VERBATIM_TURNS
-from chat.compaction.window import MOST_SEGMENTS
+from chat.compaction.window import MAX_SEGMENTS
 from chat.models import Conversation, Segment
 from chat.prompt import inputs
 from chat.prompt.assemble import assemble_prompt
@@ -99,7 +99,7 @@ def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
             took.append((time.perf_counter() - began) * 1000)
             assert compiled.fitted.tokens <= compiled.inputs.plan.available, turn
             assert compiled.fitted.cut_turns is None, turn
-            assert len(compiled.inputs.history.segments) <= MOST_SEGMENTS
+            assert len(compiled.inputs.history.segments) <= MAX_SEGMENTS
             if turn % COUNTED_EVERY == 0:
                 statements.append(statements_of(opened))
             answered(opened, answer)

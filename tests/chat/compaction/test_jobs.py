@@ -18,11 +18,11 @@ from accounts.models import User
 from budget.spending import limits, usage
 from chat.compaction import jobs, segments
 from chat.compaction.jobs import COMPACTIONS, request_compaction, run_compaction
-from chat.compaction.segments import keep_long_results
+from chat.compaction.segments import store_long_results
 from chat.compaction.summaries.engine import SummaryResult
 from chat.compaction.summaries.rule_engine import RuleEngine
 from chat.compaction.summaries.schema import Exchange, Verbosity
-from chat.compaction.window import AT_ONCE, KEPT_TURNS, MOST_SEGMENTS
+from chat.compaction.window import KEPT_TURNS, MAX_SEGMENT_TURNS, MAX_SEGMENTS
 from chat.conversations import trash
 from chat.models import Compaction, Conversation, Message, Segment
 from memory.librarian.engine import Usage
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("offline_server")]
 Queued = list[tuple[str, tuple[str | int, ...]]]
 
 
-# What is folded ------------------------------------------------------------------------------------------------------
+# What is folded --------------------------------------------------------------------------------------------------
 
 
 def test_the_first_two_and_the_last_ten_turns_stay_as_they_were_said(alice: User) -> None:
@@ -58,7 +58,7 @@ def test_a_very_long_middle_becomes_several_segments(alice: User) -> None:
     turns, folded = standing(conversation)
     assert folded == [(3, 22), (23, 42), (43, 60)]
     assert len(turns) == 2 + KEPT_TURNS
-    assert all(last - first < AT_ONCE for first, last in folded)
+    assert all(last - first < MAX_SEGMENT_TURNS for first, last in folded)
 
 
 def test_a_short_conversation_is_left_as_it_is(alice: User) -> None:
@@ -74,7 +74,7 @@ def test_at_most_ten_summaries_stand_in_the_prompt_and_merged_ones_keep_their_ro
         go_on(conversation, numbered(5, first=13 + step * 5))
         fold(conversation.pk, "asked")
         _, folded = standing(conversation)
-        assert len(folded) <= MOST_SEGMENTS
+        assert len(folded) <= MAX_SEGMENTS
         assert [first for first, _ in folded] == [3, *(last + 1 for _, last in folded[:-1])], "a gap"
     assert Segment.objects.filter(conversation=conversation, merged_into=None).count() == len(folded)
     assert Segment.objects.filter(conversation=conversation).count() > 14
@@ -105,7 +105,7 @@ def test_what_the_whole_conversation_speaks_of_is_less_of_a_topic_of_one_segment
     assert topics.index("teak") < topics.index("boat")
 
 
-# The prompt ----------------------------------------------------------------------------------------------------------
+# The prompt ------------------------------------------------------------------------------------------------------
 
 
 def texts(request: dict[str, Any]) -> list[list[str]]:
@@ -187,7 +187,7 @@ def test_a_summary_that_finds_no_room_is_behind_the_placeholder_with_all_its_tur
     assert compiled.contents.segments == []
 
 
-# Exactly once --------------------------------------------------------------------------------------------------------
+# Exactly once ----------------------------------------------------------------------------------------------------
 
 
 def test_asking_queues_one_task_and_asking_again_makes_no_second_row(
@@ -218,15 +218,15 @@ def test_a_worker_whose_lease_ran_out_folds_nothing_when_it_comes_back(
     conversation = begin(alice, numbered(25))
     wish = request_compaction(conversation, "length")
     assert wish is not None
-    stage_1 = keep_long_results
+    stage_1 = store_long_results
 
     def overtaken(same: Any) -> int:
-        monkeypatch.setattr(jobs, "keep_long_results", stage_1)
+        monkeypatch.setattr(jobs, "store_long_results", stage_1)
         Compaction.objects.update(lease_until=timezone.now())
         run_compaction(wish.pk)
         return stage_1(same)
 
-    monkeypatch.setattr(jobs, "keep_long_results", overtaken)
+    monkeypatch.setattr(jobs, "store_long_results", overtaken)
     run_compaction(wish.pk)
     assert Segment.objects.count() == 1
     assert Compaction.objects.get().segments == 1
@@ -393,7 +393,7 @@ def test_an_answer_that_is_being_written_is_not_folded(alice: User) -> None:
     assert standing(conversation)[1] == [(3, 14)]
 
 
-# Stage 1 -------------------------------------------------------------------------------------------------------------
+# Stage 1 ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_long_tool_result_becomes_a_document_and_leaves_one_line(alice: User) -> None:
@@ -405,7 +405,7 @@ def test_a_long_tool_result_becomes_a_document_and_leaves_one_line(alice: User) 
             user=alice, conversation=conversation, parent=answer, seq=seq, turn=1, role="tool", author="web_search",
             event_type="tool_result", text=text, event_data={"id": f"call-{seq}"},
         )  # fmt: skip
-    assert (keep_long_results(conversation), keep_long_results(conversation)) == (1, 0)
+    assert (store_long_results(conversation), store_long_results(conversation)) == (1, 0)
     moved, left = Message.objects.filter(event_type="tool_result").order_by("seq")
     document = Document.objects.get()
     assert document.path.startswith("/artifacts/")
@@ -416,16 +416,16 @@ def test_a_long_tool_result_becomes_a_document_and_leaves_one_line(alice: User) 
     assert left.text == short
 
 
-# What changes under the worker's hands ------------------------------------------------------------------------------
+# What changes under the worker's hands ---------------------------------------------------------------------------
 
 
 def test_a_result_that_was_forgotten_since_it_was_read_is_not_kept(alice: User) -> None:
     conversation = begin(alice, numbered(3))
     read = _long_result(conversation)
     Message.objects.filter(pk=read.pk).update(text="[forgotten]")
-    assert not segments._keep_result(conversation, read)
+    assert not segments._store_result(conversation, read)
     read.delete()
-    assert not segments._keep_result(conversation, read)
+    assert not segments._store_result(conversation, read)
     assert not Document.objects.filter(user=alice).exists()
 
 
@@ -458,7 +458,7 @@ def test_what_was_kept_of_a_conversation_goes_with_it(alice: User, bob: User, si
     mine, theirs = begin(alice, numbered(3)), begin(bob, numbered(3))
     for conversation in (mine, theirs):
         _long_result(conversation)
-        assert keep_long_results(conversation) == 1
+        assert store_long_results(conversation) == 1
     sign_in(alice).post(f"/c/{mine.pk}/delete")
     trash.purge(timezone.now() + trash.UNDO_FOR)
     assert Document.objects.under("/artifacts").get().user == bob

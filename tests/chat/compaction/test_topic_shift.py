@@ -10,12 +10,12 @@ import pytest
 
 from chat.compaction.topic_shift import (
     CALIBRATIONS,
-    LEAST_BEFORE,
-    TURNS,
+    MIN_EARLIER_MESSAGES,
+    SHIFTED_MESSAGES,
     Calibration,
-    distances,
     has_shifted,
-    tells,
+    has_topic,
+    measure_distances,
 )
 from memory.embeddings.port import MODELS, embedder
 from recall.environment import BASE_DIR
@@ -53,18 +53,18 @@ def test_every_model_that_comes_with_recall_is_measured() -> None:
 def test_a_distance_is_that_from_the_nearest_message_before() -> None:
     before = [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]]
     vectors = np.array([*before, [1, 0, 0], [0, 0, 1]], dtype=np.float32)
-    assert distances(vectors) == pytest.approx([0, 1])
+    assert measure_distances(vectors) == pytest.approx([0, 1])
 
 
 def test_the_second_message_of_a_new_topic_is_not_compared_with_the_first() -> None:
     vectors = np.array([*[[1, 0]] * 4, [0, 1], [0, 1]], dtype=np.float32)
-    assert distances(vectors) == pytest.approx([1, 1])
+    assert measure_distances(vectors) == pytest.approx([1, 1])
 
 
 def test_a_conversation_just_begun_has_no_topic_to_leave() -> None:
-    vectors = np.eye(LEAST_BEFORE + TURNS - 1, dtype=np.float32)
-    assert distances(vectors) == []
-    assert not has_shifted(distances(vectors), FAR)
+    vectors = np.eye(MIN_EARLIER_MESSAGES + SHIFTED_MESSAGES - 1, dtype=np.float32)
+    assert measure_distances(vectors) == []
+    assert not has_shifted(measure_distances(vectors), FAR)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_conversation_just_begun_has_no_topic_to_leave() -> None:
     ],
 )
 def test_thanks_and_follow_ups_have_no_topic_of_their_own(message: str, telling: bool) -> None:
-    assert tells(message) is telling
+    assert has_topic(message) is telling
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
@@ -96,4 +96,4 @@ def test_the_calibration_tells_topics_apart(name: str) -> None:
 
 
 def judged(name: str, before: list[str], last: list[str]) -> bool:
-    return has_shifted(distances(embedder(name).embed([*before, *last])), CALIBRATIONS[name])
+    return has_shifted(measure_distances(embedder(name).embed([*before, *last])), CALIBRATIONS[name])

@@ -15,14 +15,14 @@ from budget.counting.estimate import TextClass, estimate
 from chat.compaction.jobs import MAX_QUIET_AGE, request_if_due, request_where_quiet, run_compaction
 from chat.compaction.triggers import QUIET, TRIGGERS, VERBATIM_TURNS, ConversationState, first_trigger
 from chat.compaction.window import (
-    FEWEST,
     KEPT_TURNS,
-    LEAST_TURNS,
-    MERGED_DOWN_TO,
-    MOST_SEGMENTS,
+    MAX_SEGMENTS,
+    MIN_COMPACTED_TURNS,
+    MIN_CONVERSATION_TURNS,
+    SEGMENTS_AFTER_MERGE,
     SizedTurn,
+    count_to_merge,
     select_turns,
-    too_many,
 )
 from chat.ingest import librarian_triggers
 from chat.models import Compaction, Conversation, Message
@@ -91,7 +91,7 @@ def test_the_last_three_stay_however_long_they_are() -> None:
 
 
 def test_fewer_than_three_turns_are_folded_only_when_somebody_asks() -> None:
-    few = turns(*[100] * (2 + FEWEST - 1 + KEPT_TURNS))
+    few = turns(*[100] * (2 + MIN_COMPACTED_TURNS - 1 + KEPT_TURNS))
     assert select_turns(few, 10_000) is None
     found = select_turns(few, 10_000, was_asked=True)
     assert found is not None
@@ -99,17 +99,17 @@ def test_fewer_than_three_turns_are_folded_only_when_somebody_asks() -> None:
 
 
 def test_summaries_are_merged_in_one_step_and_then_there_is_room_for_more() -> None:
-    assert too_many(MOST_SEGMENTS) == 0
-    assert MOST_SEGMENTS + 1 - too_many(MOST_SEGMENTS + 1) + 1 == MERGED_DOWN_TO
+    assert count_to_merge(MAX_SEGMENTS) == 0
+    assert MAX_SEGMENTS + 1 - count_to_merge(MAX_SEGMENTS + 1) + 1 == SEGMENTS_AFTER_MERGE
 
 
-# Where they are heard ----------------------------------------------------------------------------------------------
+# Where they are heard --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
 def test_nothing_is_asked_where_nothing_can_be_folded(alice: User) -> None:
     conversation = begin(alice, numbered(5))
-    request_if_due(conversation, ConversationState(was_asked=True), can_fold=False)
+    request_if_due(conversation, ConversationState(was_asked=True), can_compact=False)
     assert not Compaction.objects.exists()
 
 
@@ -166,7 +166,7 @@ def test_what_was_quiet_for_an_hour_is_folded_once_and_again_after_the_next_sile
     [
         {"since": QUIET - timedelta(minutes=1)},
         {"since": QUIET + MAX_QUIET_AGE + timedelta(minutes=1)},
-        {"turns": LEAST_TURNS - 1},
+        {"turns": MIN_CONVERSATION_TURNS - 1},
         {"status": "ended"},
         {"deleted_at": timezone.now()},
     ],
@@ -190,12 +190,15 @@ def test_where_the_model_has_no_cache_a_silence_folds_nothing(alice: User, monke
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("turns", "asked"), [(LEAST_TURNS - 1, 0), (LEAST_TURNS, 1)])
+@pytest.mark.parametrize(("turns", "asked"), [(MIN_CONVERSATION_TURNS - 1, 0), (MIN_CONVERSATION_TURNS, 1)])
 def test_a_short_conversation_that_ends_is_not_even_looked_at(alice: User, turns: int, asked: int) -> None:
     librarian_triggers.end(begin(alice, numbered(turns)))
     assert Compaction.objects.count() == asked
-    assert select_turns([SizedTurn(number, 10**6) for number in range(1, LEAST_TURNS)], ceiling=1) is None
-    assert select_turns([SizedTurn(number, 10**6) for number in range(1, LEAST_TURNS + 1)], ceiling=1) is not None
+    assert select_turns([SizedTurn(number, 10**6) for number in range(1, MIN_CONVERSATION_TURNS)], ceiling=1) is None
+    assert (
+        select_turns([SizedTurn(number, 10**6) for number in range(1, MIN_CONVERSATION_TURNS + 1)], ceiling=1)
+        is not None
+    )
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from accounts.models import User
 from budget.models import Receipt
 from budget.planning.plan import STANDARD, Section, resolve
-from chat.compaction.segments import keep_long_results
+from chat.compaction.segments import store_long_results
 from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
 from chat.prompt import inputs
@@ -237,7 +237,7 @@ async def test_a_long_result_that_was_moved_into_a_document_is_opened_there(
     result = await Message.objects.aget(event_type=Message.Event.TOOL_RESULT)
     await Message.objects.filter(pk=result.pk).aupdate(text="cello " * 2_000)
     conversation = await Conversation.objects.select_related("user").aget(pk=done["conversation"])
-    assert await sync_to_async(keep_long_results)(conversation) == 1
+    assert await sync_to_async(store_long_results)(conversation) == 1
 
     opened = AcceptedTurn(conversation, result, result, created=True, is_duplicate=False)
     call = ToolUse("toolu_1", "read_document", {"path": f"result:{done['message']}.1"})

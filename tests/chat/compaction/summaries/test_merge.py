@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.compaction.summaries.merge import Part, merge
-from chat.compaction.summaries.schema import LEAST_LIMIT, Summary, render
+from chat.compaction.summaries.schema import MIN_LIMIT, Summary, render
 from recall.llm.tokens import count_tokens
 
 from .test_schema import DATABASES, SUMMARIES
@@ -52,7 +52,7 @@ def test_the_order_in_which_segments_are_given_is_of_no_matter() -> None:
     assert merge(parts, 400) == merge(parts[::-1], 400)
 
 
-@given(PARTS, st.sampled_from([LEAST_LIMIT, 150, 400, 800]))
+@given(PARTS, st.sampled_from([MIN_LIMIT, 150, 400, 800]))
 def test_a_merged_summary_stays_within_its_limit(parts: list[Part], limit: int) -> None:
     merged = merge(parts, limit)
     assert merge(parts, limit) == merged

@@ -11,11 +11,11 @@ import anthropic
 import httpx2
 import pytest
 
-from chat.compaction.summaries.engine import SummaryFailed
+from chat.compaction.summaries.engine import SummaryFailedError
 from chat.compaction.summaries.model_engine import (
     ANSWER_CHARS,
     QUESTION_CHARS,
-    ROOM,
+    LENGTHS,
     SEGMENT_CHARS,
     ModelEngine,
     as_data,
@@ -128,7 +128,7 @@ def test_the_turns_are_given_as_data_and_never_as_instructions(offline: Offline)
 def test_the_model_is_told_how_much_it_may_say(offline: Offline, verbosity: Verbosity) -> None:
     offline.answers(ANSWER)
     asked(verbosity)
-    assert ROOM[verbosity] in json.dumps(offline.bodies()[0]["system"])
+    assert LENGTHS[verbosity] in json.dumps(offline.bodies()[0]["system"])
 
 
 def test_the_schema_keeps_to_what_structured_output_allows() -> None:
@@ -174,7 +174,7 @@ def test_without_a_turn_nothing_is_asked(offline: Offline) -> None:
 )
 def test_an_unfinished_answer_is_a_failure_that_was_paid_for(offline: Offline, stop_reason: str, sentence: str) -> None:
     offline.answers(ANSWER, stop_reason=stop_reason)
-    with pytest.raises(SummaryFailed, match=sentence) as failure:
+    with pytest.raises(SummaryFailedError, match=sentence) as failure:
         asked()
     assert failure.value.usage.input_tokens > 100
 
@@ -194,21 +194,21 @@ def test_an_unfinished_answer_is_a_failure_that_was_paid_for(offline: Offline, s
 )
 def test_an_answer_that_breaks_the_schema_is_a_failure(offline: Offline, wrong: dict[str, Any]) -> None:
     offline.answers(**wrong)
-    with pytest.raises(SummaryFailed, match="did not follow the schema") as failure:
+    with pytest.raises(SummaryFailedError, match="did not follow the schema") as failure:
         asked()
     assert failure.value.usage.output_tokens > 0
 
 
 def test_an_empty_answer_is_a_failure(offline: Offline) -> None:
     offline.answers({name: "" if name == "narrative" else [] for name in ANSWER})
-    with pytest.raises(SummaryFailed, match="empty"):
+    with pytest.raises(SummaryFailedError, match="empty"):
         asked()
 
 
 @pytest.mark.parametrize(("fault", "sentence"), [("overloaded", "overloaded"), ("unauthorized", "did not accept")])
 def test_an_error_of_the_provider_is_a_plain_sentence(offline: Offline, fault: str, sentence: str) -> None:
     offline.fails(fault=fault)
-    with pytest.raises(SummaryFailed, match=sentence) as failure:
+    with pytest.raises(SummaryFailedError, match=sentence) as failure:
         asked()
     assert failure.value.usage == Usage()
 
@@ -269,4 +269,4 @@ def test_a_proxy_that_answers_for_the_provider_leaves_it_to_the_rules(
         monkeypatch.setattr("chat.compaction.summaries.model_engine.get_sync_client", lambda: behind)
         told = summarize(TURNS, engine=ModelEngine(MODEL))
     assert told.engine_name == RuleEngine().version
-    assert told.failure == "The model server answered with something else than a message."
+    assert told.failure == "The model server returned an invalid response."

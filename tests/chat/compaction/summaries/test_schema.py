@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from chat.compaction.summaries.schema import (
     DEFAULT_VERBOSITY,
     LABELS,
-    LEAST_LIMIT,
     LIMITS,
     MAX_ITEM,
     MAX_ITEMS,
     MAX_NARRATIVE,
     MAX_TOPIC,
     MAX_TOPICS,
+    MIN_LIMIT,
     Summary,
     Verbosity,
     render,
@@ -79,19 +79,19 @@ def test_no_summary_passes_its_limit(summary: Summary, first: int, last: int, ve
     assert text == render(summary, first, last, verbosity.limit)
 
 
-@given(SUMMARIES, st.integers(LEAST_LIMIT, 1_000))
+@given(SUMMARIES, st.integers(MIN_LIMIT, 1_000))
 def test_no_summary_passes_any_other_limit(summary: Summary, limit: int) -> None:
     assert count_tokens(render(summary, 1, 10, limit)) <= limit
 
 
 def test_a_limit_too_small_for_a_heading_is_an_error() -> None:
     with pytest.raises(ValueError, match="at least 40 tokens"):
-        render(DATABASES, 1, 10, LEAST_LIMIT - 1)
+        render(DATABASES, 1, 10, MIN_LIMIT - 1)
 
 
 def test_topics_and_turns_stay_when_the_sentences_go() -> None:
     long = Summary(decisions=("A long decision. " * 20,) * 3, topics=DATABASES.topics, narrative="word " * 600)
-    for limit in (LEAST_LIMIT, *LIMITS.values()):
+    for limit in (MIN_LIMIT, *LIMITS.values()):
         heading, topics, *_ = render(long, 11, 20, limit).splitlines()
         assert heading == "Summary of turns 11–20:"
         assert topics == "Topics: vector databases, FAISS, pgvector."
@@ -112,16 +112,16 @@ def test_insights_go_before_preferences_and_these_before_decisions() -> None:
     """The limit falls token by token: what is gone stays gone, and goes in the order of importance."""
     summary = of_each_kind(" is a sentence of some length, as most are.")
     gone: list[str] = []
-    for limit in range(300, LEAST_LIMIT, -1):
+    for limit in range(300, MIN_LIMIT, -1):
         text = render(summary, 1, 10, limit)
         gone += [kind for kind in "ipad" if f"{kind} number 0" not in text and kind not in gone]
     assert gone == ["i", "p", "a"]
-    assert "Decision: d number 0" in render(summary, 1, 10, LEAST_LIMIT + 1)
+    assert "Decision: d number 0" in render(summary, 1, 10, MIN_LIMIT + 1)
 
 
 def test_the_first_of_each_kind_outlives_the_second_of_any() -> None:
     summary = of_each_kind(" of three.")
-    texts = [render(summary, 1, 10, limit) for limit in range(300, LEAST_LIMIT, -1)]
+    texts = [render(summary, 1, 10, limit) for limit in range(300, MIN_LIMIT, -1)]
     text = next(text for text in texts if "d number 1" not in text)
     assert all(f"{kind} number 0" in text for kind in "dai")
     assert "number 2" not in text

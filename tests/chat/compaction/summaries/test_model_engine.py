@@ -14,8 +14,8 @@ import pytest
 from chat.compaction.summaries.engine import SummaryFailedError
 from chat.compaction.summaries.model_engine import (
     ANSWER_CHARS,
-    QUESTION_CHARS,
     LENGTHS,
+    QUESTION_CHARS,
     SEGMENT_CHARS,
     ModelEngine,
     as_data,

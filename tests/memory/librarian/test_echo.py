@@ -172,7 +172,7 @@ def _vector(statement: str) -> Any:
 @pytest.fixture(autouse=True)
 def worker(queued: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """What is queued goes nowhere; a statement met before is not embedded again."""
-    monkeypatch.setattr(librarian, "_vectors", lambda proposals: [_vector(one.statement) for one in proposals])
+    monkeypatch.setattr(librarian, "_embed_statements", lambda proposals: [_vector(one.statement) for one in proposals])
 
 
 @pytest.mark.parametrize("part", READ_BY_RULES, ids=lambda part: f"{part.start}-{part.stop - 1}")

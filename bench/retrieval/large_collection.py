@@ -24,7 +24,7 @@ from bench.own_database import own_database
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from memory.evaluation.layouts import Conversation
+    from memory.evaluation.datasets import Conversation
 
 FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
 FOLDER: Final = Path(__file__).resolve().parents[3] / "shared" / "bench"
@@ -55,7 +55,7 @@ def main() -> None:
 def measure(files: Sequence[Path]) -> None:
     """Import, ask twice, print."""
     from accounts.models import User
-    from memory.evaluation import product
+    from memory.evaluation.retrieval import product
     from memory.index import large_collections
     from memory.models import Chunk, PersonalIndex
 
@@ -72,8 +72,8 @@ def measure(files: Sequence[Path]) -> None:
 
 def import_file(person: User, file: Path) -> Imported:
     """Import a file's conversations, as the product does."""
-    from memory.evaluation import product
-    from memory.evaluation.layouts import read
+    from memory.evaluation.datasets import read
+    from memory.evaluation.retrieval import product
 
     conversations = read(file)
     messages = {
@@ -84,7 +84,7 @@ def import_file(person: User, file: Path) -> Imported:
 
 def ask_all(person: User, imported: Sequence[Imported], how: str) -> None:
     """One line a file: what was found of the evidence, and how fast."""
-    from memory.evaluation import measures, product
+    from memory.evaluation.retrieval import metrics, product
     from memory.retrieval.ranking import MEASURED
 
     for file in imported:
@@ -92,14 +92,14 @@ def ask_all(person: User, imported: Sequence[Imported], how: str) -> None:
         took: list[float] = []
         for conversation in file.conversations:
             for question in conversation.questions:
-                if not question.evidence or question.category == measures.ADVERSARIAL:
+                if not question.evidence or question.category == metrics.ADVERSARIAL:
                     continue
                 began = time.perf_counter()
                 answer = product.ask(MEASURED, person, question.text, conversation.ended_at)
                 took.append(1_000 * (time.perf_counter() - began))
                 evidence = {file.messages[conversation.id, item] for item in question.evidence}
                 for k in AMONG:
-                    found[k].append(measures.recall(evidence, answer.ranked, k))
+                    found[k].append(metrics.recall(evidence, answer.ranked, k))
         shares = "".join(f"{100 * statistics.mean(found[k]):8.1f}" for k in AMONG)
         late = statistics.quantiles(took, n=20)[-1]
         print(f"{f'{file.file}, {how}':44}{shares}{statistics.median(took):9.1f}{late:8.1f}", flush=True)

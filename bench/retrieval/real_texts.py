@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from accounts.models import User
-    from memory.evaluation.layouts import Conversation, Item
+    from memory.evaluation.datasets import Conversation, Item
 
 FILES: Final = ("locomo_dev.json", "beam100k_dev.json")
 LONGEST: Final = 300
@@ -45,7 +45,7 @@ class Corpus:
 
 def corpus() -> Corpus:
     """From the files, else made up."""
-    from memory.evaluation.layouts import read
+    from memory.evaluation.datasets import read
 
     found = [one for name in FILES if (folder() / name).exists() for one in read(folder() / name)]
     return _of(found) if found else _made_up()
@@ -68,7 +68,7 @@ _DEEDS: Final = ("repaired", "sold", "painted", "lost", "finished", "moved", "le
 
 
 def _made_up(seed: int = 1, sittings: int = 200, turns: int = 40) -> Corpus:
-    from memory.evaluation.layouts import Item
+    from memory.evaluation.datasets import Item
 
     chance, when, number = random.Random(seed), datetime(2024, 1, 1, 12, tzinfo=UTC), count(1)
     sessions = []

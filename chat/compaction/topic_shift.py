@@ -14,7 +14,8 @@ import numpy as np
 
 from accounts.models import User
 from chat.messages.history import Turn
-from memory.embeddings.port import Vectors, embedder
+from memory.embeddings.limits import Vectors
+from memory.embeddings.port import embedder
 from memory.models import Chunk
 from memory.retrieval.query import EMPTY_WORDS, FOLLOWS_UP, is_small_talk, words_of
 

@@ -10,7 +10,7 @@ told in numbers and sentences; doing it again at the same moment does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -26,8 +26,8 @@ from memory.facts.validity import OVER
 from memory.forget_epoch import lock_user
 from memory.librarian import episodes
 from memory.models import Chunk, Episode, Fact, PersonalIndex
-from memory.refs import ids_by_kind
 from memory.retrieval import decay
+from memory.retrieval.revive import lock_unused
 from recall.celery import enqueue_on_commit
 from recall.db.notify import publish_event
 from recall.environment import setting
@@ -39,8 +39,7 @@ LIVE_EPISODES: Final = setting("live_episodes", 100)
 """A person has at most so many live ones (seed 004, `maxEpisodicMemories`); the others stay, archived."""
 
 FADED: Final = "faded: long unused, and of little importance"
-BACK: Final = "used again after it had faded"
-"""Reasons as people read them."""
+"""Reason, as the user reads it."""
 
 CLOSED_WHEN_OVER: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
 """A proposal is left to the person who was asked, whatever its date."""
@@ -125,44 +124,17 @@ def people() -> QuerySet[User]:
     return User.objects.filter(Q(pk__in=remembered) | Q(pk__in=told)).order_by("pk")
 
 
-# Coming back -----------------------------------------------------------------------------------------------------
-
-
-def revive(user: User, refs: Iterable[str]) -> int:
-    """Bring back those of these memories that were archived: they stood in a prompt, or matched strongly.
-
-    How many came back. One statement a kind of memory where none was archived; within the caller's transaction.
-    """
-    named = ids_by_kind(refs)
-    facts, told = named["fact"], named["episode"]
-    return (_revive_facts(user, facts) if facts else 0) + (_revive_episodes(user, told) if told else 0)
-
-
-@transaction.atomic
-def _revive_facts(user: User, ids: Sequence[int]) -> int:
-    # A fact with a key is never archived by decay; if it was in another way, its key may be taken meanwhile.
-    faded = _ids(Fact.objects.for_user(user).archived().filter(pk__in=ids, key=""))
-    if not faded:
-        return 0
-    return Fact.objects.filter(pk__in=faded).update(status=Fact.Status.ACTIVE, reason=BACK)
-
-
-def _revive_episodes(user: User, ids: Sequence[int]) -> int:
-    archived = Episode.objects.for_user(user).filter(pk__in=ids, status=Episode.Status.ARCHIVED)
-    return archived.update(status=Episode.Status.LIVE)
-
-
 # Facts -----------------------------------------------------------------------------------------------------------
 
 
 def _close_validity(user: User, now: datetime) -> int:
-    over = _ids(Fact.objects.for_user(user).filter(status__in=CLOSED_WHEN_OVER, valid_until__lte=now))
+    over = lock_unused(Fact.objects.for_user(user).filter(status__in=CLOSED_WHEN_OVER, valid_until__lte=now))
     return Fact.objects.filter(pk__in=over).update(status=Fact.Status.EXPIRED, reason=OVER)
 
 
 def _archive_faded(user: User, now: datetime) -> tuple[int, int]:
     """How many faded, and how many tokens they have."""
-    faded = Fact.objects.filter(pk__in=_ids(fading(Fact.objects.for_user(user), now)))
+    faded = Fact.objects.filter(pk__in=lock_unused(fading(Fact.objects.for_user(user), now)))
     size: int = faded.aggregate(size=Coalesce(Sum("tokens"), 0))["size"]
     return faded.update(status=Fact.Status.ARCHIVED, reason=FADED), size
 
@@ -190,12 +162,6 @@ def _decay(now: datetime) -> Least:
     faded = Power(Value(0.5), Least(half_lives, 1000.0), output_field=FloatField())
     boost = Least(F("times_used") * decay.USE_ADDS, decay.USES_ADD_AT_MOST, output_field=FloatField())
     return Least(faded + boost, 1.0, output_field=FloatField())
-
-
-def _ids(facts: QuerySet[Fact]) -> list[int]:
-    """The facts, locked in the order of their ids; those that somebody else holds are left out."""
-    locked = facts.order_by("pk").select_for_update(skip_locked=True, no_key=True, of=("self",))
-    return list(locked.values_list("pk", flat=True))
 
 
 # Episodes --------------------------------------------------------------------------------------------------------

@@ -1,1 +1,5 @@
-"""TODO: what memory/embeddings owns, where to enter it, what it may import."""
+"""Text embedding: which model turns text into vectors, and how it runs without PyTorch or a network.
+
+Enter at `port.embedder()`. `minilm.py` is the built-in model, `onnx_folder.py` any other, `limits.py` their numbers.
+May import `recall` only. Never touches the database.
+"""

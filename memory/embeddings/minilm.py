@@ -28,7 +28,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from memory.embeddings.port import CHARACTERS, DIMENSION, MINILM, MINILM_INT8, PIECES, THREADS, Vectors
+from memory.embeddings.limits import CHARACTERS, DIMENSION, MINILM, MINILM_INT8, PIECES, THREADS, Vectors
 from recall.environment import setting
 
 if TYPE_CHECKING:

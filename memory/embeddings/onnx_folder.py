@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
+from memory.embeddings.limits import DIMENSION, Vectors
 from memory.embeddings.minilm import readable, session, side_by_side, tokenizer
-from memory.embeddings.port import DIMENSION, Vectors
 from recall.environment import GRAPHS, TOKENIZER
 
 SENTENCE: Final = "sentence_embedding"

@@ -1,4 +1,4 @@
-"""Which model turns a text into a vector, within which limits, and the port through which every caller asks for one."""
+"""The port to the embedding model: `embedder()` returns the process's embedder, which turns texts into vectors."""
 
 from __future__ import annotations
 
@@ -8,34 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-# Small enough for one CPU thread, good enough to find what is meant rather than what was typed, installed with the
-# other packages, so that it needs no network. It reads English best.
-MINILM: Final = "all-MiniLM-L6-v2"
-# The same with weights in bytes, the default: half the time, within half a point of recall.
-MINILM_INT8: Final = "all-MiniLM-L6-v2-int8"
-
-# The width of their vectors.
-DIMENSION: Final = 384
-
-# It was trained on 128 word pieces and published with this limit. The words after it do not count.
-PIECES: Final = 256
-
-# A text is cut here before it is split into pieces: 64 characters a piece is far beyond any language, and a pasted
-# megabyte must not cost a second of splitting to read its first page.
-CHARACTERS: Final = 64 * PIECES
-
-# With a second thread on two shared cores the slowest question took 484 ms (p99, measured with PyTorch). Many questions
-# at once run side by side instead, each in its caller's thread.
-THREADS: Final = 1
-
-type Vectors = NDArray[np.float32]
+from memory.embeddings.limits import MINILM, MINILM_INT8, Vectors
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors; safe to call from several threads at once."""
+    """Turns texts into vectors. Thread-safe."""
 
     @property
     def name(self) -> str:
@@ -48,30 +25,30 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the order given: shape (texts, dimension).
 
-        The dot product of two vectors is their cosine. An empty text has a vector too, which says nothing.
+        The dot product of two vectors is their cosine. An empty text has a vector too, which means nothing.
         """
 
 
 MODELS: Final[Mapping[str, Callable[[Path], Embedder]]] = {
-    MINILM_INT8: lambda cache_dir: _minilm(cache_dir, MINILM_INT8),
-    MINILM: lambda cache_dir: _minilm(cache_dir, MINILM),
+    MINILM_INT8: lambda cache_dir: _load_minilm(cache_dir, MINILM_INT8),
+    MINILM: lambda cache_dir: _load_minilm(cache_dir, MINILM),
 }
-"""The models that `EMBEDDING_MODEL` may name, and how each is loaded. Another one is a folder (`EMBEDDING_FOLDER`); or
-a line here, a class with the port's three names, and a line in `memory/retrieval/ranking.py: CALIBRATIONS`, which says
-what its cosines mean."""
+"""What `EMBEDDING_MODEL` may name, and how each is loaded. To add a model, set `EMBEDDING_FOLDER`; or add a line here,
+a class that implements `Embedder`, and a line in `memory/retrieval/ranking.py: CALIBRATIONS`, which says what its
+cosines mean."""
 
 _loading = threading.Lock()
 
 
 def embedder(name: str = "") -> Embedder:
-    """The embedder of this process, or another one by its name; loaded at the first call (about half a second)."""
+    """The process's embedder, or another one by name; loaded on the first call (about half a second)."""
     from django.conf import settings
 
-    chosen = settings.ENVIRONMENT
+    environment = settings.ENVIRONMENT
     with _loading:
-        if not name and chosen.embedding_folder is not None:
-            return _load_folder(chosen.embedding_folder)
-        return _load(name or chosen.embedding_model)
+        if not name and environment.embedding_folder is not None:
+            return _load_folder(environment.embedding_folder)
+        return _load(name or environment.embedding_model)
 
 
 @cache
@@ -88,7 +65,7 @@ def _load_folder(folder: Path) -> Embedder:
     return OnnxEmbedder(folder)
 
 
-def _minilm(cache_dir: Path, name: str) -> Embedder:
-    from memory.embeddings.minilm import MiniLM  # late: ONNX Runtime is for those who embed
+def _load_minilm(cache_dir: Path, name: str) -> Embedder:
+    from memory.embeddings.minilm import MiniLM  # late: ONNX Runtime is only for processes that embed
 
     return MiniLM(cache_dir, name)

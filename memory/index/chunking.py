@@ -11,7 +11,7 @@ from typing import Final
 from django.conf import settings
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
-from memory.embeddings.port import PIECES
+from memory.embeddings.limits import PIECES
 from recall.llm.tokens import count_tokens
 
 ROOM: Final = PIECES - 2

@@ -28,7 +28,8 @@ from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
 
 if TYPE_CHECKING:
-    from memory.embeddings.port import Embedder, Vectors
+    from memory.embeddings.limits import Vectors
+    from memory.embeddings.port import Embedder
 
 NEIGHBOURS: Final = 3
 """Places on either side whose words are indexed with a passage, with weights B, C and D. Without them the words leg

@@ -21,12 +21,12 @@ from django.db.models import Q
 from accounts.models import User
 from memory.documents import revisions
 from memory.documents.merge import Version, rebase_generated, taken_out
-from memory.documents.placement import Placement, placed
 from memory.documents.revisions import Origin, PathTakenError
 from memory.documents.tree import fitting_name, join_path, numbered
 from memory.embeddings.port import embedder
 from memory.forget_epoch import lock_user
 from memory.librarian.engine import ProposedDocument, ProposedFact, ProposedLine, ProposedStory
+from memory.librarian.placement import Placement, placed
 from memory.models import Document, LibrarianRun, Revision
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import ConversationDigest, Utterance, get_source

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memory.ports.source import ContextText, Span, Utterance
-from memory.text.user_text import mask_foreign_text
+from memory.ports.source import ContextText, Utterance
+from memory.text.user_text import Span, mask_foreign_text
 
 RUN: Final = 7
 """Words in a row that are no chance. In 731 messages of talk between two people (LoCoMo, development part) such a run

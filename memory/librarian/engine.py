@@ -194,7 +194,7 @@ class ProposedLine(BaseModel):
 
 
 class ProposedDocument(BaseModel):
-    """Lines for a document on one subject; where it stands is decided in `memory/documents/placement.py`."""
+    """Lines for a document on one subject; where it goes is decided separately."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
 

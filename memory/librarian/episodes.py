@@ -15,9 +15,9 @@ from django.db.models import Max
 
 from memory.librarian.decision import MIN_IMPORTANCE, Reason
 from memory.models import Episode
+from memory.models.episodes import KEY_MOMENT
 from memory.models.kinds import EpisodeOutcome
 from memory.text.secrets_filter import sensitive
-from recall.environment import setting
 from recall.llm.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 MIN_SIGNIFICANCE: Final = MIN_IMPORTANCE
 """Below it nothing is told: what holds for facts (seed 002)."""
-KEY_MOMENT: Final = setting("key_moment_significance", 0.7)
-"""From this significance on an episode is a key moment of its conversation (seed 004)."""
 SHARED_TURNS: Final = 0.5
 """Two episodes tell the same when they share at least this part of the shorter one's turns. Sharing the turn at which
 one ends and the next begins is no overlap, or a long conversation would melt into one episode."""

@@ -19,7 +19,7 @@ from memory.models.kinds import Kind
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from memory.embeddings.port import Vectors
+    from memory.embeddings.limits import Vectors
     from memory.librarian.engine import ProposedFact
     from memory.models.facts import FactQuerySet
 

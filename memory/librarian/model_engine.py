@@ -108,7 +108,7 @@ BATCH_CHARS: Final = 240_000
 """Of the messages in one call, about 70,000 tokens: above 100,000 the small models cost five times as much."""
 MAX_VERSION: Final = 60
 KNOWN_DOCUMENTS: Final = 50
-"""Paths the model is shown: some 500 tokens. Where a line goes is decided anyway in `memory/documents/placement.py`."""
+"""Paths the model is shown: some 500 tokens. Where a line goes is decided anyway in `memory/librarian/placement.py`."""
 
 
 class _Answer(BaseModel):

@@ -19,7 +19,8 @@ from pydantic import ValidationError
 
 from accounts.models import User
 from memory.documents.profile_updates import refresh_profile
-from memory.embeddings.port import Vectors, embedder
+from memory.embeddings.limits import Vectors
+from memory.embeddings.port import embedder
 from memory.facts.deduplication import SAME_MEANING_COSINE, is_same_statement
 from memory.facts.links import create_superseding
 from memory.forget_epoch import forgotten_since, lock_user

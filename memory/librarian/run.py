@@ -20,7 +20,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
-from memory.documents.placement import load_existing
 from memory.documents.profile_updates import refresh_profile
 from memory.embeddings.port import embedder
 from memory.facts.links import create_superseding, link
@@ -40,6 +39,7 @@ from memory.librarian.engine import (
     Usage,
 )
 from memory.librarian.known_facts import load_known_facts, load_similarities, to_known_fact
+from memory.librarian.placement import load_existing
 from memory.librarian.policies import policy_for
 from memory.librarian.store import create_fact
 from memory.models import Fact, FactLink, LibrarianRun
@@ -50,7 +50,7 @@ from recall.db.notify import publish_event
 from recall.jobs import LeasedJob
 
 if TYPE_CHECKING:
-    from memory.embeddings.port import Vectors
+    from memory.embeddings.limits import Vectors
     from memory.models.facts import FactQuerySet
 
 RETRY_AFTER: Final = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))

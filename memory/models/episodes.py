@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Final, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -15,6 +15,10 @@ from memory.models.indexed import ZERO_TO_ONE, Indexed
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from recall.db.ownership import OwnedQuerySet
 from recall.db.postgres import FEW_WAITING
+from recall.environment import setting
+
+KEY_MOMENT: Final = setting("key_moment_significance", 0.7)
+"""From this significance on an episode is a key moment of its conversation."""
 
 
 class EpisodeQuerySet(OwnedQuerySet):

@@ -14,8 +14,9 @@ from django.db.models import F, Min, Prefetch, Q, QuerySet
 
 from accounts.models import User
 from memory.forms import TimelineForm
-from memory.librarian.episodes import KEY_MOMENT, narrative_arc
+from memory.librarian.episodes import narrative_arc
 from memory.models import Episode, Fact
+from memory.models.episodes import KEY_MOMENT
 from memory.models.kinds import EpisodeKind
 from memory.pages.narrative_arc import Point, arc
 from memory.ports import source

@@ -10,10 +10,9 @@ from uuid import UUID
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from memory.text.user_text import Span
 
 Speaker = Literal["user", "assistant"]
-type Span = tuple[int, int]
-"""From a character of a text up to and without another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from psycopg.sql import Literal
 
-from memory.embeddings.port import DIMENSION, Embedder, embedder
+from memory.embeddings.limits import DIMENSION
+from memory.embeddings.port import Embedder, embedder
 from memory.index.indexer import serving
 from memory.models import PersonalIndex
 from memory.models.paths import decode, encode

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.db.models import Q, QuerySet
 
-from memory.librarian.episodes import KEY_MOMENT
 from memory.models import GUARANTEED_IMPORTANCE, Episode, Fact
+from memory.models.episodes import KEY_MOMENT
 from memory.models.kinds import Kind
 from memory.retrieval.decay import decay
 from memory.retrieval.recall import MemoryItem

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from memory.consolidation.consolidate import revive
 from memory.embeddings.port import embedder
 from memory.models import Episode, Fact
 from memory.refs import ids_by_kind
@@ -24,6 +23,7 @@ from memory.retrieval.ranking import (
     Source,
     rerank,
 )
+from memory.retrieval.revive import revive
 from recall.db.prepared import array, fetch_prepared
 from recall.observability.stopwatch import Stopwatch
 

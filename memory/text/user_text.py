@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from memory.ports.source import Span
+type Span = tuple[int, int]
+"""From a character of a text up to and without another."""
 
 _BORROWED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("code block", re.compile(r"^[ \t]{0,8}(```|~~~)[\s\S]*?(?:^[ \t]{0,8}\1|\Z)", re.MULTILINE)),

@@ -22,8 +22,7 @@ from memory.librarian.rules.language import is_english
 from memory.librarian.rules.people import ADJECTIVES, ANIMALS, CIRCLE, FEMALE, MALE, PEOPLE, alternatives, may_mean
 from memory.librarian.rules.scenes import MADE_UP, OF_WORDS, SAMPLE, STORY_TELLING, without_material
 from memory.librarian.rules.spelling import mended
-from memory.ports.source import Span
-from memory.text.user_text import mask_foreign_text
+from memory.text.user_text import Span, mask_foreign_text
 
 MAX_MESSAGE = 20_000
 """Characters read of one message; who writes more pastes a document."""

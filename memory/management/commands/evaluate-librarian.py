@@ -10,11 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memory.evaluation.labels import UnknownLabels, read_labels, without_labels
-from memory.evaluation.layouts import UnknownLayout, read
-from memory.evaluation.librarian import evaluate_messages
-from memory.evaluation.librarian_sample import UnknownSample, checked, proposals, rates, sample
-from memory.evaluation.librarian_table import render
+from memory.evaluation.datasets import UnknownLayout, read
+from memory.evaluation.librarian.labels import UnknownLabels, read_labels, without_labels
+from memory.evaluation.librarian.run import evaluate_messages
+from memory.evaluation.librarian.sample import UnknownSample, checked, proposals, rates, sample
+from memory.evaluation.librarian.table import render
 from memory.librarian.engine import ExtractionEngine, ExtractionError
 from memory.librarian.model_engine import ModelEngine
 from memory.librarian.rules.engine import RuleEngine

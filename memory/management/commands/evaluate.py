@@ -14,10 +14,10 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memory.embeddings.port import embedder
-from memory.evaluation.layouts import Conversation, UnknownLayout, read
-from memory.evaluation.product import recall_itself
-from memory.evaluation.run import Evaluation, evaluate
-from memory.evaluation.table import render
+from memory.evaluation.datasets import Conversation, UnknownLayout, read
+from memory.evaluation.retrieval.product import recall_itself
+from memory.evaluation.retrieval.run import Evaluation, evaluate
+from memory.evaluation.retrieval.table import render
 from memory.retrieval.ranking import MEASURED, PROFILES
 
 INTERRUPTED: Final = 130

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from accounts.models import User
 from chat.models import Conversation
 from memory.consolidation import consolidate as consolidation
-from memory.consolidation.consolidate import BACK, FADED, LIVE_EPISODES, Report, consolidate, people, revive
+from memory.consolidation.consolidate import FADED, LIVE_EPISODES, Report, consolidate, people
 from memory.embeddings.port import embedder
 from memory.facts.review import accept, edit
 from memory.facts.validity import OVER
 from memory.models import Episode, Fact, PersonalIndex
+from memory.retrieval.revive import BACK, revive
 from memory.tasks import consolidate as consolidate_task
 from memory.tasks import consolidate_one
 from recall.process.schedule import BEAT_SCHEDULE

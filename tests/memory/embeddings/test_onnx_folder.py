@@ -14,9 +14,9 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from memory.embeddings import port
+from memory.embeddings import limits, port
+from memory.embeddings.limits import Vectors
 from memory.embeddings.onnx_folder import OnnxEmbedder
-from memory.embeddings.port import Vectors
 from recall.environment import Environment
 
 WORDS = {"[UNK]": 0, "where": 1, "lives": 2, "Mary": 3, "gdzie": 4, "mieszka": 5}
@@ -101,7 +101,7 @@ def test_the_setting_takes_the_place_of_the_usual_model(tmp_path: Path, settings
     settings.ENVIRONMENT = chosen
 
     assert port.embedder().name.startswith("multilingual-")
-    assert port.embedder(port.MINILM_INT8).name == port.MINILM_INT8, "older vectors serve meanwhile"
+    assert port.embedder(limits.MINILM_INT8).name == limits.MINILM_INT8, "older vectors serve meanwhile"
 
 
 def test_a_folder_without_a_model_is_named_at_the_start(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ from onnx.numpy_helper import to_array
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
-from memory.embeddings import minilm, port
+from memory.embeddings import limits, minilm, port
+from memory.embeddings.limits import DIMENSION, PIECES
 from memory.embeddings.minilm import MiniLM
-from memory.embeddings.port import DIMENSION, PIECES, Embedder
+from memory.embeddings.port import Embedder
 from recall.environment import Environment
 
 MODEL = minilm._model_folder()
@@ -243,8 +244,8 @@ def test_a_graph_with_one_bit_turned_is_built_anew(tmp_path: Path, cache: Path, 
     turned = bytearray(whole)
     turned[len(whole) // 2] ^= 1
     damaged = copied(cache, tmp_path, bytes(turned))
-    former = tmp_path / f"{port.MINILM_INT8}-0123456789abcdef.graph"
-    others = tmp_path / f"{port.MINILM}-0123456789abcdef.onnx"
+    former = tmp_path / f"{limits.MINILM_INT8}-0123456789abcdef.graph"
+    others = tmp_path / f"{limits.MINILM}-0123456789abcdef.onnx"
     former.touch()
     others.touch()
 

@@ -16,13 +16,14 @@ from django.core.management import CommandError, call_command
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.embeddings.port import embedder
-from memory.evaluation import layouts, product
-from memory.evaluation.measures import ANSWERABLE
-from memory.evaluation.throwaway import DOMAIN
+from memory.evaluation import datasets
+from memory.evaluation.retrieval import product
+from memory.evaluation.retrieval.metrics import ANSWERABLE
+from memory.evaluation.retrieval.run import DOMAIN
 from memory.models import Chunk
 from memory.retrieval.ranking import MEASURED
 from memory.retrieval.recall import CutItem, MemoryItem, RetrievalResult
-from tests.memory.evaluation.test_layouts import TWO_PEOPLE, WITH_AN_ASSISTANT
+from tests.memory.evaluation.test_datasets import TWO_PEOPLE, WITH_AN_ASSISTANT
 
 pytestmark = pytest.mark.django_db
 
@@ -134,7 +135,7 @@ def test_a_limit_is_a_positive_number(talk: Path, limit: str) -> None:
 
 
 def test_names_and_dates_reach_the_messages(alice: User, talk: Path) -> None:
-    (conversation,) = layouts.read(talk)
+    (conversation,) = datasets.read(talk)
     messages = product.store(alice, conversation)
     rows = [Message.objects.get(pk=messages[item.id]) for item in conversation.items]
     assert [row.author for row in rows] == ["Ana", "Ben", "Ben"]
@@ -144,7 +145,7 @@ def test_names_and_dates_reach_the_messages(alice: User, talk: Path) -> None:
 
 
 def test_indexing_ends_when_every_passage_of_the_user_has_its_vector(alice: User, talk: Path) -> None:
-    (conversation,) = layouts.read(talk)
+    (conversation,) = datasets.read(talk)
     messages = product.store(alice, conversation)
     product.index(alice)
     chunks = Chunk.objects.for_user(alice)

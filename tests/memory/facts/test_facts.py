@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import User
-from memory.consolidation.consolidate import consolidate, revive
+from memory.consolidation.consolidate import consolidate
 from memory.facts.links import link_superseded, mark_superseded
 from memory.facts.review import RefusedError, accept, edit, reject, undo
 from memory.models import Fact, ReviewAction
 from memory.models.facts import FactQuerySet
+from memory.retrieval.revive import revive
 
 HOUR = timedelta(hours=1)
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

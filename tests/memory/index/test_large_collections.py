@@ -14,7 +14,8 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from memory.embeddings.port import DIMENSION, embedder
+from memory.embeddings.limits import DIMENSION
+from memory.embeddings.port import embedder
 from memory.index import large_collections
 from memory.models import Chunk, Document, Fact, PersonalIndex
 from memory.retrieval import candidates

@@ -31,7 +31,6 @@ from memory.librarian.engine import (
 )
 from memory.librarian.episodes import (
     INSIGNIFICANT,
-    KEY_MOMENT,
     NO_TURNS,
     NOT_THE_USERS,
     SHARED_TURNS,
@@ -42,6 +41,7 @@ from memory.librarian.episodes import (
 )
 from memory.librarian.model_engine import BATCH_CHARS, USER_CHARS, ModelEngine, schema
 from memory.models import Episode, Fact, LibrarianRun
+from memory.models.episodes import KEY_MOMENT
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from memory.ports.source import Speaker, Utterance
 from offline.protocol.schema import schema_problem

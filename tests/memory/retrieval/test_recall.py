@@ -11,7 +11,8 @@ import pytest
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.embeddings.port import MINILM, MINILM_INT8, embedder
+from memory.embeddings.limits import MINILM, MINILM_INT8
+from memory.embeddings.port import embedder
 from memory.index import indexer
 from memory.index.indexer import embed_pending, index_document
 from memory.models import Chunk, Document, Episode, Fact, PersonalIndex

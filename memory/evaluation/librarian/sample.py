@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from memory.evaluation.layouts import Conversation, Item
+from memory.evaluation.datasets import Conversation, Item
 from memory.librarian.decision import Outcome, decide
 from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact
 from memory.ports.source import Utterance

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory.evaluation.layouts import UnknownLayout, moment, read
+from memory.evaluation.datasets import UnknownLayout, moment, read
 
 TWO_PEOPLE: dict[str, Any] = {
     "name": "two people",

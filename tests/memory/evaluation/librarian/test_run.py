@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memory.evaluation.labels import Label, LabelledMessage, UnknownLabels, read_labels
-from memory.evaluation.librarian import Evaluation, evaluate_messages
+from memory.evaluation.librarian.labels import Label, LabelledMessage, UnknownLabels, read_labels
+from memory.evaluation.librarian.run import Evaluation, evaluate_messages
 from memory.librarian.rules.engine import RuleEngine
 from memory.models.kinds import Kind
 from recall.environment import BASE_DIR

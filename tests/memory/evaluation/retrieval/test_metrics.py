@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.evaluation.measures import (
+from memory.evaluation.retrieval.metrics import (
     ADVERSARIAL,
     ANSWERABLE,
     MEASURES,

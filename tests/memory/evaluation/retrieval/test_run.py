@@ -11,14 +11,13 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from memory.evaluation import run
-from memory.evaluation.baselines import BASELINES
-from memory.evaluation.layouts import Conversation, Item, Question, Session
-from memory.evaluation.measures import ADVERSARIAL, ANSWERABLE
-from memory.evaluation.run import Answer, Evaluation, Product, evaluate
-from memory.evaluation.table import render
-from memory.evaluation.throwaway import DOMAIN, throw_away_user
-from tests.memory.evaluation.test_baselines import ByFirstLetter
+from memory.evaluation.datasets import Conversation, Item, Question, Session
+from memory.evaluation.retrieval import run
+from memory.evaluation.retrieval.baselines import BASELINES
+from memory.evaluation.retrieval.metrics import ADVERSARIAL, ANSWERABLE
+from memory.evaluation.retrieval.run import DOMAIN, Answer, Evaluation, Product, evaluate, temporary_user
+from memory.evaluation.retrieval.table import render
+from tests.memory.evaluation.retrieval.test_baselines import ByFirstLetter
 
 pytestmark = pytest.mark.django_db
 
@@ -191,7 +190,7 @@ def test_the_user_goes_when_an_evaluation_is_interrupted_or_fails(what: type[Bas
 
 
 def test_the_user_cannot_sign_in() -> None:
-    with throw_away_user() as user:
+    with temporary_user() as user:
         assert not user.is_active
         assert not user.has_usable_password()
 
@@ -201,7 +200,7 @@ def test_only_users_that_a_killed_evaluation_left_are_removed(alice: User) -> No
     User.objects.filter(pk=alice.pk).update(date_joined=long_ago)
     left = User.objects.create_user(f"left@{DOMAIN}", date_joined=long_ago)
     running = User.objects.create_user(f"running@{DOMAIN}")
-    with throw_away_user():
+    with temporary_user():
         pass
     remaining = set(User.objects.values_list("pk", flat=True))
     assert remaining == {alice.pk, running.pk}

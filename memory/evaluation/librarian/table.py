@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from memory.evaluation.librarian import Evaluation, Tally
+from memory.evaluation.librarian.run import Evaluation, Tally
 
 NAME_WIDTH: Final = 18
 WIDTH: Final = 11

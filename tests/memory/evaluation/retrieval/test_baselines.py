@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from memory.embeddings.port import Vectors
-from memory.evaluation.baselines import (
+from memory.embeddings.limits import Vectors
+from memory.evaluation.retrieval.baselines import (
     ALL_WORDS,
     ANY_WORD,
     BASELINES,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from statistics import median
 
-from memory.evaluation.labels import Label, LabelledMessage, found
+from memory.evaluation.librarian.labels import Label, LabelledMessage, found
 from memory.librarian.decision import Outcome, decide
 from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact, Usage
 from memory.ports.source import Utterance

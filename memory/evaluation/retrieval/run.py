@@ -9,20 +9,27 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
-from memory.evaluation import measures
-from memory.evaluation.baselines import rank_all
-from memory.evaluation.layouts import Conversation, ItemId, Question
-from memory.evaluation.throwaway import throw_away_user
+from django.utils import timezone
+
+from accounts.models import User
+from memory.evaluation.datasets import Conversation, ItemId, Question
+from memory.evaluation.retrieval import metrics
+from memory.evaluation.retrieval.baselines import rank_all
 
 if TYPE_CHECKING:
-    from accounts.models import User
     from memory.embeddings.port import Embedder
 
+DOMAIN: Final = "evaluation.invalid"
+"""Email domain of evaluation users; no real address ends with it (RFC 2606)."""
+STALE_AFTER: Final = timedelta(days=1)
+"""No evaluation takes that long: an older user was left by a killed process."""
 RANKED: Final = 200
 """Items of an answer that are written down, as many as the two legs of a search bring up between them."""
 
@@ -57,7 +64,7 @@ class Asked:
 
     question: Question
     ranked: tuple[ItemId, ...]
-    figures: measures.Figures | None
+    figures: metrics.Figures | None
     """None: the question names no evidence."""
 
 
@@ -98,7 +105,7 @@ class Evaluation:
     conversations: int
     items: int
     questions: int
-    systems: Mapping[str, Mapping[str, measures.Mean]]
+    systems: Mapping[str, Mapping[str, metrics.Mean]]
     """System (the product first) → category → means."""
     recalled: Recalled
     latency: Latency
@@ -150,7 +157,7 @@ def spread[Row](rows: Sequence[Row], limit: int | None) -> Sequence[Row]:
 def _ask_product(
     conversation: Conversation, questions: Sequence[Question], product: Product, notes: _Notes
 ) -> Iterator[Asked]:
-    with throw_away_user() as user:
+    with temporary_user() as user:
         began = perf_counter()
         messages = product.store(user, conversation)
         product.index(user)
@@ -179,7 +186,7 @@ def _ask_baselines(
 
 def _note(conversation: Conversation, question: Question, ranked: tuple[ItemId, ...], into: list[Asked]) -> Asked:
     tokens = {item.id: item.tokens for item in conversation.items}
-    figures = measures.measure(question.evidence, ranked, tokens) if question.evidence else None
+    figures = metrics.measure(question.evidence, ranked, tokens) if question.evidence else None
     into.append(Asked(question, ranked, figures))
     return into[-1]
 
@@ -196,20 +203,32 @@ def _evaluation(file: str, conversations: Sequence[Conversation], notes: _Notes)
         questions=len(notes.given),
         systems={system: _means(asked) for system, asked in notes.asked.items()},
         recalled=_recalled(notes.given),
-        latency=Latency(measures.percentile(times, 0.5), measures.percentile(times, 0.95)),
+        latency=Latency(metrics.percentile(times, 0.5), metrics.percentile(times, 0.95)),
         indexing_seconds=notes.indexing_seconds,
     )
 
 
-def _means(asked: Sequence[Asked]) -> dict[str, measures.Mean]:
-    return measures.by_category((one.question.category, one.figures) for one in asked if one.figures is not None)
+def _means(asked: Sequence[Asked]) -> dict[str, metrics.Mean]:
+    return metrics.by_category((one.question.category, one.figures) for one in asked if one.figures is not None)
 
 
 def _recalled(given: Sequence[Given]) -> Recalled:
-    answerable = [one for one in given if one.category != measures.ADVERSARIAL]
-    adversarial = [one for one in given if one.category == measures.ADVERSARIAL]
+    answerable = [one for one in given if one.category != metrics.ADVERSARIAL]
+    adversarial = [one for one in given if one.category == metrics.ADVERSARIAL]
     return Recalled(
-        with_evidence=measures.per_cent([float(one.has_evidence) for one in answerable]),
-        for_adversarial=measures.per_cent([float(one.memories > 0) for one in adversarial]) if adversarial else None,
+        with_evidence=metrics.per_cent([float(one.has_evidence) for one in answerable]),
+        for_adversarial=metrics.per_cent([float(one.memories > 0) for one in adversarial]) if adversarial else None,
         mean_memories=sum(one.memories for one in given) / max(1, len(given)),
     )
+
+
+@contextmanager
+def temporary_user() -> Iterator[User]:
+    """A user for one conversation who can't sign in, removed when the block ends."""
+    stale = timezone.now() - STALE_AFTER
+    User.objects.filter(email__endswith=f"@{DOMAIN}", date_joined__lt=stale).delete()
+    user = User.objects.create_user(f"{uuid4().hex}@{DOMAIN}", preferred_name="Evaluation", is_active=False)
+    try:
+        yield user
+    finally:
+        user.delete()

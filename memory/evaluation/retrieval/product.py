@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from memory.embeddings.port import embedder
-from memory.evaluation.layouts import Conversation, ItemId
-from memory.evaluation.run import Answer, Product
+from memory.evaluation.datasets import Conversation, ItemId
+from memory.evaluation.retrieval.run import Answer, Product
 from memory.index.indexer import embed_pending
 from memory.models import Chunk
 from memory.ports.source import Utterance, get_source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from memory.evaluation.measures import ADVERSARIAL, ANSWERABLE, MEASURES, Mean
-from memory.evaluation.run import Evaluation
+from memory.evaluation.retrieval.metrics import ADVERSARIAL, ANSWERABLE, MEASURES, Mean
+from memory.evaluation.retrieval.run import Evaluation
 
 NAME_WIDTH: Final = 26
 WIDTH: Final = 8

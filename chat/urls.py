@@ -1,4 +1,4 @@
-"""Addresses of the chat's pages."""
+"""URLs of the chat and settings pages."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from chat.views import (
 urlpatterns = [
     path("", conversation.new, name="new"),
     path("conversations", listing.conversations, name="conversations"),
-    path("conversations/together", listing.together, name="conversations_together"),
+    path("conversations/together", listing.bulk_action, name="conversations_together"),
     path("conversations/restore", listing.restore, name="restore_conversations"),
     path("conversations/unarchive", listing.unarchive, name="unarchive_conversations"),
     path("c/<uuid:pk>", conversation.conversation, name="conversation"),
     path("c/<uuid:pk>/messages", conversation.conversation_messages, name="conversation_messages"),
     path("c/<uuid:pk>/librarian", conversation.librarian_state, name="librarian_state"),
-    path("c/<uuid:pk>/folded/<int:segment>", conversation.folded_turns, name="folded_turns"),
-    path("c/<uuid:pk>/folding", conversation.folding_state, name="folding_state"),
+    path("c/<uuid:pk>/folded/<int:segment>", conversation.compacted_turns, name="folded_turns"),
+    path("c/<uuid:pk>/folding", conversation.compaction_state, name="folding_state"),
     path("c/<uuid:pk>/compact", conversation.compact, name="compact_conversation"),
     path("c/<uuid:pk>/end", conversation.end, name="end_conversation"),
     path("c/<uuid:pk>/read-again", conversation.read_again, name="read_again"),
@@ -45,7 +45,7 @@ urlpatterns = [
     path("m/<int:pk>", conversation.message, name="message"),
     path("m/<int:pk>/keep-as-document", conversation.keep_message, name="keep_message"),
     path("m/<int:pk>/edit", branches.edit_message, name="edit_message"),
-    path("m/<int:pk>/follow", branches.follow, name="follow_branch"),
+    path("m/<int:pk>/follow", branches.follow_branch, name="follow_branch"),
     path("answers", conversation.answers, name="answers"),
     path("m/<int:pk>/without", start.answer_without, name="answer_without"),
     path("m/<int:pk>/compare", conversation.compare, name="compare_answers"),
@@ -57,11 +57,11 @@ urlpatterns = [
     path("export", data.export, name="export"),
     path("send", start.send_over_http, name="send"),
     path("c/<uuid:pk>/choices", options.choose, name="conversation_choices"),
-    path("roles", roles.all_roles, name="roles"),
+    path("roles", roles.role_list, name="roles"),
     path("roles/<int:pk>", roles.role, name="role"),
     path("roles/<int:pk>/delete", roles.delete_role, name="delete_role"),
     path("roles/undo", roles.restore_role, name="restore_role"),
-    path("projects", projects.all_of_them, name="projects"),
+    path("projects", projects.project_list, name="projects"),
     path("projects/<int:pk>", projects.project, name="project"),
     path("projects/<int:pk>/archive", projects.archive_project, name="archive_project"),
     path("projects/<int:pk>/delete", projects.delete_project, name="delete_project"),
@@ -80,8 +80,8 @@ urlpatterns = [
     path("settings/sessions", settings.Sessions.as_view(), name="settings_sessions"),
     path("settings/sessions/<int:pk>/end", settings.end_session, name="end_session"),
     path("settings/keys", settings.key_list, name="settings_keys"),
-    path("settings/keys/new", settings.make_key, name="make_key"),
+    path("settings/keys/new", settings.create_key, name="make_key"),
     path("settings/keys/<int:pk>/revoke", settings.revoke_key, name="revoke_key"),
     path("settings/data", settings.data, name="settings_data"),
-    path("welcomed", settings.welcomed, name="welcomed"),
+    path("welcomed", settings.close_welcome, name="welcomed"),
 ]

@@ -1,6 +1,6 @@
-"""What does a page show of folded turns? The summary where they stood, the turns on request, and what comes next.
+"""Compacted turns on the chat page: the summary in their place, the turns on request, and a warning before the next.
 
-The page shows each folding as it was made; where the prompt has merged several into one, their own summaries tell more.
+The page shows each segment as it was created, even if the prompt has merged several: their own summaries say more.
 """
 
 from __future__ import annotations
@@ -26,31 +26,28 @@ from chat.models import Compaction, Conversation, Message, Segment
 from recall.llm.client import cached_capabilities, configured_capabilities
 
 TURNS_AHEAD: Final = 3
-"""So many turns before the conversation grows too long the page says so."""
+"""Turns before the next compaction at which the page warns of it."""
 SURELY: Final = FIRST_TURNS + KEPT_TURNS + MAX_SEGMENT_TURNS
-"""Of so many turns some are folded, and which ones is known without their sizes."""
+"""Of this many turns some are compacted next, and which ones doesn't depend on their sizes."""
 PERCENT_AHEAD: Final = 85
-"""Or when history fills so much of its ceiling, or the prompt so much of the part of the window it may fill."""
-WHAT_HAPPENS: Final = (
-    "the model then reads a short summary in their place, and every word stays here, readable and searchable."
-)
+"""The page also warns at this part of the history's ceiling, or of the prompt's part of the window."""
 
 
-# Where turns were folded -----------------------------------------------------------------------------------------
+# Segments --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentView:
-    """Folded turns on a page: their summary, and the turns themselves where they were asked for."""
+    """Compacted turns on a page: their summary, and the turns themselves on request."""
 
     id: int
     first: int
     last: int
     last_message: int
-    """Id of the last one that it tells of."""
+    """Id of the last message it covers."""
     narrative: str
     lists: list[tuple[str, tuple[str, ...]]]
-    """Heading and sentences; those that are empty are left out."""
+    """Heading and sentences; no empty lists."""
     topics: tuple[str, ...]
     shown: Sequence[MessageView] = ()
 
@@ -58,12 +55,12 @@ class SegmentView:
 
     @property
     def turns(self) -> int:
-        """How many there are to be shown."""
+        """Number of turns."""
         return self.last - self.first + 1
 
 
 def build_segment_view(segment: Segment, turns: Sequence[MessageView] = ()) -> SegmentView:
-    """What a page shows in the place of the turns that the segment tells of; with the turns, if they are given."""
+    """Build the view of a segment, with its turns if given."""
     summary = Summary.from_json(segment.summary)
     lists = [(heading, getattr(summary, name)) for name, heading in HEADINGS.items()]
     return SegmentView(
@@ -78,13 +75,12 @@ def build_segment_view(segment: Segment, turns: Sequence[MessageView] = ()) -> S
     )
 
 
-# What comes next -------------------------------------------------------------------------------------------------
+# Status ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionStatus:
-    """What the context panel says of folding: a warning before it, a word while it is done, and whether there is
-    something for the button to do."""
+    """Compaction in the context panel: progress, warning, error, and whether “Compact now” has something to do."""
 
     is_working: bool = False
     warning: str = ""
@@ -93,13 +89,13 @@ class CompactionStatus:
 
 
 def compaction_status(conversation: Conversation) -> CompactionStatus:
-    """How it stands with this conversation; asks no model and no provider."""
+    """The conversation's compaction status, without a call to the model's provider."""
     latest: Compaction | None = Compaction.objects.filter(conversation=conversation).order_by("-pk").first()
     if latest is not None and latest.finished_at is None:
         return CompactionStatus(is_working=True)
     error = latest.error if latest is not None and latest.state == Compaction.State.FAILED else ""
     last = _last_prompt(conversation)
-    coming = _coming_of_a_long_one(conversation, last.ceiling)
+    coming = _next_of_long_conversation(conversation, last.ceiling)
     if coming is not None:
         return CompactionStatus(warning=warning(coming), error=error, can_fold=True)
     turns = load_uncompacted(conversation).turns
@@ -107,7 +103,7 @@ def compaction_status(conversation: Conversation) -> CompactionStatus:
     sizes = size_turns(turns, calibration.ratios(model))
     next_ones = select_turns(sizes, last.ceiling, was_asked=True)
     is_near = (
-        sum(one.tokens for one in sizes) * 100 > last.ceiling * PERCENT_AHEAD
+        sum(turn.tokens for turn in sizes) * 100 > last.ceiling * PERCENT_AHEAD
         or len(turns) > verbatim_turns(last.ceiling) - TURNS_AHEAD
         or last.tokens * 10_000
         > (cached_capabilities(model) or configured_capabilities()).context_window * WINDOW_PERCENT * PERCENT_AHEAD
@@ -119,20 +115,22 @@ def compaction_status(conversation: Conversation) -> CompactionStatus:
     )
 
 
-def _coming_of_a_long_one(conversation: Conversation, ceiling: int) -> TurnRange | None:
-    """The turns folded next where so many are not that their sizes do not matter: an imported conversation may have
-    thousands, and no page reads them all to say so. None: it is not so long."""
-    unfolded_ones = [piece.message for piece in walk(conversation, conversation.active_leaf_id) if piece.message]
-    if len(unfolded_ones) <= 2 * (verbatim_turns(ceiling) + SURELY):
+def _next_of_long_conversation(conversation: Conversation, ceiling: int) -> TurnRange | None:
+    """The turns compacted next in a conversation so long that their sizes don't matter; None if it is shorter.
+
+    An imported conversation may have thousands of turns, too many to read for a page.
+    """
+    uncompacted = [piece.message for piece in walk(conversation, conversation.active_leaf_id) if piece.message]
+    if len(uncompacted) <= 2 * (verbatim_turns(ceiling) + SURELY):
         return None
-    first = Message.objects.filter(pk__in=unfolded_ones[: 2 * SURELY]).defer("search").order_by("seq")
+    first = Message.objects.filter(pk__in=uncompacted[: 2 * SURELY]).defer("search").order_by("seq")
     return select_turns([SizedTurn(turn.number, 0) for turn in finished_turns(list(first))], 1, was_asked=True)
 
 
 def warning(turns: TurnRange) -> str:
-    """What will happen to these turns, in one sentence."""
-    which = f"turns {turns.first} to {turns.last}" if turns.last > turns.first else f"turn {turns.first}"
-    return f"Soon {which} will be folded away: {WHAT_HAPPENS}"
+    """What will happen to these turns."""
+    which = f"turns {turns.first}–{turns.last}" if turns.last > turns.first else f"turn {turns.first}"
+    return f"Soon the model will get a summary of {which}. You'll still see every message."
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ class _LastPrompt:
 
     tokens: int = 0
     ceiling: int = VERBATIM_CEILING
-    """What its plan gave to history; without one, what is usual."""
+    """The history's share of its plan, or the default."""
 
 
 def _last_prompt(conversation: Conversation) -> _LastPrompt:
@@ -150,5 +148,5 @@ def _last_prompt(conversation: Conversation) -> _LastPrompt:
     if found is None:
         return _LastPrompt()
     prompt, answer, sections = found
-    ceilings = (one["ceiling"] for one in sections or [] if one["section"] == Section.HISTORY)
+    ceilings = (row["ceiling"] for row in sections or [] if row["section"] == Section.HISTORY)
     return _LastPrompt(prompt + answer, next(ceilings, None) or VERBATIM_CEILING)

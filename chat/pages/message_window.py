@@ -1,7 +1,7 @@
-"""Which part of a conversation does a page show at once? The end of it, or what is around a message; more on request.
+"""The part of a conversation that a page shows: its end, or the messages around one; more on request.
 
-A conversation may have thousands of messages: of those that lead to its end ids alone are read
-(`chat/messages/branch_path.py`), and texts of what is shown and of nothing else.
+A conversation may have thousands of messages: `chat/messages/branch_path.py` reads only the ids of its branch, and the
+text of a message is read only if it is shown.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from chat.messages.rendering import MessageView, build_message_view
 from chat.models import Conversation, Message, Segment
 from chat.pages.compacted_turns import SegmentView, build_segment_view
 
-AT_ONCE: Final = 40
-"""Pieces shown at first, and brought by each request for more: two or three screens, some 100 ms to render anew."""
-MOST_AGAIN: Final = 400
-"""Pieces that are fetched again where they stand; a reader who has loaded more is shown the end."""
+WINDOW_SIZE: Final = 40
+"""Pieces shown at first and per request for more: two or three screens, about 100 ms to render."""
+MAX_REFETCHED: Final = 400
+"""Pieces refetched at once; a reader who has loaded more is shown the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,57 +30,57 @@ class Window:
 
     pieces: Sequence[Piece]
     later: int | None = None
-    """Id of the last message shown, where others follow that are not."""
+    """Id of the last message shown, if more follow."""
     opened: int | None = None
-    """Id of the segment whose turns are shown too."""
+    """Id of the segment whose turns are shown, too."""
 
     @property
     def earlier(self) -> int | None:
-        """Id of the message that comes before all of it."""
+        """Id of the message before the window."""
         return self.pieces[0].before if self.pieces else None
 
 
-# Which -------------------------------------------------------------------------------------------------------------
+# Windows -----------------------------------------------------------------------------------------------------------
 
 
 def latest(conversation: Conversation) -> Window:
-    """The end of the branch that is followed."""
-    return Window(walk(conversation, conversation.active_leaf_id, AT_ONCE))
+    """The end of the active branch."""
+    return Window(walk(conversation, conversation.active_leaf_id, WINDOW_SIZE))
 
 
 def up_to(conversation: Conversation, message: int) -> Window:
-    """What ends with this message."""
-    return Window(walk(conversation, message, AT_ONCE), later=message)
+    """The window that ends with this message."""
+    return Window(walk(conversation, message, WINDOW_SIZE), later=message)
 
 
 def following(conversation: Conversation, message: int) -> Window:
-    """What comes after this message."""
+    """The window after this message."""
     pieces = _after(walk(conversation, conversation.active_leaf_id), message)
     if pieces is None:
         return latest(conversation)
-    return _part(pieces, 0, AT_ONCE)
+    return _part(pieces, 0, WINDOW_SIZE)
 
 
 def since(conversation: Conversation, message: int) -> Window:
-    """All that comes after this message, once more; 0: from the beginning."""
-    pieces = _after(walk(conversation, conversation.active_leaf_id, MOST_AGAIN), message or None)
+    """Everything after this message; 0 for everything."""
+    pieces = _after(walk(conversation, conversation.active_leaf_id, MAX_REFETCHED), message or None)
     return latest(conversation) if pieces is None else Window(pieces)
 
 
 def around(conversation: Conversation, message: int) -> Window:
-    """What is around this message; the end of the branch where the message stands on none that is followed."""
+    """The window around this message; the end, if the message isn't on the active branch."""
     pieces = walk(conversation, conversation.active_leaf_id)
     at, opened = _find(pieces, message)
-    if at is None or at >= len(pieces) - AT_ONCE // 2:
-        return Window(pieces[-AT_ONCE:], opened=opened)
-    return _part(pieces, max(0, at - AT_ONCE // 2), AT_ONCE, opened)
+    if at is None or at >= len(pieces) - WINDOW_SIZE // 2:
+        return Window(pieces[-WINDOW_SIZE:], opened=opened)
+    return _part(pieces, max(0, at - WINDOW_SIZE // 2), WINDOW_SIZE, opened)
 
 
-def stands_on_branch(conversation: Conversation, message: int) -> tuple[bool, bool]:
-    """Whether the message is on the branch that is followed, and whether it is among what is shown at first."""
+def locate(conversation: Conversation, message: int) -> tuple[bool, bool]:
+    """Whether the message is on the active branch, and whether the first window shows it."""
     pieces = walk(conversation, conversation.active_leaf_id)
     at, opened = _find(pieces, message)
-    return at is not None, at is not None and opened is None and at >= len(pieces) - AT_ONCE
+    return at is not None, at is not None and opened is None and at >= len(pieces) - WINDOW_SIZE
 
 
 def _part(pieces: Sequence[Piece], first: int, count: int, opened: int | None = None) -> Window:
@@ -89,13 +89,13 @@ def _part(pieces: Sequence[Piece], first: int, count: int, opened: int | None = 
 
 
 def _after(pieces: Sequence[Piece], message: int | None) -> Sequence[Piece] | None:
-    """The pieces that come after this message; None: it does not stand before any of them."""
+    """The pieces after this message; None if it precedes none of them."""
     found = next((at for at, piece in enumerate(pieces) if piece.before == message), None)
     return None if found is None else pieces[found:]
 
 
 def _find(pieces: Sequence[Piece], message: int) -> tuple[int | None, int | None]:
-    """At which place the message is, and the segment behind which it is."""
+    """The message's index, and the segment that covers it."""
     at = next((at for at, piece in enumerate(pieces) if piece.message == message), None)
     if at is not None:
         return at, None
@@ -109,18 +109,18 @@ def _find(pieces: Sequence[Piece], message: int) -> tuple[int | None, int | None
     return None, None
 
 
-# What they say -----------------------------------------------------------------------------------------------------
+# Contexts ----------------------------------------------------------------------------------------------------------
 
 
-def standing_segment(conversation: Conversation, segment: int) -> Segment | None:
-    """The segment, if the branch that is followed shows it."""
+def find_segment(conversation: Conversation, segment: int) -> Segment | None:
+    """The segment, if the active branch shows it."""
     pieces = walk(conversation, conversation.active_leaf_id)
     is_there = any(piece.segment == segment for piece in pieces)
     return Segment.objects.filter(conversation=conversation, pk=segment).first() if is_there else None
 
 
-def shown_in(conversation: Conversation, window: Window, zone: ZoneInfo) -> dict[str, Any]:
-    """The context of the partial `messages`. Six statements at most, however long the conversation is."""
+def build_messages_context(conversation: Conversation, window: Window, zone: ZoneInfo) -> dict[str, Any]:
+    """The context of the partial `messages`: at most six queries, however long the conversation is."""
     messages = _in_bulk(conversation, [piece.message for piece in window.pieces if piece.message is not None])
     segments = Segment.objects.in_bulk([piece.segment for piece in window.pieces if piece.segment is not None])
     numbered, attached = places(messages.values()), attached_to(messages.values())
@@ -130,9 +130,9 @@ def shown_in(conversation: Conversation, window: Window, zone: ZoneInfo) -> dict
             pk = piece.message
             pieces.append(build_message_view(messages[pk], zone, numbered.get(pk), attached.get(pk, ())))
         elif piece.segment in segments:
-            turns = folded_turns(segments[piece.segment], zone) if piece.segment == window.opened else []
+            turns = compacted_messages(segments[piece.segment], zone) if piece.segment == window.opened else []
             pieces.append(build_segment_view(segments[piece.segment], turns))
-    answers = [one.pk for one in messages.values() if one.role == Message.Role.ASSISTANT]
+    answers = [pk for pk, row in messages.items() if row.role == Message.Role.ASSISTANT]
     return {
         "conversation": conversation,
         "messages_shown": pieces,
@@ -142,15 +142,15 @@ def shown_in(conversation: Conversation, window: Window, zone: ZoneInfo) -> dict
     }
 
 
-def folded_turns(segment: Segment, zone: ZoneInfo) -> list[Any]:
-    """The messages behind a fold, as a page shows them."""
+def compacted_messages(segment: Segment, zone: ZoneInfo) -> list[MessageView]:
+    """The messages that a segment covers."""
     messages = _in_bulk(segment.conversation, folded_ids(segment))
     numbered, attached = places(messages.values()), attached_to(messages.values())
-    return [build_message_view(one, zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages.values()]
+    return [build_message_view(row, zone, numbered.get(pk), attached.get(pk, ())) for pk, row in messages.items()]
 
 
 def _in_bulk(conversation: Conversation, ids: Iterable[int]) -> dict[int, Message]:
-    """The messages by id, in this order."""
+    """The messages by id, in the order of `ids`."""
     wanted = list(ids)
     rows = Message.objects.filter(conversation=conversation, user=conversation.user_id).defer("search")
     found: dict[int, Message] = rows.in_bulk(wanted)

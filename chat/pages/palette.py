@@ -1,7 +1,7 @@
-"""What can be done from the palette? Commands as data, conversations by their titles, and else the search in all texts.
+"""The command palette and the keyboard shortcuts, as data.
 
-A command is a link, a form that is sent, or something the page itself does; which of them fit depends on the page the
-palette was opened on. An address that this Recall does not have is left out.
+The palette finds commands, conversations by title, and offers the full-text search. A command is a link, a form or an
+action of the page; which ones apply depends on the page that opened the palette. static/js/palette.js runs both.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from chat.models import Conversation
 from chat.pages.settings import SECTIONS
 
 type When = Literal["always", "looked for", "in a conversation", "pinned", "not pinned", "archived", "not archived"]
-"""`looked for`: only once something was typed, so that the list one begins with stays short."""
+"""`looked for`: only after something was typed, so that the initial list stays short."""
 
 EVERYWHERE: Final = ("always", "looked for")
-"""Their addresses name no conversation."""
+"""These commands need no conversation."""
 
-LATEST: Final = 6
-"""Conversations listed before anything is typed …"""
-MATCHING: Final = 8
-"""… and then, at most."""
+MAX_LATEST: Final = 6
+"""Conversations listed before anything is typed."""
+MAX_MATCHING: Final = 8
+"""Conversations listed afterwards."""
 MAX_QUERY_CHARS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something the palette does."""
+    """A command of the palette."""
 
     name: str
-    address: str = ""
-    """Name of an address; with `send`, a form is sent there."""
+    url_name: str = ""
+    """Where it links to; with `send`, where the form is posted."""
     words: str = ""
-    """Other words by which people look for it."""
+    """Other search words."""
     icon: str = "corner-up-right"
     keys: str = ""
     when: When = "always"
     send: Mapping[str, str] | None = None
-    """Fields of the form; None: it is a link."""
+    """Fields of the form; None for a link."""
     theme: str | None = None
-    """The appearance it chooses: light, dark, or "" for the system's."""
+    """The theme it sets: light, dark, or "" for the system's."""
     hash: str = ""
-    """Part of the page it leads to."""
+    """Fragment of the URL."""
     opens: str = ""
-    """Selector of a menu on this page that is opened, and of its first field."""
+    """Selector of a menu on this page to open."""
 
 
 COMMANDS: Final = (
@@ -63,13 +63,13 @@ COMMANDS: Final = (
     Command("Unpin this conversation", "pin_conversation", "top", "pin-off", when="pinned", send={"pinned": ""}),
     Command("Archive this conversation", "archive_conversation", "put away", "archive", when="not archived",
             send={"archived": "1"}),
-    Command("Put this conversation back into the list", "archive_conversation", "unarchive", "archive-restore",
+    Command("Unarchive this conversation", "archive_conversation", "put back list", "archive-restore",
             when="archived", send={"archived": ""}),
     Command("Export this conversation as Markdown", "export_conversation", "download save file", "download",
             when="in a conversation"),
     Command("Delete this conversation", "delete_conversation", "remove trash", "trash-2", when="in a conversation",
             send={}),
-    Command("Search all conversations", "search_conversations", "find", "search", "/"),
+    Command("Search conversations", "search_conversations", "find", "search", "/"),
     Command("Review", "memory:review", "proposals queue decide", "inbox"),
     Command("Profile", "memory:profile", "facts about me", "circle-user-round"),
     Command("Memory", "memory:home", "documents knowledge search", "folder"),
@@ -80,19 +80,20 @@ COMMANDS: Final = (
     Command("Budget", "budget", "tokens cost limits plan money", "receipt-text"),
     Command("Import and export", "import", "chatgpt claude download everything", "upload"),
     Command("Settings", "settings", "preferences options account", "settings"),
-    *(Command(f"Settings: {one.label}", one.url_name, one.words, "settings", when="looked for") for one in SECTIONS),
+    *(Command(f"Settings: {each.label}", each.url_name, each.words, "settings", when="looked for")
+      for each in SECTIONS),
     Command("Documentation", "docs", "help manual guide", "book-open"),
     Command("Keyboard shortcuts", "shortcuts", "keys hotkeys help", "keyboard", "?"),
-    Command("Light appearance", words="theme white day", icon="sun", theme="light"),
-    Command("Dark appearance", words="theme black night", icon="moon", theme="dark"),
-    Command("Appearance of the system", words="theme auto", icon="monitor", theme=""),
+    Command("Light theme", words="appearance white day", icon="sun", theme="light"),
+    Command("Dark theme", words="appearance black night", icon="moon", theme="dark"),
+    Command("System theme", words="appearance auto", icon="monitor", theme=""),
     Command("Sign out", "account_logout", "log out leave", "log-out"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One line of the palette."""
+    """One row of the palette."""
 
     name: str
     icon: str
@@ -101,7 +102,7 @@ class Option:
     note: str = ""
     send: bool = False
     fields: str = ""
-    """Of the form, URL-encoded."""
+    """Form fields, URL-encoded."""
     theme: str | None = None
     opens: str = ""
 
@@ -114,52 +115,52 @@ class Group:
     options: list[Option] = field(default_factory=list)
 
 
-def options(user: User, typed: str, current: UUID | None) -> list[Group]:
-    """What fits what was typed, on the page of `current` (None: no conversation's). At most two statements."""
+def find_options(user: User, typed: str, current: UUID | None) -> list[Group]:
+    """Options that match `typed`, on the page of conversation `current` (None on other pages). At most two queries."""
     words = typed.replace("\x00", "")[:MAX_QUERY_CHARS].split()
     here = Conversation.objects.not_deleted().for_user(user).filter(pk=current).first() if current else None
-    fitting = _fitting(here, is_looked_for=bool(words))
-    commands = [_option(one, address) for one, address in fitting if _says(one, words)]
-    groups = [Group("Commands", commands), Group("Conversations", list(_conversations(user, words, current)))]
+    available = _available_commands(here, is_looked_for=bool(words))
+    commands = [_build_option(command, url) for command, url in available if _matches(command, words)]
+    groups = [Group("Commands", commands), Group("Conversations", list(_find_conversations(user, words, current)))]
     if words:
-        groups.append(Group("Search", [_search(" ".join(words))]))
+        groups.append(Group("Search", [_search_option(" ".join(words))]))
     return [group for group in groups if group.options]
 
 
-def _fitting(here: Conversation | None, *, is_looked_for: bool) -> Iterator[tuple[Command, str]]:
-    """The commands that make sense on this page, each with its address."""
+def _available_commands(here: Conversation | None, *, is_looked_for: bool) -> Iterator[tuple[Command, str]]:
+    """The commands that apply to this page, each with its URL."""
     holds: dict[When, bool] = {"always": True, "looked for": is_looked_for}
     if here is not None:
         holds |= {"in a conversation": True, "pinned": here.pinned_at is not None, "not pinned": here.pinned_at is None}
         holds |= {"archived": here.archived_at is not None, "not archived": here.archived_at is None}
     for command in COMMANDS:
-        address = _address(command, here)
-        if holds.get(command.when) and address is not None:
-            yield command, address
+        url = _reverse_url(command, here)
+        if holds.get(command.when) and url is not None:
+            yield command, url
 
 
-def _address(command: Command, here: Conversation | None) -> str | None:
-    """Where it leads; empty: nowhere, the page does it; None: there is no such address here."""
-    if not command.address:
+def _reverse_url(command: Command, here: Conversation | None) -> str | None:
+    """The command's URL; empty for an action of the page; None if this installation has no such URL."""
+    if not command.url_name:
         return ""
     arguments = {} if command.when in EVERYWHERE or here is None else {"pk": here.pk}
     try:
-        return reverse(command.address, kwargs=arguments)
-    except NoReverseMatch:  # that part of Recall is not there
+        return reverse(command.url_name, kwargs=arguments)
+    except NoReverseMatch:
         return None
 
 
-def _says(command: Command, words: list[str]) -> bool:
-    """Whether each word typed is the beginning of one of the command's."""
+def _matches(command: Command, words: list[str]) -> bool:
+    """Whether each typed word is a prefix of one of the command's words."""
     own = f"{command.name} {command.words}".casefold().split()
-    return all(any(one.startswith(word.casefold()) for one in own) for word in words)
+    return all(any(each.startswith(word.casefold()) for each in own) for word in words)
 
 
-def _option(command: Command, address: str) -> Option:
+def _build_option(command: Command, url: str) -> Option:
     return Option(
         name=command.name,
         icon=command.icon,
-        href=f"{address}#{command.hash}" if command.hash else address,
+        href=f"{url}#{command.hash}" if command.hash else url,
         keys=command.keys,
         send=command.send is not None,
         fields=urlencode(command.send or {}),
@@ -168,18 +169,65 @@ def _option(command: Command, address: str) -> Option:
     )
 
 
-def _conversations(user: User, words: list[str], current: UUID | None) -> Iterator[Option]:
-    """The latest whose titles hold every word; archived ones only where something was typed."""
-    mine = Conversation.objects.not_deleted().for_user(user).exclude(pk=current)
+def _find_conversations(user: User, words: list[str], current: UUID | None) -> Iterator[Option]:
+    """The latest conversations whose titles have every word; archived ones only if something was typed."""
+    own = Conversation.objects.not_deleted().for_user(user).exclude(pk=current)
     holding = Q(archived_at=None) if not words else Q()
     for word in words:
         holding &= Q(title__icontains=word)
-    rows = mine.filter(holding).latest_first().only("title", "archived_at", "pinned_at")
-    for one in rows[: MATCHING if words else LATEST]:
-        note = "Archived" if one.archived_at else "Pinned" if one.pinned_at else ""
-        yield Option(one.title or "Untitled", "message-square", reverse("conversation", args=[one.pk]), note=note)
+    rows = own.filter(holding).latest_first().only("title", "archived_at", "pinned_at")
+    for row in rows[: MAX_MATCHING if words else MAX_LATEST]:
+        note = "Archived" if row.archived_at else "Pinned" if row.pinned_at else ""
+        yield Option(row.title or "Untitled", "message-square", reverse("conversation", args=[row.pk]), note=note)
 
 
-def _search(typed: str) -> Option:
-    address = f"{reverse('search_conversations')}?{urlencode({'q': typed})}"
-    return Option(f"Search all conversations for “{typed}”", "search", address)
+def _search_option(typed: str) -> Option:
+    url = f"{reverse('search_conversations')}?{urlencode({'q': typed})}"
+    return Option(f"Search conversations for “{typed}”", "search", url)
+
+
+# Shortcuts ---------------------------------------------------------------------------------------------------------
+
+COOKIE: Final = "single-keys"
+OFF: Final = "off"
+"""Single keys can be turned off (WCAG 2.1.4): voice input presses them by accident. A cookie, because keys belong to a
+device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A shortcut and what it does."""
+
+    keys: tuple[str, ...]
+    """Pressed together."""
+    does: str
+    where: str = "Everywhere"
+    url_name: str = ""
+    """The page it opens."""
+    focus: str = ""
+    """Selector of what it focuses or opens; if the page has none, `url_name` is opened."""
+    is_ours: bool = True
+    """Handled by palette.js; otherwise another script handles it, and the page only lists it."""
+
+    @property
+    def single(self) -> str:
+        """The key, if palette.js handles it and it is pressed alone."""
+        return self.keys[0] if self.is_ours and len(self.keys) == 1 and len(self.keys[0]) == 1 else ""
+
+
+SHORTCUTS: Final = (
+    Shortcut(("Ctrl", "K"), "Open the command palette (⌘ K on a Mac)", focus="#palette"),
+    Shortcut(("?",), "Show shortcuts", url_name="shortcuts"),
+    Shortcut(("n",), "New conversation", url_name="new"),
+    Shortcut(("/",), "Search conversations", url_name="search_conversations", focus="#id_q"),
+    Shortcut(("m",), "Focus the message box", "Everywhere except Review", url_name="new", focus="#text"),
+    Shortcut(("l",), "Focus the conversation list", "Chat", focus="#conversation-list a"),
+    Shortcut(("i",), "Show or hide the context panel", "Chat", focus='[data-action="toggle-context"]'),
+    Shortcut(("Enter",), "Send the message", "Message box", is_ours=False),
+    Shortcut(("Shift", "Enter"), "New line", "Message box", is_ours=False),
+    Shortcut(("Esc",), "Close the open palette, menu or panel", is_ours=False),
+    Shortcut(("j",), "Next proposal (k: previous)", "Review", is_ours=False),
+    Shortcut(("a",), "Accept (r: reject, e: edit, b: keep both)", "Review", is_ours=False),
+    Shortcut(("x",), "Select (m: merge selected)", "Review", is_ours=False),
+    Shortcut(("u",), "Undo the last decision", "Review", is_ours=False),
+)

@@ -1,4 +1,4 @@
-"""What does the page of a project show? Its documents, the files on their way to it, and its conversations."""
+"""The pages of projects: the list, and one project with its documents, uploads and conversations."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from memory.pages.knowledge import address
 
 CONVERSATIONS_A_PAGE: Final = 50
 DOCUMENTS_SHOWN: Final = 100
-"""The folder's own page, among the documents, has them all."""
+"""The folder's page lists all of them."""
 UPLOADS_SHOWN: Final = 10
-"""The latest files that are being read, or could not be."""
+"""The latest files that are being read or failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProjectRow:
     """A project in the list."""
 
     project: Project
@@ -39,25 +39,25 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DocumentRow:
     """A document of the project."""
 
     address: str
     name: str
     """Its path within the project's folder."""
     title: str
-    """Empty where it says no more than the name."""
+    """Empty if it equals the name."""
     changed_at: datetime
 
 
-def all_projects(user: User) -> dict[str, Any]:
-    """The list, with how much is in each; five queries."""
+def build_list_context(user: User) -> dict[str, Any]:
+    """The list of projects, with the size of each; five queries."""
     documents = {entry.path: entry.documents for entry in tree.list_folder(user, "/projects")}
     held = Conversation.objects.not_deleted().for_user(user).exclude(scope="").values_list("scope")
     conversations = dict(held.annotate(rows=Count("pk")).order_by())
 
-    def rows(projects: Sequence[Project]) -> list[Row]:
-        return [Row(one, _documents(user, one, documents), conversations.get(one.path, 0)) for one in projects]
+    def rows(projects: Sequence[Project]) -> list[ProjectRow]:
+        return [ProjectRow(each, _count(user, each, documents), conversations.get(each.path, 0)) for each in projects]
 
     return {
         "projects": rows(list(projects_of(user))),
@@ -67,15 +67,15 @@ def all_projects(user: User) -> dict[str, Any]:
     }
 
 
-def _documents(user: User, project: Project, counted: dict[str, int]) -> int:
-    """A folder that was moved out of /projects is counted by itself."""
+def _count(user: User, project: Project, counted: dict[str, int]) -> int:
+    """Documents of a project; a folder outside /projects needs its own query."""
     if project.path in counted or tree.parent_of(project.path) == "/projects":
         return counted.get(project.path, 0)
     return Document.objects.for_user(user).under(project.path).count()
 
 
-def one_project(project: Project, page: str | None) -> dict[str, Any]:
-    """Everything of one project."""
+def build_project_context(project: Project, page: str | None) -> dict[str, Any]:
+    """One project with a page of its conversations."""
     user, now = project.user, timezone.now()
     documents = Document.objects.for_user(user).under(project.path).order_by("path")
     number = documents.count()
@@ -84,12 +84,12 @@ def one_project(project: Project, page: str | None) -> dict[str, Any]:
     conversations = Paginator(held.only("id", "title", "last_activity_at"), CONVERSATIONS_A_PAGE).get_page(page)
     return {
         "project": project,
-        "documents": [_place(project, *row) for row in shown],
+        "documents": [_build_row(project, *row) for row in shown],
         "document_count": number,
         "folder": address(project.path) if number else "",
-        "uploads": _on_their_way(project),
+        "uploads": _unfinished_uploads(project),
         "conversations": conversations,
-        "held": [(one, told_time(one.last_activity_at, user.zone, now)) for one in conversations],
+        "held": [(row, told_time(row.last_activity_at, user.zone, now)) for row in conversations],
         "endings": ",".join(ENDINGS),
         "known": KNOWN,
         "largest_mb": settings.ENVIRONMENT.max_upload_mb,
@@ -97,12 +97,12 @@ def one_project(project: Project, page: str | None) -> dict[str, Any]:
     }
 
 
-def _place(project: Project, path: str, title: str, changed_at: datetime) -> Place:
+def _build_row(project: Project, path: str, title: str, changed_at: datetime) -> DocumentRow:
     name = path.removeprefix(f"{project.path}/") if path != project.path else tree.name_of(path)
-    return Place(address(path), name, "" if title == tree.name_of(path) else title, changed_at)
+    return DocumentRow(address(path), name, "" if title == tree.name_of(path) else title, changed_at)
 
 
-def _on_their_way(project: Project) -> list[Upload]:
+def _unfinished_uploads(project: Project) -> list[Upload]:
     unread = [*uploads.UNFINISHED, Upload.State.FAILED]
     found = Upload.objects.for_user(project.user).filter(folder=project.path, state__in=unread)
     return list(found.defer("content").order_by("-created_at")[:UPLOADS_SHOWN])

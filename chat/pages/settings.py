@@ -1,6 +1,4 @@
-"""Which pages are the settings, and what does each show? The table below is their navigation; allauth's own pages stand
-in the same frame, below the section they belong to.
-"""
+"""The settings: their navigation, and what each page shows. allauth's pages belong to the section above them."""
 
 from __future__ import annotations
 
@@ -30,9 +28,9 @@ class Section:
     label: str
     url_name: str
     beneath: tuple[str, ...] = ()
-    """Beginnings of other addresses that belong to it."""
+    """Prefixes of other URLs that belong to it."""
     words: str = ""
-    """What people call the things on it: the palette finds it by them (chat/pages/palette.py)."""
+    """Search words for the palette (chat/pages/palette.py)."""
 
 
 SECTIONS: Final = (
@@ -58,9 +56,9 @@ SECTIONS: Final = (
 
 
 def sections(path: str) -> list[tuple[str, str, bool]]:
-    """Each section's label and address, and whether the page at `path` belongs to it."""
-    told = [(one, reverse(one.url_name)) for one in SECTIONS]
-    return [(one.label, address, path == address or path.startswith(one.beneath)) for one, address in told]
+    """Each section's label and URL, and whether the page at `path` belongs to it."""
+    rows = [(section, reverse(section.url_name)) for section in SECTIONS]
+    return [(section.label, url, path == url or path.startswith(section.beneath)) for section, url in rows]
 
 
 # Profile ---------------------------------------------------------------------------------------------------------
@@ -70,7 +68,7 @@ _NOT_PLACES: Final = ("Etc/", "SystemV/", "US/", "posix/", "right/")
 
 
 def time_zones() -> list[str]:
-    """What the list offers: places, by continent. Other names of the time zone database are taken, too, if typed."""
+    """The suggested time zones: places, by continent. The form accepts every name of the time zone database."""
     names = (name for name in available_timezones() if "/" in name and not name.startswith(_NOT_PLACES))
     return ["UTC", *sorted(names)]
 
@@ -79,7 +77,7 @@ def time_zones() -> list[str]:
 
 
 def model_choice(user: User) -> dict[str, Any]:
-    """What can be chosen for new conversations, what is, and the plan that every prompt keeps to."""
+    """The models and efforts to choose from, the user's choice, and the budget plan."""
     model, effort = defaults_of(user)
     plan = plan_for(user, LARGEST_TOTAL)
     return {
@@ -97,44 +95,43 @@ def model_choice(user: User) -> dict[str, Any]:
 LIFETIMES: Final[Mapping[str, tuple[str, timedelta | None]]] = {
     "30": ("30 days", timedelta(days=30)),
     "90": ("90 days", timedelta(days=90)),
-    "365": ("a year", timedelta(days=365)),
-    "": ("no end", None),
+    "365": ("1 year", timedelta(days=365)),
+    "": ("Never", None),
 }
-"""How long a new key may hold. The first but one is proposed: long enough for a habit, short enough to be noticed."""
-PROPOSED_LIFETIME: Final = "90"
-PROPOSED_SCOPES: Final = ("chat:read", "memory:read")
-"""Reading; whoever needs more ticks it knowingly."""
+"""Lifetimes of a new key."""
+DEFAULT_LIFETIME: Final = "90"
+DEFAULT_SCOPES: Final = ("chat:read", "memory:read")
+"""Read-only; anything more is a deliberate choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key as the page tells of it."""
+    """A key in the list."""
 
     key: ApiKey
     scopes: tuple[str, ...]
-    """Its scopes' sentences."""
     ended: str
-    """Why it opens nothing any more: “revoked” or “expired”; empty: it still does."""
+    """Why it no longer works: “revoked” or “expired”; empty if it works."""
 
 
 def key_rows(user: User, now: datetime) -> list[KeyRow]:
-    """The person's keys: those that work first, then the newest."""
-    rows = [_key_row(key, now) for key in ApiKey.objects.filter(user=user)]
+    """The user's keys: working ones first, then the newest."""
+    rows = [_build_key_row(key, now) for key in ApiKey.objects.filter(user=user)]
     return sorted(rows, key=lambda row: bool(row.ended))
 
 
-def _key_row(key: ApiKey, now: datetime) -> KeyRow:
+def _build_key_row(key: ApiKey, now: datetime) -> KeyRow:
     expired = key.expires_at is not None and key.expires_at <= now
     ended = "revoked" if key.revoked_at else "expired" if expired else ""
     return KeyRow(key, tuple(scope for scope in key.scopes if scope in SCOPES), ended)
 
 
-def new_key(asked: Mapping[str, Any] | None, chosen: Iterable[str] = ()) -> dict[str, Any]:
-    """The form for a new key: as it was sent, or as it is proposed."""
-    ticked = set(PROPOSED_SCOPES if asked is None else chosen)
-    lifetime = PROPOSED_LIFETIME if asked is None else asked.get("lifetime", "")
+def key_form(data: Mapping[str, Any] | None, chosen: Iterable[str] = ()) -> dict[str, Any]:
+    """The form for a new key: with the submitted `data`, or with defaults."""
+    ticked = set(DEFAULT_SCOPES if data is None else chosen)
+    lifetime = DEFAULT_LIFETIME if data is None else data.get("lifetime", "")
     return {
-        "name": "" if asked is None else asked.get("name", ""),
+        "name": "" if data is None else data.get("name", ""),
         "scopes": [(name, sentence, name in ticked) for name, sentence in SCOPES.items()],
         "lifetimes": [(days, label, days == lifetime) for days, (label, _) in LIFETIMES.items()],
     }
@@ -143,8 +140,8 @@ def new_key(asked: Mapping[str, Any] | None, chosen: Iterable[str] = ()) -> dict
 # Memory and data -------------------------------------------------------------------------------------------------
 
 
-def memory(user: User) -> dict[str, Any]:
-    """How much is known, waits, and is always said; what was tidied up lately."""
+def memory_summary(user: User) -> dict[str, Any]:
+    """Counts of facts, proposals and boundaries; the latest consolidation."""
     facts = Fact.objects.for_user(user)
     return {
         "known": facts.filter(status=Fact.Status.ACTIVE).count(),
@@ -154,6 +151,6 @@ def memory(user: User) -> dict[str, Any]:
     }
 
 
-def kept(user: User) -> dict[str, Any]:
-    """What there is of the person, and how long it stays."""
+def stored_data(user: User) -> dict[str, Any]:
+    """Counts of the user's rows, and the retention periods in days."""
     return {"what": deletion.count_owned_rows(user), "days": retention.periods()}

@@ -1,4 +1,4 @@
-"""What templates show of a conversation's role, project, model and effort, and what can be chosen instead."""
+"""Template tags for a conversation's options: role, project, model and effort, with the choices for each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ register = template.Library()
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """What a form of choices offers, and what stands in it."""
+    """The choices of an options form, and its present values."""
 
     roles: list[Role]
     projects: list[Project]
@@ -39,34 +39,34 @@ class Choosing:
     effort: str
     only_project: bool
     says: str = ""
-    """What it costs to choose something else."""
+    """A warning that changing something costs tokens."""
     efforts: list[tuple[str, str]] = field(default_factory=lambda: list(EFFORTS.items()))
     accepts_any_name: bool = field(default_factory=accepts_any_name)
     typed_model: str = TYPED_MODEL
 
     @property
     def model_label(self) -> str:
-        """The model as people say it."""
+        """The model's display name."""
         return label_of(self.model)
 
     @property
     def has_any_effort(self) -> bool:
-        """Whether any model that is offered lets one choose its effort."""
-        return any(one.has_effort for one in self.models)
+        """Whether any offered model has an effort setting."""
+        return any(model.has_effort for model in self.models)
 
 
 @register.simple_tag
 def choices_of(conversation: Conversation) -> Choosing:
-    """Of a conversation. Two statements; one more where its project was put away."""
+    """The options of a conversation. Two queries; one more if its project is archived."""
     user, model = conversation.user, conversation.model or settings.ENVIRONMENT.chat_model
     roles = list(Role.objects.for_user(user).order_by("name"))
     projects = list(projects_of(user))
-    project = next((one for one in projects if one.path == conversation.scope), None) or project_of(conversation)
+    project = next((each for each in projects if each.path == conversation.scope), None) or project_of(conversation)
     return Choosing(
         roles=roles,
         projects=projects if project is None or project in projects else [*projects, project],
         models=models_for(user, model),
-        role=next((one for one in roles if one.pk == conversation.role_id), None),
+        role=next((role for role in roles if role.pk == conversation.role_id), None),
         project=project,
         model=model,
         effort=conversation.effort,
@@ -77,17 +77,17 @@ def choices_of(conversation: Conversation) -> Choosing:
 
 @register.simple_tag
 def choices_for_new(request: HttpRequest) -> Choosing:
-    """Of a conversation that is yet to be begun: the person's defaults, and what `?project=` and `?role=` name."""
+    """The options of a new conversation: the user's defaults, and the rows that `?project=` and `?role=` name."""
     user = request.user
     assert isinstance(user, User)
     roles, projects = list(Role.objects.for_user(user).order_by("name")), list(projects_of(user))
-    project = next((one for one in projects if str(one.pk) == request.GET.get("project")), None)
+    project = next((each for each in projects if str(each.pk) == request.GET.get("project")), None)
     model, effort = defaults_of(user)
     return Choosing(
         roles=roles,
         projects=projects,
         models=models_for(user),
-        role=next((one for one in roles if str(one.pk) == request.GET.get("role")), None),
+        role=next((each for each in roles if str(each.pk) == request.GET.get("role")), None),
         project=project,
         model=model or settings.ENVIRONMENT.chat_model,
         effort=effort,

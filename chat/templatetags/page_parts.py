@@ -1,4 +1,4 @@
-"""Small parts that pages need: an icon, how many proposals wait for review, what may be attached."""
+"""Template tags for all pages: icons, undo notices, shortcuts, attachment limits, the number of proposals to review."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from accounts.models import User
 from chat.attachments.limits import LONG_PASTE, MOST_A_MESSAGE, largest_bytes
 from chat.conversations import archiving, trash
-from chat.pages.shortcuts import COOKIE, OFF, SHORTCUTS
+from chat.pages.palette import COOKIE, OFF, SHORTCUTS
 from memory.documents import trash as memory_trash
 from memory.models import Fact
 
@@ -26,28 +26,28 @@ register = template.Library()
 
 
 @register.simple_tag
-@cache  # a message has five, and there are some thirty in all
+@cache  # a message has five icons, of about thirty in all
 def icon(name: str) -> SafeString:
-    """A symbol of static/icons.svg, hidden from screen readers: the words beside it, or a label, say what it means."""
+    """A symbol of static/icons.svg, hidden from screen readers: every icon has text or a label beside it."""
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("icons.svg"), name)
 
 
 @register.simple_tag
 def attachment_limits() -> dict[str, int]:
-    """What the composer needs to know before a file is sent on its way: number, bytes of one, characters of a paste."""
+    """Limits that the composer checks before an upload: number of files, bytes per file, characters of a paste."""
     return {"most": MOST_A_MESSAGE, "largest": largest_bytes(), "long_paste": LONG_PASTE}
 
 
 @register.simple_tag
 def shortcut_targets() -> list[tuple[str, str, str]]:
-    """Each single key with its address and the selector of what it puts the focus on, for static/js/palette.js."""
-    ours = [one for one in SHORTCUTS if one.single]
-    return [(one.single, reverse(one.address) if one.address else "", one.focus) for one in ours]
+    """Each single-key shortcut with its URL and the selector it focuses, for static/js/palette.js."""
+    single = [shortcut for shortcut in SHORTCUTS if shortcut.single]
+    return [(each.single, reverse(each.url_name) if each.url_name else "", each.focus) for each in single]
 
 
 @register.filter
 def single_keys_are_off(cookies: Mapping[str, str]) -> bool:
-    """Whether this browser turned off the keys that act alone (chat/pages/shortcuts.py)."""
+    """Whether single-key shortcuts are off in this browser (chat/pages/palette.py)."""
     return cookies.get(COOKIE) == OFF
 
 
@@ -56,12 +56,12 @@ UNDO_FORMS: Final = {
     memory_trash.UNDO: ("memory:restore", "deleted"),
     archiving.UNDO: ("unarchive_conversations", "archived"),
 }
-"""By the notice's tag: the name of the address, and of the field that takes the moment."""
+"""URL name and form field of each undo, by the tag of its notice."""
 
 
 @dataclass(frozen=True, slots=True)
 class UndoForm:
-    """How a notice offers to undo a deed: where it is sent, and the moment of the deed with its field."""
+    """The undo form of a notice: its URL, and the moment of the action with its field."""
 
     address: str
     field: str
@@ -70,7 +70,7 @@ class UndoForm:
 
 @register.filter
 def undo_form(message: Message) -> UndoForm | None:
-    """What the notice offers to undo; None: it offers nothing."""
+    """The undo form of the notice; None if it has none."""
     tag, _, moment = (message.extra_tags or "").partition(" ")
     if tag not in UNDO_FORMS:
         return None
@@ -80,5 +80,5 @@ def undo_form(message: Message) -> UndoForm | None:
 
 @register.simple_tag
 def waiting_for_review(user: User | AnonymousUser | str) -> int:
-    """How many proposals of this user wait for review; 0 for nobody, and on pages rendered without a user."""
+    """Number of the user's proposals to review; 0 without a user."""
     return Fact.objects.for_user(user).proposed().count() if isinstance(user, User) else 0

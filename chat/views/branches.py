@@ -1,4 +1,4 @@
-"""How does a page ask in other words, and how does it turn to another branch? Both work without JavaScript too."""
+"""Views that edit a message and switch branches, with or without JavaScript."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from django.views.decorators.http import require_http_methods, require_POST
 from pydantic import ValidationError
 
 from accounts.models import User
-from chat.models import Conversation, Message
-from chat.pages.message_window import around, shown_in
+from chat.models import Message
+from chat.pages.message_window import around, build_messages_context
 from chat.protocol import VERSION, Edit
 from chat.turn import TurnRejectedError
 from chat.turns import intake
 from chat.turns.start import STATUS, accept, typed
 from recall.db.connections import run_in_thread
+from recall.views import is_htmx, signed_in_user
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 async def edit_message(request: HttpRequest, pk: int) -> HttpResponse:
-    """One's own message, to be asked in other words; the old ones and all that followed are kept.
+    """Edit one of the user's messages: the original and all that followed are kept on their branch.
 
-    A script that sends it gets the `accepted` frame as JSON (docs/protocol.md), a form the page with the new message.
+    Scripts get the `accepted` frame as JSON (docs/protocol.md), forms a redirect to the new message.
     """
     user = cast(User, await request.auser())
     if request.method != "POST":
@@ -39,7 +40,7 @@ async def edit_message(request: HttpRequest, pk: int) -> HttpResponse:
     except ValidationError:
         raise Http404 from None
     except TurnRejectedError as refused:
-        return await run_in_thread(_not_edited, request, user, pk, refused)
+        return await run_in_thread(_edit_error, request, user, pk, refused)
     if _wants_json(request):
         return JsonResponse(accepted)
     return redirect("message", pk=accepted["question"])
@@ -63,7 +64,7 @@ def _edit_page(request: HttpRequest, user: User, pk: int, error: str = "") -> Ht
     return render(request, "chat/edit.html", context, status=422 if error else 200)
 
 
-def _not_edited(request: HttpRequest, user: User, pk: int, refused: TurnRejectedError) -> HttpResponse:
+def _edit_error(request: HttpRequest, user: User, pk: int, refused: TurnRejectedError) -> HttpResponse:
     if _wants_json(request):
         body = {"type": "error", "code": refused.code, "text": refused.sentence}
         return JsonResponse(body, status=STATUS.get(refused.code, 400))
@@ -72,29 +73,24 @@ def _not_edited(request: HttpRequest, user: User, pk: int, refused: TurnRejected
 
 @login_required
 @require_POST
-def follow(request: HttpRequest, pk: int) -> HttpResponse:
-    """Follow the newest branch that goes through this message."""
-    assert isinstance(request.user, User)
+def follow_branch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Switch to the newest branch that contains this message."""
     try:
-        conversation = intake.follow_branch(request.user, pk)
+        conversation = intake.follow_branch(signed_in_user(request), pk)
     except TurnRejectedError as refused:
         if refused.code == "not_found":
             raise Http404 from None
-        return _not_followed(request, pk, refused)
-    if not request.htmx:  # type: ignore[attr-defined]
+        return _follow_error(request, pk, refused)
+    if not is_htmx(request):
         return redirect("message", pk=pk)
-    return _messages(request, conversation, pk)
-
-
-def _messages(request: HttpRequest, conversation: Conversation, pk: int) -> HttpResponse:
-    context = shown_in(conversation, around(conversation, pk), conversation.user.zone)
+    context = build_messages_context(conversation, around(conversation, pk), conversation.user.zone)
     return render(request, "chat/page.html#messages", context)
 
 
-def _not_followed(request: HttpRequest, pk: int, refused: TurnRejectedError) -> HttpResponse:
-    """Say why not; the page stays as it is."""
-    if request.htmx:  # type: ignore[attr-defined]
+def _follow_error(request: HttpRequest, pk: int, refused: TurnRejectedError) -> HttpResponse:
+    """Show the reason; the page stays as it is."""
+    if is_htmx(request):
         return HttpResponse(status=204, headers={"HX-Trigger": json.dumps({"refused": refused.sentence})})
     messages.warning(request, refused.sentence)
-    conversation = Message.objects.for_user(cast(User, request.user)).values_list("conversation", flat=True).get(pk=pk)
-    return redirect("conversation", conversation)
+    message = Message.objects.for_user(signed_in_user(request)).only("conversation").get(pk=pk)
+    return redirect("conversation", message.conversation_id)

@@ -1,4 +1,4 @@
-"""The pages of import and export: each loads what is the user's own, calls, and renders. Without JavaScript, too."""
+"""Views of import and export, with or without JavaScript."""
 
 from __future__ import annotations
 
@@ -26,27 +26,31 @@ from chat.conversations import retention
 from chat.importing import jobs
 from chat.importing.view import shown_jobs, unread_imports
 from chat.models import ImportJob
+from recall.views import is_htmx, signed_in_user
 
 PAGE = "chat/import.html"
 NO_FILE = "Choose a file first."
 EXPORT_CARD = "export-title"
-"""Where on the page the export stands."""
+"""Fragment of the page's export section."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
 def imports(request: HttpRequest) -> HttpResponse:
-    """The imports and how far they are; a POST brings a file in."""
+    """Imports and their progress; a POST uploads a file."""
     if request.method != "POST":
-        return render(request, PAGE, _page(_user(request)))
-    refusal = _accept(_user(request), request.FILES.get("file"))
-    if _is_htmx(request):
+        return render(request, PAGE, _page_context(signed_in_user(request)))
+    refusal = _accept_upload(signed_in_user(request), request.FILES.get("file"))
+    if is_htmx(request):
         return render(
-            request, f"{PAGE}#jobs", {**_jobs(_user(request)), "refusal": refusal}, status=422 if refusal else 200
+            request,
+            f"{PAGE}#jobs",
+            {**_jobs_context(signed_in_user(request)), "refusal": refusal},
+            status=422 if refusal else 200,
         )
     if refusal:
-        return render(request, PAGE, {**_page(_user(request)), "refusal": refusal}, status=422)
+        return render(request, PAGE, {**_page_context(signed_in_user(request)), "refusal": refusal}, status=422)
     return redirect("import")
 
 
@@ -54,28 +58,28 @@ def imports(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 def import_jobs(request: HttpRequest) -> HttpResponse:
-    """The imports alone, for a page that watches them."""
-    return render(request, f"{PAGE}#jobs" if _is_htmx(request) else PAGE, _page(_user(request)))
+    """The list of imports, for a page that polls it."""
+    return render(request, f"{PAGE}#jobs" if is_htmx(request) else PAGE, _page_context(signed_in_user(request)))
 
 
 @require_POST
 @login_required
 def cancel_import(request: HttpRequest, pk: int) -> HttpResponse:
-    """Stop reading a file."""
-    job = get_object_or_404(ImportJob.objects.for_user(_user(request)), pk=pk)
+    """Cancel an import."""
+    job = get_object_or_404(ImportJob.objects.for_user(signed_in_user(request)), pk=pk)
     if not jobs.cancel(job):
-        messages.warning(request, f"“{job.name}” had come to an end already.")
-    return _jobs_again(request)
+        messages.warning(request, f"“{job.name}” has already finished.")
+    if is_htmx(request):
+        return render(request, f"{PAGE}#jobs", _jobs_context(signed_in_user(request)))
+    return redirect("import")
 
 
 @require_POST
 @login_required
 def read_imported(request: HttpRequest) -> HttpResponse:
-    """Have the librarian read what came in."""
-    found = jobs.request_readings(_user(request), request.POST.get("origin", "")[:20])
-    messages.success(
-        request, f"The librarian reads {found:,} conversation{'' if found == 1 else 's'}, the newest first."
-    )
+    """Have the librarian read imported conversations."""
+    count = jobs.request_readings(signed_in_user(request), request.POST.get("origin", "")[:20])
+    messages.success(request, f"Recall is reading {count:,} conversation{'' if count == 1 else 's'}, newest first.")
     return redirect("import")
 
 
@@ -83,18 +87,18 @@ def read_imported(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 def export(request: HttpRequest) -> HttpResponseBase:
-    """Everything as one archive; not for whoever finds a browser signed in."""
+    """Download everything as one archive, after reauthentication: an open browser alone must not be enough."""
     if not reauthentication.is_confirmed(request):
         return reauthentication.redirect_to_reauthentication(back_to=f"{reverse('import')}#{EXPORT_CARD}")
-    user = _user(request)
+    user = signed_in_user(request)
     response = StreamingHttpResponse(streamed(archive, user), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{file_name(user, timezone.now())}"'
-    response["X-Accel-Buffering"] = "no"  # else nginx gathers all of it first
+    response["X-Accel-Buffering"] = "no"  # else nginx buffers the whole archive
     return response
 
 
-def _accept(user: User, file: UploadedFile[Any] | None) -> str:
-    """Keep the file; a sentence, where it is not taken."""
+def _accept_upload(user: User, file: UploadedFile[Any] | None) -> str:
+    """Store the file as an import job; the reason, if it is refused."""
     if file is None:
         return NO_FILE
     try:
@@ -104,27 +108,12 @@ def _accept(user: User, file: UploadedFile[Any] | None) -> str:
     return ""
 
 
-def _page(user: User) -> Mapping[str, Any]:
+def _page_context(user: User) -> Mapping[str, Any]:
     largest = settings.ENVIRONMENT.max_import_mb
     days = retention.PERIODS[retention.What.CONVERSATIONS]()
-    return {**_jobs(user), "largest": largest * MEGABYTE, "largest_mb": largest, "kept_days": days}
+    return {**_jobs_context(user), "largest": largest * MEGABYTE, "largest_mb": largest, "kept_days": days}
 
 
-def _jobs(user: User) -> dict[str, Any]:
+def _jobs_context(user: User) -> dict[str, Any]:
     shown = shown_jobs(user)
-    return {"jobs": shown, "is_busy": any(one.is_busy for one in shown), "unread": unread_imports(user)}
-
-
-def _jobs_again(request: HttpRequest) -> HttpResponse:
-    if _is_htmx(request):
-        return render(request, f"{PAGE}#jobs", _jobs(_user(request)))
-    return redirect("import")
-
-
-def _is_htmx(request: HttpRequest) -> bool:
-    return bool(request.htmx)  # type: ignore[attr-defined]
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
+    return {"jobs": shown, "is_busy": any(job.is_busy for job in shown), "unread": unread_imports(user)}

@@ -1,6 +1,6 @@
-"""What can be done to conversations as a whole: rename, pin, archive, delete, and undo both, one or several at once.
+"""Views that rename, pin, archive and delete conversations, one or several at once, and undo it.
 
-Each deed is a plain form that leads back to a page; by htmx it answers with the list, the header and the notice anew.
+Each action is a plain form that redirects to a page; htmx gets the list, the header and the notices instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -23,21 +23,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from accounts.models import User
 from chat.archive.stream import streamed
 from chat.conversations import archiving, markdown_export, trash
-from chat.conversations.listing import ConversationList, conversation_list, parse_list_query
-from chat.messages.rendering import librarian_line
 from chat.models import Conversation
-from chat.pages.compacted_turns import compaction_status
+from chat.pages.conversation import PAGE, get_own_conversation, header_context, list_for
 from memory.documents.trash import NOTHING_TO_UNDO
 from recall.db.notify import publish_event
+from recall.views import is_htmx, signed_in_user
 
-PAGE = "chat/page.html"
 TITLE_CHARS = 200
-MOST_AT_ONCE = 1_000
-"""Conversations one may archive or delete together: more than a list shows when it is unfolded ten times."""
-STOP_FIRST = "An answer is still being written {where}. Stop it first, then delete."
+MAX_SELECTED = 1_000
+"""Conversations in one bulk action: more than the list shows after ten times “Earlier conversations”."""
+STOP_FIRST = "Recall is still answering {where}. Stop it first, then delete."
 
 
 # The list --------------------------------------------------------------------------------------------------------
@@ -47,21 +44,17 @@ STOP_FIRST = "An answer is still being written {where}. Stop it first, then dele
 @login_required
 @never_cache
 def conversations(request: HttpRequest) -> HttpResponse:
-    """The list beside the chat, and with it the title above the chat and the number that waits for review."""
-    return render(request, f"{PAGE}#list_and_header", _list_and_header(request, _uuid(request.GET.get("current", ""))))
-
-
-def shown_list(request: HttpRequest) -> ConversationList:
-    """The list as the address asks for it."""
-    return conversation_list(_user(request), timezone.now(), parse_list_query(request.GET))
+    """The conversation list, with the header of the open chat and the number of proposals to review."""
+    return render(
+        request, f"{PAGE}#list_and_header", _list_and_header(request, _parse_uuid(request.GET.get("current", "")))
+    )
 
 
 def _list_and_header(request: HttpRequest, current: UUID | None) -> dict[str, Any]:
-    context: dict[str, Any] = {"list": shown_list(request), "conversation": None, "swap_oob": True}
-    found = Conversation.objects.not_deleted().for_user(_user(request)).filter(pk=current).first() if current else None
-    if found is not None:
-        context |= {"conversation": found, "librarian": librarian_line(found), "folding": compaction_status(found)}
-    return context
+    own = Conversation.objects.not_deleted().for_user(signed_in_user(request))
+    found = own.filter(pk=current).first() if current else None
+    header = header_context(found) if found is not None else {"conversation": None}
+    return {"list": list_for(request), "swap_oob": True, **header}
 
 
 # One conversation ------------------------------------------------------------------------------------------------
@@ -71,17 +64,17 @@ def _list_and_header(request: HttpRequest, current: UUID | None) -> dict[str, An
 @login_required
 @never_cache
 def menu(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """What can be done with it: the sheet of its row, or without JavaScript a page."""
-    partial = f"{PAGE}#conversation_menu" if _is_htmx(request) else "chat/conversation_menu.html"
-    return render(request, partial, {"conversation": _own(request, pk)})
+    """The menu of a row in the list, or without JavaScript a page."""
+    partial = f"{PAGE}#conversation_menu" if is_htmx(request) else "chat/conversation_menu.html"
+    return render(request, partial, {"conversation": get_own_conversation(signed_in_user(request), pk)})
 
 
 @require_POST
 @login_required
 @transaction.atomic
 def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Give the conversation another title, which no automatic one replaces; an empty one changes nothing."""
-    found = _own(request, pk)
+    """Rename the conversation: automatic titles no longer replace its title. An empty title changes nothing."""
+    found = get_own_conversation(signed_in_user(request), pk)
     title = " ".join(request.POST.get("title", "").replace("\x00", "").split())[:TITLE_CHARS]
     if title:
         found.title, found.title_is_own = title, True
@@ -93,8 +86,8 @@ def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @transaction.atomic
 def pin(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Keep it on top of the list, or no longer (`pinned` is empty)."""
-    found = _own(request, pk)
+    """Pin it to the top of the list, or unpin it (`pinned` is empty)."""
+    found = get_own_conversation(signed_in_user(request), pk)
     found.pinned_at = timezone.now() if request.POST.get("pinned") else None
     found.save(update_fields=["pinned_at"])
     return _done(request, found)
@@ -104,37 +97,37 @@ def pin(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @transaction.atomic
 def archive(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Take it out of the list, which the notice offers to undo; or put it back (`archived` is empty)."""
-    found = _own(request, pk)
+    """Archive it, with an undo; or unarchive it (`archived` is empty)."""
+    found = get_own_conversation(signed_in_user(request), pk)
     named = f"“{found.title or 'Untitled'}”"
     if request.POST.get("archived"):
-        moment, _ = archiving.archive(_user(request), [pk])
-        _offer_undo(request, f"{named} is in the archive.", archiving.UNDO, moment)
+        moment, _ = archiving.archive(signed_in_user(request), [pk])
+        _offer_undo(request, f"{named} archived.", archiving.UNDO, moment)
     else:
-        archiving.unarchive(_user(request), [pk])
-        messages.success(request, f"{named} is in your list again.")
+        archiving.unarchive(signed_in_user(request), [pk])
+        messages.success(request, f"{named} unarchived.")
     return _done(request, found)
 
 
 @require_POST
 @login_required
 def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Delete the conversation; the notice offers to undo it."""
-    found = _own(request, pk)
+    """Delete the conversation, with an undo."""
+    found = get_own_conversation(signed_in_user(request), pk)
     try:
-        moment, _ = trash.delete(_user(request), [pk])
+        moment, _ = trash.delete(signed_in_user(request), [pk])
     except trash.AnswerStreamingError:
-        messages.error(request, STOP_FIRST.format(where="here"))
+        messages.error(request, STOP_FIRST.format(where="in this conversation"))
         return _done(request, found)
-    _offer_undo(request, f"“{found.title or 'The conversation'}” was deleted.", trash.UNDO, moment)
+    _offer_undo(request, f"“{found.title or 'Untitled'}” deleted.", trash.UNDO, moment)
     return _gone(request, [pk])
 
 
 @require_safe
 @login_required
 def export_markdown(request: HttpRequest, pk: UUID) -> StreamingHttpResponse:
-    """The branch that is followed, as a Markdown file."""
-    found = _own(request, pk)
+    """The active branch as a Markdown file."""
+    found = get_own_conversation(signed_in_user(request), pk)
     response = StreamingHttpResponse(
         streamed(markdown_export.pages, found), content_type="text/markdown; charset=utf-8"
     )
@@ -148,57 +141,57 @@ def export_markdown(request: HttpRequest, pk: UUID) -> StreamingHttpResponse:
 
 @require_POST
 @login_required
-def together(request: HttpRequest) -> HttpResponse:
-    """Archive, unarchive or delete all that are ticked."""
-    chosen = [pk for pk in map(_uuid, request.POST.getlist("conversation")[:MOST_AT_ONCE]) if pk is not None]
+def bulk_action(request: HttpRequest) -> HttpResponse:
+    """Archive, unarchive or delete the selected conversations."""
+    chosen = [pk for pk in map(_parse_uuid, request.POST.getlist("conversation")[:MAX_SELECTED]) if pk is not None]
     match request.POST.get("do"):
         case "delete":
-            return _delete_together(request, chosen)
+            return _delete_selected(request, chosen)
         case "archive":
-            return _archive_together(request, chosen)
+            return _archive_selected(request, chosen)
         case "unarchive":
-            return _put_back_together(request, chosen)
+            return _unarchive_selected(request, chosen)
         case _:
             raise Http404
 
 
-def _delete_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
+def _delete_selected(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
     try:
-        moment, deleted = trash.delete(_user(request), chosen)
+        moment, deleted = trash.delete(signed_in_user(request), chosen)
     except trash.AnswerStreamingError:
-        messages.error(request, STOP_FIRST.format(where="in one of them"))
+        messages.error(request, STOP_FIRST.format(where="in one of these conversations"))
         return _back(request)
     if deleted:
-        _offer_undo(request, f"{_counted(deleted)} deleted.", trash.UNDO, moment)
+        _offer_undo(request, f"{_count(deleted)} deleted.", trash.UNDO, moment)
     return _gone(request, chosen)
 
 
 @transaction.atomic
-def _archive_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
-    moment, archived = archiving.archive(_user(request), chosen)
+def _archive_selected(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
+    moment, archived = archiving.archive(signed_in_user(request), chosen)
     if archived:
-        _offer_undo(request, f"{_counted(archived)} archived.", archiving.UNDO, moment)
+        _offer_undo(request, f"{_count(archived)} archived.", archiving.UNDO, moment)
     return _back(request)
 
 
 @transaction.atomic
-def _put_back_together(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
-    changed = archiving.unarchive(_user(request), chosen)
+def _unarchive_selected(request: HttpRequest, chosen: Sequence[UUID]) -> HttpResponse:
+    changed = archiving.unarchive(signed_in_user(request), chosen)
     if changed:
-        messages.success(request, _told_back(changed))
+        messages.success(request, f"{_count(changed)} unarchived.")
     return _back(request)
 
 
 @require_POST
 @login_required
 def restore(request: HttpRequest) -> HttpResponse:
-    """Undo a deletion: bring back what was deleted at that moment."""
-    moment = _moment(request.POST.get("deleted", ""))
-    found = trash.undo(_user(request), moment) if moment else []
+    """Undo the deletion made at that moment."""
+    moment = _parse_moment(request.POST.get("deleted", ""))
+    found = trash.undo(signed_in_user(request), moment) if moment else []
     if not found:
         messages.warning(request, NOTHING_TO_UNDO)
         return _back(request)
-    messages.success(request, f"{_counted(len(found))} brought back.")
+    messages.success(request, f"{_count(len(found))} restored.")
     return _undone(request, found)
 
 
@@ -206,48 +199,48 @@ def restore(request: HttpRequest) -> HttpResponse:
 @login_required
 @transaction.atomic
 def unarchive(request: HttpRequest) -> HttpResponse:
-    """Undo an archiving: put back what was archived at that moment."""
-    moment = _moment(request.POST.get("archived", ""))
-    found = archiving.undo(_user(request), moment) if moment else []
+    """Undo the archiving made at that moment."""
+    moment = _parse_moment(request.POST.get("archived", ""))
+    found = archiving.undo(signed_in_user(request), moment) if moment else []
     if not found:
         messages.warning(request, archiving.NOTHING_TO_UNDO)
         return _back(request)
-    messages.success(request, _told_back(len(found)))
+    messages.success(request, f"{_count(len(found))} unarchived.")
     return _undone(request, found)
 
 
-# What comes back -------------------------------------------------------------------------------------------------
+# Responses ---------------------------------------------------------------------------------------------------------
 
 
 def _done(request: HttpRequest, found: Conversation) -> HttpResponse:
-    """After a deed on one that stays: by htmx the parts that show it, else its page."""
+    """After a change to one conversation: its parts of the page for htmx, else its page."""
     publish_event(f"user-{found.user_id}", "conversations")
-    return _parts(request) if _is_htmx(request) else redirect("conversation", found.pk)
+    return _parts(request) if is_htmx(request) else redirect("conversation", found.pk)
 
 
 def _gone(request: HttpRequest, which: Sequence[UUID]) -> HttpResponse:
-    """After a deletion: to an empty page, if the conversation that was open is among them."""
-    if not _is_htmx(request):
+    """After a deletion: an empty chat, if the open conversation was deleted."""
+    if not is_htmx(request):
         return redirect("new")
-    return HttpResponseClientRedirect("/") if _open_one(request) in which else _parts(request)
+    return HttpResponseClientRedirect("/") if _open_conversation(request) in which else _parts(request)
 
 
 def _undone(request: HttpRequest, found: Sequence[UUID]) -> HttpResponse:
-    """After an undo: to the conversation, if it was one, on a page of its own."""
-    return redirect("conversation", found[0]) if len(found) == 1 and not _is_htmx(request) else _back(request)
+    """After an undo: the conversation's page if it was only one, else the list."""
+    return redirect("conversation", found[0]) if len(found) == 1 and not is_htmx(request) else _back(request)
 
 
 def _back(request: HttpRequest) -> HttpResponse:
-    return _parts(request) if _is_htmx(request) else redirect("new")
+    return _parts(request) if is_htmx(request) else redirect("new")
 
 
 def _parts(request: HttpRequest) -> HttpResponse:
     """The list, the header of the conversation that is open, and the notices."""
-    return render(request, f"{PAGE}#list_header_and_notices", _list_and_header(request, _open_one(request)))
+    return render(request, f"{PAGE}#list_header_and_notices", _list_and_header(request, _open_conversation(request)))
 
 
-def _open_one(request: HttpRequest) -> UUID | None:
-    """The conversation whose page the request came from."""
+def _open_conversation(request: HttpRequest) -> UUID | None:
+    """The conversation of the page that sent the request."""
     try:
         found = resolve((request.htmx.current_url_abs_path or "/").partition("?")[0])  # type: ignore[attr-defined]
     except Resolver404:
@@ -255,20 +248,16 @@ def _open_one(request: HttpRequest) -> UUID | None:
     return found.kwargs["pk"] if found.url_name == "conversation" else None
 
 
-def _offer_undo(request: HttpRequest, sentence: str, deed: str, moment: datetime) -> None:
-    """`deed`: of `UNDO_FORMS` (chat/templatetags/page_parts.py)."""
-    messages.success(request, sentence, extra_tags=f"{deed} {moment.isoformat()}")
+def _offer_undo(request: HttpRequest, sentence: str, tag: str, moment: datetime) -> None:
+    """`tag`: a key of `UNDO_FORMS` (chat/templatetags/page_parts.py)."""
+    messages.success(request, sentence, extra_tags=f"{tag} {moment.isoformat()}")
 
 
-def _told_back(many: int) -> str:
-    return f"{_counted(many)} put back into your list."
+def _count(count: int) -> str:
+    return f"{count} conversation{'s' if count > 1 else ''}"
 
 
-def _counted(many: int) -> str:
-    return f"{many} conversation{'s' if many > 1 else ''}"
-
-
-def _moment(text: str) -> datetime | None:
+def _parse_moment(text: str) -> datetime | None:
     try:
         moment = parse_datetime(text)
     except ValueError:
@@ -276,22 +265,8 @@ def _moment(text: str) -> datetime | None:
     return moment if moment is not None and timezone.is_aware(moment) else None
 
 
-def _uuid(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:
         return None
-
-
-def _own(request: HttpRequest, pk: UUID) -> Conversation:
-    found: Conversation = get_object_or_404(Conversation.objects.not_deleted().for_user(_user(request)), pk=pk)
-    return found
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-def _is_htmx(request: HttpRequest) -> bool:
-    return bool(request.htmx)  # type: ignore[attr-defined]

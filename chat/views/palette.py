@@ -1,4 +1,4 @@
-"""The palette's options, and the page of shortcuts."""
+"""Views of the command palette and of the shortcuts page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.models import User
-from chat.pages.palette import options
-from chat.pages.shortcuts import COOKIE, OFF, SHORTCUTS
+from chat.pages.palette import COOKIE, OFF, SHORTCUTS, find_options
+from recall.views import signed_in_user
 
 YEAR_SECONDS = 365 * 24 * 3600
 
@@ -22,25 +21,24 @@ YEAR_SECONDS = 365 * 24 * 3600
 @login_required
 @never_cache
 def palette(request: HttpRequest) -> HttpResponse:
-    """What fits what was typed (`q`), on the page of the conversation `at`."""
-    assert isinstance(request.user, User)
+    """The options that match `q`, on the page of the conversation `at`."""
     try:
         current = UUID(request.GET.get("at", ""))
     except ValueError:
         current = None
-    groups = options(request.user, request.GET.get("q", ""), current)
-    return render(request, "chat/palette.html", {"groups": groups, "many": sum(len(one.options) for one in groups)})
+    groups = find_options(signed_in_user(request), request.GET.get("q", ""), current)
+    return render(request, "chat/palette.html", {"groups": groups, "many": sum(len(group.options) for group in groups)})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def shortcuts(request: HttpRequest) -> HttpResponse:
-    """Every key, and a switch for those that act alone."""
+    """Every shortcut, and a switch for single keys."""
     if request.method != "POST":
         is_off = request.COOKIES.get(COOKIE) == OFF
         return render(request, "chat/shortcuts.html", {"shortcuts": SHORTCUTS, "is_off": is_off})
     turn_off = not request.POST.get("single")
-    messages.success(request, f"Single keys are {'off' if turn_off else 'on'} in this browser.")
+    messages.success(request, f"Single-key shortcuts are {'off' if turn_off else 'on'} in this browser.")
     response = redirect("shortcuts")
     response.set_cookie(
         COOKIE, OFF if turn_off else "on", max_age=YEAR_SECONDS, samesite="Lax", secure=request.is_secure()

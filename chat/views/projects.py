@@ -1,4 +1,4 @@
-"""The pages of projects: each loads what is the user's own, calls, and renders. They work without JavaScript, too."""
+"""Views of projects, with or without JavaScript."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.models import User
-from chat.forms import ProjectForm, first_error
+from chat.forms import ProjectForm
 from chat.models import Project
-from chat.pages.projects import all_projects, one_project
+from chat.pages.projects import build_list_context, build_project_context
 from chat.projects import projects
 from chat.projects.undo_tokens import UndoExpiredError
 from memory.documents import uploads
 from memory.documents.tree import NotMovedError
-from recall.views import post_only
+from recall.views import first_error, post_only, signed_in_user
 
 LIST = "chat/projects.html"
 PAGE = "chat/project.html"
@@ -29,106 +28,100 @@ PAGE = "chat/project.html"
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
-def all_of_them(request: HttpRequest) -> HttpResponse:
-    """The person's projects; a POST makes one."""
-    user = _user(request)
+def project_list(request: HttpRequest) -> HttpResponse:
+    """The user's projects; a POST creates one."""
+    user = signed_in_user(request)
     if request.method != "POST":
-        return render(request, LIST, all_projects(user))
+        return render(request, LIST, build_list_context(user))
     form = ProjectForm(request.POST)
     if not form.is_valid():
         typed = {"sentence": first_error(form), "new": request.POST}
-        return render(request, LIST, {**all_projects(user), **typed}, status=422)
-    made = projects.create(user, **form.cleaned_data)
-    messages.success(request, f"The project “{made.name}” is there; its documents stand at {made.path}.")
-    return redirect("project", made.pk)
+        return render(request, LIST, {**build_list_context(user), **typed}, status=422)
+    created = projects.create(user, **form.cleaned_data)
+    messages.success(request, f"Project “{created.name}” created.")
+    return redirect("project", created.pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
 def project(request: HttpRequest, pk: int) -> HttpResponse:
-    """One project; a POST gives it another name, other instructions, or another way to recall."""
-    found = _own(request, pk)
+    """One project; a POST changes its name, instructions or scope."""
+    found = _get_own_project(request, pk)
     if request.method != "POST":
-        return render(request, PAGE, one_project(found, request.GET.get("page")))
+        return render(request, PAGE, build_project_context(found, request.GET.get("page")))
     form = ProjectForm(request.POST)
     if not form.is_valid():
-        return _not_saved(request, found, first_error(form), 422)
+        return _render_error(request, found, first_error(form), 422)
     before = found.path
     try:
         projects.update(found, **form.cleaned_data)
     except NotMovedError as refusal:
-        return _not_saved(request, _own(request, pk), str(refusal), 409)
-    went = f" Its folder is {found.path} now." if found.path != before else ""
-    messages.success(request, f"The project was saved.{went}")
+        return _render_error(request, _get_own_project(request, pk), str(refusal), 409)
+    moved = f" Its folder is now {found.path}." if found.path != before else ""
+    messages.success(request, f"Project saved.{moved}")
     return redirect("project", pk)
 
 
 @require_POST
 @login_required
 def archive_project(request: HttpRequest, pk: int) -> HttpResponse:
-    """Put it away, or with `back` take it out again."""
-    found = _own(request, pk)
+    """Archive it, or with `back` unarchive it."""
+    found = _get_own_project(request, pk)
     is_archived = "back" not in request.POST
     projects.archive(found, is_archived=is_archived)
-    done = "put away. It is offered for no new conversation" if is_archived else "at hand again"
-    messages.success(request, f"“{found.name}” is {done}.")
+    messages.success(request, f"“{found.name}” {'archived' if is_archived else 'unarchived'}.")
     return redirect("project", pk)
 
 
 @post_only("projects")
 @login_required
 def delete_project(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete it; documents and conversations stay. The page that says so can bring it back."""
-    found = _own(request, pk)
+    """Delete it, but not its documents and conversations; the page it renders offers to undo that."""
+    found = _get_own_project(request, pk)
     gone = {"name": found.name, "path": found.path, "token": projects.remove(found)}
-    return render(request, LIST, {**all_projects(_user(request)), "gone": gone})
+    return render(request, LIST, {**build_list_context(signed_in_user(request)), "gone": gone})
 
 
 @post_only("projects")
 @login_required
 def restore_project(request: HttpRequest) -> HttpResponse:
-    """Bring back what was just deleted."""
+    """Undo the deletion of a project."""
     try:
-        found = projects.restore(_user(request), request.POST.get("token", ""))
+        found = projects.restore(signed_in_user(request), request.POST.get("token", ""))
     except UndoExpiredError as error:
         messages.warning(request, str(error))
         return redirect("projects")
-    messages.success(request, f"“{found.name}” is back.")
+    messages.success(request, f"“{found.name}” restored.")
     return redirect("project", found.pk)
 
 
 @post_only("project", "pk")
 @login_required
 def upload_to_project(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take files into the project's folder, to be read in the background."""
-    found = _own(request, pk)
+    """Upload files into the project's folder; they are read in the background."""
+    found = _get_own_project(request, pk)
     files = request.FILES.getlist("files")
-    taken = 0
+    accepted = 0
     for file in files:
         name = file.name or "file"
         try:
             uploads.accept(found.user, name, file.read(), found.path)
-            taken += 1
+            accepted += 1
         except uploads.UploadRefusedError as refusal:
             messages.warning(request, f"{name}: {refusal}")
-    if taken:
-        messages.success(request, f"{taken} file{'' if taken == 1 else 's'} being read into {found.path}.")
+    if accepted:
+        messages.success(request, f"Processing {accepted} file{'' if accepted == 1 else 's'}.")
     elif not files:
         messages.warning(request, "Choose a file first.")
     return redirect(f"{reverse('project', args=[pk])}#documents")
 
 
-def _not_saved(request: HttpRequest, found: Project, sentence: str, status: int) -> HttpResponse:
-    """The page again, with what was typed and one sentence on why nothing was saved."""
-    context: dict[str, Any] = {**one_project(found, None), "sentence": sentence, "typed": request.POST}
+def _render_error(request: HttpRequest, found: Project, sentence: str, status: int) -> HttpResponse:
+    """The page with what was typed, and the reason it wasn't saved."""
+    context: dict[str, Any] = {**build_project_context(found, None), "sentence": sentence, "typed": request.POST}
     return render(request, PAGE, context, status=status)
 
 
-def _own(request: HttpRequest, pk: int) -> Project:
-    return get_object_or_404(Project.objects.for_user(_user(request)).select_related("user"), pk=pk)
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
+def _get_own_project(request: HttpRequest, pk: int) -> Project:
+    return get_object_or_404(Project.objects.for_user(signed_in_user(request)).select_related("user"), pk=pk)

@@ -1,4 +1,4 @@
-"""The page that searches all conversations: one form, by htmx as one types, as a plain form without JavaScript."""
+"""View of the conversation search: one form, submitted by htmx while the user types, or without JavaScript."""
 
 from __future__ import annotations
 
@@ -17,38 +17,36 @@ from accounts.models import User
 from chat.conversations.search import Filter, Results, search
 from chat.conversations.search_query import MAX_QUERY_CHARS
 from chat.models import Conversation
+from recall.views import is_htmx, signed_in_user
 
 MOST_PAGES = 1_000
 
 
 class SearchForm(forms.Form):
-    """What the page asks for. Every field may be left out."""
+    """Query and filters; every field is optional."""
 
     q = forms.CharField(
         required=False, max_length=MAX_QUERY_CHARS, strip=False, empty_value="", label="Words, or a “phrase in quotes”"
     )
     role = forms.ChoiceField(
-        required=False, label="Said by", choices=[("", "Anybody"), ("user", "Me"), ("assistant", "Recall")]
+        required=False, label="Author", choices=[("", "Anyone"), ("user", "You"), ("assistant", "Recall")]
     )
     since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(required=False, label="Up to", widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
     archived = forms.ChoiceField(
-        required=False, label="Archived ones", choices=[("", "Too"), ("no", "Leave out"), ("only", "Only these")]
+        required=False, label="Archived", choices=[("", "Include"), ("no", "Exclude"), ("only", "Only")]
     )
-    order = forms.ChoiceField(required=False, label="Order", choices=[("", "Best first"), ("newest", "Newest first")])
+    order = forms.ChoiceField(required=False, label="Sort by", choices=[("", "Best match"), ("newest", "Newest")])
     within = forms.UUIDField(required=False, widget=forms.HiddenInput)
     page = forms.IntegerField(required=False, min_value=1, max_value=MOST_PAGES, widget=forms.HiddenInput)
 
-    def wanted(self) -> Filter:
-        """The filter, of a form that is valid."""
-        given = self.cleaned_data
+    def build_filter(self) -> Filter:
+        """The search filter of a valid form."""
+        data = self.cleaned_data
         return Filter(
-            role=given["role"],
-            since=given["since"],
-            until=given["until"],
-            archived=given["archived"],
-            newest_first=given["order"] == "newest",
-            conversation=given["within"],
+            **{name: data[name] for name in ("role", "since", "until", "archived")},
+            newest_first=data["order"] == "newest",
+            conversation=data["within"],
         )
 
 
@@ -56,18 +54,17 @@ class SearchForm(forms.Form):
 @login_required
 @never_cache
 def search_conversations(request: HttpRequest) -> HttpResponse:
-    """What was said in those words, and where."""
-    assert isinstance(request.user, User)
+    """Messages that match the query, grouped by conversation."""
     form = SearchForm(request.GET)
     is_valid = form.is_valid()
-    context = _page(request.user, form) if is_valid else {"results": Results()}
-    partial = ("#more" if "page" in request.GET else "#found") if request.htmx else ""  # type: ignore[attr-defined]
+    context = _search_context(signed_in_user(request), form) if is_valid else {"results": Results()}
+    partial = ("#more" if "page" in request.GET else "#found") if is_htmx(request) else ""
     status = 200 if is_valid else 422
     return render(request, f"chat/search.html{partial}", {"form": form, **context}, status=status)
 
 
-def _page(user: User, form: SearchForm) -> dict[str, Any]:
-    only = form.wanted()
+def _search_context(user: User, form: SearchForm) -> dict[str, Any]:
+    only = form.build_filter()
     typed, page = form.cleaned_data["q"], form.cleaned_data["page"] or 1
     within = Conversation.objects.not_deleted().for_user(user).filter(pk=only.conversation).first()
     results = search(user, typed, only, timezone.now(), page)

@@ -1,4 +1,4 @@
-"""The settings' pages, and the first words of a new account. Each saves in place by htmx, or by a plain form."""
+"""Views of the settings pages, and of the welcome text. Each saves in place with htmx, or with a plain form."""
 
 from __future__ import annotations
 
@@ -23,44 +23,45 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.api import keys
 from accounts.forms import ProfileForm
-from accounts.models import User
 from chat.conversations.model_choice import ModelNotOfferedError, validate_effort, validate_model
-from chat.pages import onboarding, settings
+from chat.pages import conversation, settings
 from chat.prompt.user_context import acquaintance_so_far, grown
 from memory.index import language_change
+from recall.views import is_htmx, signed_in_user
 
 SAVED: Final = "Saved."
 THEMES: Final = ("", "light", "dark")
 YEAR: Final = 365 * 24 * 3600
-"""Seconds the choice of a theme is kept: static/js/page.js has the same."""
+"""Lifetime of the theme cookie in seconds, as in static/js/page.js."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
 def profile(request: HttpRequest) -> HttpResponse:
-    """How Recall calls one, one's time zone and language, and how familiar it is."""
-    user = _user(request)
+    """Name, time zone, language and tone."""
+    user = signed_in_user(request)
     stage = grown(user, acquaintance_so_far(user), timezone.now())
     form = ProfileForm(request.POST if request.method == "POST" else None, instance=user, grown=stage)
     if request.method == "POST" and form.is_valid():
         form.save()
         if "language" in form.changed_data:
             language_change.look(user.pk)
-        shown = {"form": ProfileForm(instance=user, grown=stage)}
-        return _saved(request, "settings", "settings/profile.html#form", shown)
+        context = {"form": ProfileForm(instance=user, grown=stage)}
+        return _render_saved(request, "settings", "settings/profile.html#form", context)
     if form.errors:
-        user.refresh_from_db()  # the form has written into it already
-    context = {"form": form, "time_zones": settings.time_zones()}
-    return _shown(request, "settings/profile.html", "#form", context, refused=bool(form.errors))
+        user.refresh_from_db()  # validation has already changed the instance
+    return _render_form(
+        request, "settings/profile.html", {"form": form, "time_zones": settings.time_zones()}, bool(form.errors)
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
 def model(request: HttpRequest) -> HttpResponse:
-    """Which model answers in new conversations, and with how much effort."""
-    user = _user(request)
+    """Model and effort of new conversations."""
+    user = signed_in_user(request)
     if request.method != "POST":
         return render(request, "settings/model.html", settings.model_choice(user))
     try:
@@ -68,32 +69,32 @@ def model(request: HttpRequest) -> HttpResponse:
         effort = validate_effort(request.POST.get("effort", ""), chosen)
     except ModelNotOfferedError as refusal:
         context = {**settings.model_choice(user), "sentence": str(refusal)}
-        return _shown(request, "settings/model.html", "#form", context, refused=True)
+        return _render_form(request, "settings/model.html", context, is_refused=True)
     user.chat_model, user.effort = chosen, effort
     user.save(update_fields=["chat_model", "effort"])
-    return _saved(request, "settings_model", "settings/model.html#form", settings.model_choice(user))
+    return _render_saved(request, "settings_model", "settings/model.html#form", settings.model_choice(user))
 
 
 @require_safe
 @login_required
 @never_cache
 def memory(request: HttpRequest) -> HttpResponse:
-    """What is known, by which rules, and when it is recalled."""
-    return render(request, "settings/memory.html", settings.memory(_user(request)))
+    """How memory works, with links to its rules."""
+    return render(request, "settings/memory.html", settings.memory_summary(signed_in_user(request)))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
 def appearance(request: HttpRequest) -> HttpResponse:
-    """Light, dark, or as the system has it: kept in a cookie of this browser, so that no page flashes."""
+    """Light, dark or system theme: a cookie of this browser, so that pages don't flash."""
     chosen = request.COOKIES.get("theme", "")
     if request.method != "POST":
         return render(request, "settings/appearance.html", {"theme": chosen if chosen in THEMES else ""})
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
         raise Http404
-    response = _saved(request, "settings_appearance", "settings/appearance.html#form", {"theme": theme})
+    response = _render_saved(request, "settings_appearance", "settings/appearance.html#form", {"theme": theme})
     if theme:
         response.set_cookie("theme", theme, max_age=YEAR, samesite="Lax")
     else:
@@ -105,13 +106,13 @@ def appearance(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 def data(request: HttpRequest) -> HttpResponse:
-    """What is kept, how to take it along, and how to remove it."""
-    return render(request, "settings/data.html", settings.kept(_user(request)))
+    """Stored data and its retention, export and deletion."""
+    return render(request, "settings/data.html", settings.stored_data(signed_in_user(request)))
 
 
 @method_decorator(never_cache, name="dispatch")
 class SignIn(IndexView):  # type: ignore[misc]
-    """Password, addresses, passkeys and second factors: allauth's overview, in our words."""
+    """Password, email addresses, passkeys and second factors: allauth's overview with our template."""
 
     template_name = "settings/sign_in.html"
 
@@ -123,8 +124,8 @@ class SignIn(IndexView):  # type: ignore[misc]
 @login_required
 @never_cache
 def key_list(request: HttpRequest) -> HttpResponse:
-    """One's keys."""
-    return render(request, "settings/keys.html", _keys(request))
+    """The user's API keys."""
+    return render(request, "settings/keys.html", _keys_context(request))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -132,37 +133,37 @@ def key_list(request: HttpRequest) -> HttpResponse:
 @never_cache
 @reauthentication_required(app="allauth.mfa")  # type: ignore[untyped-decorator]
 @sensitive_variables("secret")
-def make_key(request: HttpRequest) -> HttpResponse:
-    """A new key, shown in this one answer. Whoever found a browser signed in cannot make one."""
+def create_key(request: HttpRequest) -> HttpResponse:
+    """Create a key, after reauthentication. Its secret is shown in this response only."""
     if request.method != "POST":
-        return render(request, "settings/new_key.html", {"form": settings.new_key(None)})
+        return render(request, "settings/new_key.html", {"form": settings.key_form(None)})
     scopes, lifetime = request.POST.getlist("scopes"), request.POST.get("lifetime", "")
-    _, length = settings.LIFETIMES.get(lifetime, settings.LIFETIMES[settings.PROPOSED_LIFETIME])
+    _, length = settings.LIFETIMES.get(lifetime, settings.LIFETIMES[settings.DEFAULT_LIFETIME])
     try:
         key, secret = keys.create_key(
-            _user(request), request.POST.get("name", ""), scopes, timezone.now() + length if length else None
+            signed_in_user(request), request.POST.get("name", ""), scopes, timezone.now() + length if length else None
         )
     except ValidationError as refusal:
-        context = {"form": settings.new_key(request.POST, scopes), "sentence": " ".join(refusal.messages)}
+        context = {"form": settings.key_form(request.POST, scopes), "sentence": " ".join(refusal.messages)}
         return render(request, "settings/new_key.html", context, status=422)
-    return render(request, "settings/keys.html", {**_keys(request), "made": key, "secret": secret})
+    return render(request, "settings/keys.html", {**_keys_context(request), "made": key, "secret": secret})
 
 
 @require_POST
 @login_required
 @never_cache
 def revoke_key(request: HttpRequest, pk: int) -> HttpResponse:
-    """The key opens nothing from now on."""
-    if not keys.revoke(_user(request), pk):
+    """Revoke a key; it stops working immediately."""
+    if not keys.revoke(signed_in_user(request), pk):
         raise Http404
-    if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "settings/keys.html#list", {**_keys(request), "revoked": pk})
-    messages.success(request, "The key is revoked: it opens nothing any more.")
+    if is_htmx(request):
+        return render(request, "settings/keys.html#list", {**_keys_context(request), "revoked": pk})
+    messages.success(request, "Key revoked. It no longer works.")
     return redirect("settings_keys")
 
 
-def _keys(request: HttpRequest) -> dict[str, Any]:
-    return {"rows": settings.key_rows(_user(request), timezone.now())}
+def _keys_context(request: HttpRequest) -> dict[str, Any]:
+    return {"rows": settings.key_rows(signed_in_user(request), timezone.now())}
 
 
 # Sessions --------------------------------------------------------------------------------------------------------
@@ -170,56 +171,49 @@ def _keys(request: HttpRequest) -> dict[str, Any]:
 
 @method_decorator(never_cache, name="dispatch")
 class Sessions(ListUserSessionsView):  # type: ignore[misc]
-    """Where one is signed in. A POST ends all sessions but this one."""
+    """The user's sessions. A POST ends all but the current one."""
 
     template_name = "settings/sessions.html"
     success_url = reverse_lazy("settings_sessions")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """This one first, then as they were last seen."""
+        """The current session first, then the most recently seen."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        context["sessions"].sort(key=lambda one: (one.is_current(), one.last_seen_at), reverse=True)
+        context["sessions"].sort(key=lambda session: (session.is_current(), session.last_seen_at), reverse=True)
         return context
 
 
 @require_POST
 @login_required
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Sign out there; one's own session is ended by signing out."""
-    ending = get_object_or_404(UserSession.objects.filter(user=_user(request)), pk=pk)
+    """End another session; the current one is ended by signing out."""
+    ending = get_object_or_404(UserSession.objects.filter(user=signed_in_user(request)), pk=pk)
     if ending.session_key == request.session.session_key:
         return redirect("account_logout")
     sessions_adapter().end_sessions([ending])
-    messages.success(request, "That session is ended.")
+    messages.success(request, "Session ended.")
     return redirect("settings_sessions")
 
 
-# The first visit -------------------------------------------------------------------------------------------------
+# Welcome text ------------------------------------------------------------------------------------------------------
 
 
 @require_POST
 @login_required
-def welcomed(request: HttpRequest) -> HttpResponse:
-    """The first words were read."""
-    onboarding.close(_user(request))
+def close_welcome(request: HttpRequest) -> HttpResponse:
+    """Don't show the welcome text again."""
+    conversation.close_welcome(signed_in_user(request))
     return redirect("new")
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-def _saved(request: HttpRequest, page: str, partial: str, context: dict[str, Any]) -> HttpResponse:
-    """Said where the form stands, or on the page that a plain form leads back to."""
-    if request.htmx:  # type: ignore[attr-defined]
+def _render_saved(request: HttpRequest, page: str, partial: str, context: dict[str, Any]) -> HttpResponse:
+    """Confirm beside the form, or as a notice on the page that a plain form redirects to."""
+    if is_htmx(request):
         return render(request, partial, {**context, "saved": SAVED})
     messages.success(request, SAVED)
     return redirect(page)
 
 
-def _shown(
-    request: HttpRequest, template: str, partial: str, context: dict[str, Any], *, refused: bool
-) -> HttpResponse:
-    name = f"{template}{partial}" if request.htmx and refused else template  # type: ignore[attr-defined]
-    return render(request, name, context, status=422 if refused else 200)
+def _render_form(request: HttpRequest, template: str, context: dict[str, Any], is_refused: bool) -> HttpResponse:
+    name = f"{template}#form" if is_htmx(request) and is_refused else template
+    return render(request, name, context, status=422 if is_refused else 200)

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What goes with the next message: files dropped on the talk, pasted, or chosen. Each is sent on its way at once, and
- * is a draft on the server until the message is sent (docs/attachments.md); the tab keeps only the drafts' numbers, so
- * that a reload loses nothing. A long paste becomes a file, too; “Put into the message” makes it words again.
+ * Attachments of the next message: files dropped, pasted or chosen. Each is uploaded at once and is a draft on the server
+ * until the message is sent (docs/attachments.md); the tab keeps only the drafts' ids, so a reload loses nothing. A long
+ * paste becomes a file, too; “Insert as text” reverts that.
  *
  * @typedef {{id: number, kind: string, name: string, size: string, tokens: number, thumbnail: string, text_url: string,
  *   remove_url: string, note: string}} Draft
@@ -10,15 +10,15 @@
  *   draft: Draft | null}} Item
  */
 
-import { keep } from "./connection.js";
+import { store } from "./connection.js";
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
-const NOT_TEMPORARY = "A temporary chat keeps nothing, and so takes no attachments. Switch it off to attach.";
-const UNFINISHED = "An attachment is still on its way. Wait for it, or remove it.";
-const FAILED = "An attachment did not arrive. Try it again, or remove it.";
-const NO_CONNECTION = "Recall could not be reached.";
-const WILL_FAIL_AGAIN = [413, 422]; // the file itself was refused
+const NOT_TEMPORARY = "Temporary chats don't support attachments. Turn off Temporary to attach files.";
+const UNFINISHED = "A file is still uploading. Wait for it, or remove it.";
+const FAILED = "One file couldn't be uploaded. Retry or remove it.";
+const NO_CONNECTION = "Can't reach Recall.";
+const WILL_FAIL_AGAIN = [413, 422]; // the file itself was rejected
 const MEGABYTE = 1_000_000;
 
 export class Attachments {
@@ -31,21 +31,21 @@ export class Attachments {
   /**
    * @param {{isTemporary: () => boolean, about: () => Record<string, string>, key: () => string, changed: () => unknown,
    *   refuse: (sentence: string) => unknown, announce: (sentence: string) => unknown,
-   *   insert: (words: string) => unknown}} on `about`: what the next message goes into; `key`: of the tab's storage
+   *   insert: (words: string) => unknown}} on `about`: the conversation or model of the next message; `key`: in the tab's storage
    */
   constructor(on) {
     this.#on = on;
     this.#listen();
     const kept = sessionStorage.getItem(on.key());
-    if (kept) this.bring(kept.split(",").map(Number));
+    if (kept) this.restore(kept.split(",").map(Number));
   }
 
-  /** The drafts that the next message takes. */
+  /** The ids of the drafts. */
   get ids() {
     return this.#items.flatMap(({ draft }) => (draft ? [draft.id] : []));
   }
 
-  /** @returns {string} why they cannot be sent yet; "" if they can, or there are none */
+  /** @returns {string} why they can't be sent yet; "" if they can, or there are none */
   get refusal() {
     if (!this.#items.length) return "";
     if (this.#on.isTemporary()) return NOT_TEMPORARY;
@@ -53,7 +53,7 @@ export class Attachments {
     return this.#items.every(({ draft }) => draft) ? "" : FAILED;
   }
 
-  /** They go with a message now. @returns {number[]} */
+  /** Move the drafts into a message. @returns {number[]} */
   take() {
     const ids = this.ids;
     for (const { element } of this.#items) element.remove();
@@ -62,20 +62,20 @@ export class Attachments {
     return ids;
   }
 
-  /** Keep them for this tab, over a reload. */
+  /** Remember the drafts for this tab, so that they survive a reload. */
   remember() {
-    keep(this.#on.key(), this.ids.join(","));
+    store(this.#on.key(), this.ids.join(","));
     this.#list.hidden = !this.#items.length;
     this.#on.changed();
   }
 
-  /** Nothing is kept under the present key any more. */
+  /** Clear the current storage key. */
   forget() {
-    keep(this.#on.key(), "");
+    store(this.#on.key(), "");
   }
 
-  /** Show drafts that the server still has: after a reload, or when their message was refused. @param {number[]} ids */
-  async bring(ids) {
+  /** Show drafts that the server still has, after a reload or a rejected message. @param {number[]} ids */
+  async restore(ids) {
     if (!ids.length) return;
     const query = new URLSearchParams([...ids.map((id) => ["id", String(id)]), ...Object.entries(this.#on.about())]);
     const response = await fetch(`${this.#area.dataset.address}?${query}`).catch(() => null); // the tab keeps the ids
@@ -83,26 +83,26 @@ export class Attachments {
     for (const draft of (await response.json()).attachments) {
       if (this.ids.includes(draft.id)) continue;
       const item = this.#show(new Blob(), draft.name, draft.kind);
-      this.#arrived(item, draft);
+      this.#onUploaded(item, draft);
     }
     this.remember();
   }
 
   /** @param {Iterable<File>} files */
   add(files) {
-    for (const file of files) this.#begin(file, file.name, "file");
+    for (const file of files) this.#addItem(file, file.name, "file");
   }
 
   // One file --------
 
   /** @param {File | Blob} file @param {string} name @param {string} kind */
-  #begin(file, name, kind) {
+  #addItem(file, name, kind) {
     if (this.#on.isTemporary()) return this.#on.refuse(NOT_TEMPORARY);
-    if (this.#items.length >= this.#most) return this.#on.refuse(`At most ${this.#most} attachments go with one message.`);
+    if (this.#items.length >= this.#most) return this.#on.refuse(`You can attach up to ${this.#most} files per message.`);
     this.#on.refuse("");
     const item = this.#show(file, name, kind);
     const largest = Number(this.#area.dataset.largest);
-    if (file.size > largest) this.#failed(item, `This file has ${(file.size / MEGABYTE).toFixed(1)} MB; ${largest / MEGABYTE} MB are the limit.`, false);
+    if (file.size > largest) this.#onFailed(item, `This file is ${(file.size / MEGABYTE).toFixed(1)} MB. The limit is ${largest / MEGABYTE} MB.`, false);
     else this.#upload(item);
   }
 
@@ -111,7 +111,7 @@ export class Attachments {
     const element = $("attaching-one").content.cloneNode(true).firstElementChild;
     const item = { element, file, name, kind, xhr: null, draft: null };
     element.querySelector(".attachment-name").textContent = name;
-    element.querySelector("progress").setAttribute("aria-label", `Sending ${name}`);
+    element.querySelector("progress").setAttribute("aria-label", `Uploading ${name}`);
     element.querySelector("[data-attachment=remove]").setAttribute("aria-label", `Remove ${name}`);
     element.addEventListener("click", (/** @type {any} */ { target }) => {
       const button = target.closest("[data-attachment]");
@@ -133,14 +133,14 @@ export class Attachments {
     item.xhr = xhr;
     progress.hidden = false;
     progress.value = 0;
-    this.#facts(item, "Sending…");
+    this.#showDetails(item, "Uploading…");
     xhr.upload.onprogress = ({ loaded, total }) => (progress.value = loaded / total);
     xhr.upload.onload = () => {
-      progress.removeAttribute("value"); // how long reading takes nobody knows
-      this.#facts(item, "Reading…");
+      progress.removeAttribute("value"); // indeterminate: reading takes an unknown time
+      this.#showDetails(item, "Reading…");
     };
-    xhr.onload = () => this.#answered(item, xhr);
-    xhr.onerror = () => this.#failed(item, NO_CONNECTION, true);
+    xhr.onload = () => this.#onResponse(item, xhr);
+    xhr.onerror = () => this.#onFailed(item, NO_CONNECTION, true);
     xhr.open("POST", this.#area.dataset.address);
     xhr.setRequestHeader("X-CSRFToken", /** @type {any} */ (document.querySelector("#composer [name=csrfmiddlewaretoken]")).value);
     xhr.send(body);
@@ -148,52 +148,52 @@ export class Attachments {
   }
 
   /** @param {Item} item @param {XMLHttpRequest} xhr */
-  #answered(item, xhr) {
+  #onResponse(item, xhr) {
     const isJson = xhr.getResponseHeader("content-type")?.includes("json");
-    const told = isJson ? JSON.parse(xhr.responseText) : {};
+    const body = isJson ? JSON.parse(xhr.responseText) : {};
     if (xhr.status !== 201) {
-      const sentence = told.error ?? `It could not be attached (${xhr.status}). Sign in again if this goes on.`;
-      return this.#failed(item, sentence, !WILL_FAIL_AGAIN.includes(xhr.status));
+      const sentence = body.error ?? `The file couldn't be attached (${xhr.status}). If this keeps happening, sign in again.`;
+      return this.#onFailed(item, sentence, !WILL_FAIL_AGAIN.includes(xhr.status));
     }
-    this.#arrived(item, told);
-    this.#on.announce(`${told.name} is attached. ${told.note}`);
+    this.#onUploaded(item, body);
+    this.#on.announce(`${body.name} attached. ${body.note}`);
     this.remember();
   }
 
   /** @param {Item} item @param {Draft} draft */
-  #arrived(item, draft) {
+  #onUploaded(item, draft) {
     Object.assign(item, { draft, xhr: null, name: draft.name });
     const { element } = item;
     element.querySelector("progress").hidden = true;
     element.querySelector(".attachment-name").textContent = draft.name;
     element.querySelector("[data-attachment=remove]").setAttribute("aria-label", `Remove ${draft.name}`);
     element.querySelector("[data-attachment=unfold]").hidden = draft.kind !== "paste";
-    this.#facts(item, `${draft.size} · ${draft.tokens.toLocaleString("en")} tokens`);
-    this.#problem(item, draft.note);
+    this.#showDetails(item, `${draft.size} · ${draft.tokens.toLocaleString("en")} tokens`);
+    this.#showProblem(item, draft.note);
     if (!draft.thumbnail) return;
     const image = Object.assign(document.createElement("img"), { src: draft.thumbnail, alt: "" });
     element.querySelector(".attachment-picture").replaceChildren(image);
   }
 
-  /** @param {Item} item @param {string} sentence @param {boolean} mayBeTriedAgain */
-  #failed(item, sentence, mayBeTriedAgain) {
+  /** @param {Item} item @param {string} sentence @param {boolean} canRetry */
+  #onFailed(item, sentence, canRetry) {
     item.xhr = null;
     item.element.querySelector("progress").hidden = true;
-    item.element.querySelector("[data-attachment=retry]").hidden = !mayBeTriedAgain;
+    item.element.querySelector("[data-attachment=retry]").hidden = !canRetry;
     item.element.classList.add("attachment-failed");
-    this.#facts(item, "");
-    this.#problem(item, sentence);
+    this.#showDetails(item, "");
+    this.#showProblem(item, sentence);
     this.#on.announce(`${item.name}: ${sentence}`);
     this.#on.changed();
   }
 
   /** @param {Item} item @param {string} words */
-  #facts(item, words) {
+  #showDetails(item, words) {
     item.element.querySelector(".attachment-facts").textContent = words;
   }
 
   /** @param {Item} item @param {string} sentence "" for none */
-  #problem(item, sentence) {
+  #showProblem(item, sentence) {
     Object.assign(item.element.querySelector(".attachment-problem"), { textContent: sentence, hidden: !sentence });
   }
 
@@ -204,7 +204,7 @@ export class Attachments {
     else {
       item.element.classList.remove("attachment-failed");
       item.element.querySelector("[data-attachment=retry]").hidden = true;
-      this.#problem(item, "");
+      this.#showProblem(item, "");
       this.#upload(item);
     }
   }
@@ -217,12 +217,12 @@ export class Attachments {
     item.element.remove();
     this.#items = this.#items.filter((one) => one !== item);
     this.#on.refuse("");
-    this.#on.announce(`${item.name} is removed.`);
+    this.#on.announce(`${item.name} removed.`);
     (next?.querySelector("[data-attachment=remove]") ?? $("text")).focus();
     this.remember();
   }
 
-  /** A paste becomes words again. @param {Item} item */
+  /** Turn a paste back into text. @param {Item} item */
   async #unfold(item) {
     const response = await fetch(item.draft?.text_url ?? "").catch(() => null);
     if (!response?.ok || response.redirected) return this.#on.refuse(NO_CONNECTION);
@@ -233,7 +233,7 @@ export class Attachments {
   /** @param {string} url */
   #post(url) {
     const token = /** @type {any} */ (document.querySelector("#composer [name=csrfmiddlewaretoken]")).value;
-    fetch(url, { method: "POST", headers: { "X-CSRFToken": token } }).catch(() => null); // a draft goes by itself
+    fetch(url, { method: "POST", headers: { "X-CSRFToken": token } }).catch(() => null); // the server deletes unsent drafts
   }
 
   // Where files come from --------
@@ -256,7 +256,7 @@ export class Attachments {
     if (words && !isLong) return;
     if (!words && !files.length) return;
     event.preventDefault();
-    if (words) this.#begin(new Blob([words], { type: "text/plain" }), "Pasted text", "paste");
+    if (words) this.#addItem(new Blob([words], { type: "text/plain" }), "Pasted text", "paste");
     else this.add(files);
   }
 
@@ -265,7 +265,7 @@ export class Attachments {
     const veil = Object.assign(document.createElement("div"), { className: "drop-veil", hidden: true });
     veil.append(Object.assign(document.createElement("p"), { textContent: "Drop images and files to attach them" }));
     talk.append(veil);
-    let depth = 0; // dragging over a child leaves its parent, which is no leaving
+    let depth = 0; // dragging over a child fires dragleave on its parent
     const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files");
     const show = (/** @type {number} */ now) => {
       depth = Math.max(0, now);

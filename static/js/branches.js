@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Asking in other words, and turning to another branch. A message of one's own is edited where it stands; what was
- * asked before is kept beside it, and the arrows below a message, which htmx serves, lead from one to the other.
+ * Editing messages in place, and switching branches. The original message is kept; the arrows below a message, served by
+ * htmx, switch between versions.
  *
  * @typedef {{article: any, form: any, body: any}} Open
  * @typedef {{send: (message: number, text: string) => string, refused: () => string, left: () => void,
@@ -9,19 +9,19 @@
  */
 
 const FORM = `<form class="edit">
-  <label class="visually-hidden" for="edit-text">Your message, in other words</label>
+  <label class="visually-hidden" for="edit-text">Edit your message</label>
   <textarea id="edit-text" rows="1" autocomplete="off" aria-describedby="edit-hint"></textarea>
   <div class="row">
     <button class="button button-small button-primary">Send</button>
     <button class="button button-small" type="button" data-action="leave-edit">Cancel</button>
-    <span class="muted" id="edit-hint">What was asked before is kept. <span class="kbd"><kbd>Esc</kbd> leaves.</span></span>
+    <span class="muted" id="edit-hint">Your original message is kept. <span class="kbd"><kbd>Esc</kbd> to cancel.</span></span>
   </div>
 </form>`;
 
 export class Branches {
   /** @type {Open | null} */ #open = null;
-  /** What was sent and not accepted yet, by client id. @type {Map<string, {article: any, before: string}>} */ #sent = new Map();
-  /** Where the version that gives way stood. @type {{id: string, top: number, label: string} | null} */ #turning = null;
+  /** Edits that aren't accepted yet, by client id. @type {Map<string, {article: any, before: string}>} */ #sent = new Map();
+  /** Where the version being replaced was. @type {{id: string, top: number, label: string} | null} */ #switching = null;
   #page;
 
   /** @param {Page} page */
@@ -31,16 +31,16 @@ export class Branches {
     document.addEventListener("htmx:afterSwap", () => this.#settle());
     document.addEventListener("htmx:afterRequest", (event) => {
       const { detail } = /** @type {CustomEvent} */ (event);
-      if (detail.requestConfig?.path?.endsWith("/follow")) this.#turning = null; // it may have been refused
+      if (detail.requestConfig?.path?.endsWith("/follow")) this.#switching = null; // it may have failed
     });
   }
 
-  /** Whether another branch was asked for here: what is told of it meanwhile is only its echo. */
-  get isTurning() {
-    return this.#turning !== null;
+  /** Whether this page is switching branches: events about it are only an echo. */
+  get isSwitching() {
+    return this.#switching !== null;
   }
 
-  /** @param {any} article @param {string} [text] what stands in the box; the message itself if none is given */
+  /** @param {any} article @param {string} [text] the initial text; the message itself if omitted */
   edit(article, text) {
     const refusal = this.#page.refused();
     if (!article || refusal) return;
@@ -63,7 +63,7 @@ export class Branches {
     box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
   }
 
-  /** The last message one wrote oneself. */
+  /** Edit the user's last message. */
   editLast() {
     this.edit([...document.querySelectorAll('.message-user [data-action="edit"]')].at(-1)?.closest(".message"));
   }
@@ -78,7 +78,7 @@ export class Branches {
     return true;
   }
 
-  /** What is being edited, for the time in which the messages are fetched again.
+  /** The open edit, to be restored after the messages are refetched.
    * @returns {{id: string, text: string} | null} */
   get draft() {
     return this.#open && { id: this.#open.article.id, text: this.#open.form.querySelector("textarea").value };
@@ -91,12 +91,12 @@ export class Branches {
     if (article && !this.#open) this.edit(article, draft.text);
   }
 
-  /** It was accepted: nothing is to be given back. @param {string} clientId */
+  /** The edit was accepted. @param {string} clientId */
   settle(clientId) {
     this.#sent.delete(clientId);
   }
 
-  /** It was refused: the words go back into the box. @param {string} clientId @param {string} text */
+  /** The edit was rejected: its text goes back into the editor. @param {string} clientId @param {string} text */
   giveBack(clientId, text) {
     const sent = this.#sent.get(clientId);
     this.#sent.delete(clientId);
@@ -141,15 +141,15 @@ export class Branches {
     const chosen = detail.requestConfig?.path?.match(/^\/m\/(\d+)\/follow$/);
     if (!chosen) return;
     const top = detail.elt.closest(".message").getBoundingClientRect().top;
-    this.#turning = { id: chosen[1], top, label: detail.elt.getAttribute("aria-label") };
+    this.#switching = { id: chosen[1], top, label: detail.elt.getAttribute("aria-label") };
   }
 
-  /** The version that was chosen stands where the other one stood, and so does the focus. */
+  /** Keep the chosen version, and the focus, at the old position. */
   #settle() {
-    const article = this.#turning && document.getElementById(`m-${this.#turning.id}`);
-    if (!this.#turning || !article) return;
-    const { top, label } = this.#turning;
-    this.#turning = null;
+    const article = this.#switching && document.getElementById(`m-${this.#switching.id}`);
+    if (!this.#switching || !article) return;
+    const { top, label } = this.#switching;
+    this.#switching = null;
     this.#page.scroller.scrollTop += article.getBoundingClientRect().top - top;
     const arrows = article.querySelector(".branches");
     const wanted = arrows?.querySelector(`[aria-label="${label}"]:enabled`) ?? arrows?.querySelector("button:enabled");

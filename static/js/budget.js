@@ -1,9 +1,9 @@
 // @ts-check
-/** The dashboard: it follows the socket, and a slider and the number beside it tell the same. All else is plain forms. */
+/** The budget dashboard: live updates over the socket, and sliders kept in sync with their number fields. */
 
 import { Connection } from "./connection.js";
 
-/** Nudges after which the latest turn and the sums are other ones. */
+/** Events after which the latest turn and the totals have changed. */
 const USED = ["budget", "conversation", "resync"];
 
 const htmx = /** @type {any} */ (window).htmx;
@@ -13,13 +13,13 @@ let isFirstHello = true;
 /** @param {import("./connection.js").Frame} frame */
 function onFrame(frame) {
   if (frame.type === "hello") {
-    refresh(!isFirstHello); // the first time, too: a turn may have begun while the page was on its way
+    refresh(!isFirstHello); // the first time, too: a turn may have started while the page loaded
     isFirstHello = false;
   }
   if (frame.type === "nudge" && USED.includes(frame.kind)) refresh(frame.kind !== "budget");
 }
 
-/** @param {boolean} hasEnded a turn, so that the charts have a new column */
+/** @param {boolean} hasEnded a turn has ended: the charts have a new column */
 function refresh(hasEnded) {
   htmx.trigger("#live", "refresh");
   if (hasEnded) htmx.trigger("#trends", "refresh");
@@ -34,9 +34,9 @@ function onState(state) {
 
 // The sliders --------
 
-/** @param {any} range @returns {any} the number beside it */
+/** @param {any} range @returns {any} its number field */
 const numberOf = (range) => document.getElementById(range.dataset.for);
-/** @param {any} number @returns {any} the slider below it */
+/** @param {any} number @returns {any} its slider */
 const rangeOf = (number) => document.querySelector(`[data-for="${number.id}"]`);
 
 document.addEventListener("input", (/** @type {any} */ { target }) => {
@@ -45,7 +45,7 @@ document.addEventListener("input", (/** @type {any} */ { target }) => {
 });
 
 document.addEventListener("keydown", (/** @type {any} */ event) => {
-  // Enter in a number is no wish to save the plan.
+  // Enter in a number field must not save the plan.
   if (event.key === "Enter" && event.target.closest?.(".slider")) event.preventDefault();
 });
 
@@ -58,7 +58,7 @@ document.addEventListener("htmx:afterSettle", (/** @type {any} */ event) => {
   }
 });
 
-// A table that was open stays open when its chart is drawn anew --------
+// Tables stay open when their chart is replaced --------
 
 /** @type {string[]} */ let opened = [];
 

@@ -1,30 +1,30 @@
 // @ts-check
-/** The chat page: what a frame changes on it, and what a person's click or key sends (frames: docs/protocol.md). */
+/** The chat page: applies the socket's frames to the page, and sends what the user does (frames: docs/protocol.md). */
 
 import { Attachments } from "./attachments.js";
-import { choices, hasBegun } from "./choices.js";
+import { choices, removeChoices } from "./choices.js";
 import { Branches } from "./branches.js";
-import { Connection, keep } from "./connection.js";
+import { Connection, store } from "./connection.js";
 import { Temporary } from "./temporary.js";
-import { bringMore, firstSeen, whatIsShown } from "./windows.js";
+import { loadMoreOnScroll, firstVisible, shownRange } from "./windows.js";
 
 /** @typedef {import("./connection.js").Frame} Frame */
 
-const AT_BOTTOM = 48; // px from the end that still count as being there
-const ECHO = 2000; // ms within which the nudge about an answer that ended here is only its echo
-const LOOK_AGAIN = 3000; // ms between two looks at an answer that another process writes
+const AT_BOTTOM = 48; // px from the end that still count as the end
+const ECHO = 2000; // ms within which an event about an answer that ended here is only its echo
+const POLL_EVERY = 3000; // ms between two polls of an answer that another process writes
 const COPY = `<button type="button" class="button button-quiet button-small code-copy" data-action="copy-code">Copy</button>`;
-const STILL_ANSWERING = "Recall is still answering. Stop it first, or wait; what you wrote stays here.";
+const STILL_ANSWERING = "Recall is still answering. Stop it or wait. Your text stays here.";
 const ENDINGS = { complete: "Answer finished.", interrupted: "Answer stopped.", failed: "The answer failed." };
 
-/** @param {string} id @returns {any} an element the template always has, or an article it may have */
+/** @param {string} id @returns {any} an element of the template, or an article */
 const $ = (id) => document.getElementById(id);
 const htmx = /** @type {any} */ (window).htmx;
 const [chat, scroller, composer, text, stop] = ["chat", "scroller", "composer", "text", "stop"].map($);
 const narrow = matchMedia("(max-width: 68rem)");
 
 /** The answer being written: `received` counts characters as the server does, by code points and not by UTF-16 units;
- * `live` once its own frames came, so that this process writes it.
+ * `live` once its frames arrive: this process writes it.
  * @type {{id: number, node: Text, received: number, waiting: string, live: boolean} | null} */
 let answer = null;
 /** @type {string} */ let conversation = chat.dataset.conversation;
@@ -33,7 +33,7 @@ let isReopening = false;
 let endedAt = -ECHO;
 
 const temporary = new Temporary(() => {
-  keep(draftKey(), temporary.isOn ? "" : text.value);
+  store(draftKey(), temporary.isOn ? "" : text.value);
   text.focus();
 });
 const attachments = new Attachments({
@@ -64,7 +64,7 @@ const branches = new Branches({
 });
 const connection = new Connection(composer.getAttribute("action"), { frame: onFrame, state: onState });
 
-// What comes in --------
+// Frames --------
 
 /** @param {Frame} frame */
 function onFrame(frame) {
@@ -75,12 +75,12 @@ function onFrame(frame) {
 /** @type {Record<string, (frame: Frame) => unknown>} */
 const handlers = {
   async hello() {
-    temporary.end(); // it was held by the socket before this one
+    temporary.end(); // it belonged to the socket before this one
     if (isFirstHello) open();
     else await refetchAll();
     isFirstHello = false;
     connection.resend();
-    if (temporary.pending) connection.ask(temporary.pending); // it was sent before there was a line, or into a lost one
+    if (temporary.pending) connection.ask(temporary.pending); // it was sent before the connection was open, or while it was lost
   },
 
   async opened({ conversation: which, answer: found }) {
@@ -100,12 +100,12 @@ const handlers = {
     if (frame.created && mine && !conversation) becomeConversation(frame.conversation);
     if (frame.conversation !== shown()) return;
     showError("");
-    if (answer?.id === frame.message) return; // told twice: as the answer to POST /send, and over the socket
+    if (answer?.id === frame.message) return; // accepted twice: by the response to POST /send, and over the socket
     const stick = mine || isAtBottom();
     $("welcome")?.remove();
     branches.settle(frame.client_id);
-    if (fits(frame.replaces)) append(frame.html, frame.replaces);
-    else await showEnd(); // the page shows another part of the conversation, or another branch
+    if (canAppend(frame.replaces)) append(frame.html, frame.replaces);
+    else await showEnd(); // the page shows another part or branch of the conversation
     begin(frame.message, "");
     showUnsent();
     if (stick) toBottom();
@@ -124,7 +124,7 @@ const handlers = {
 
   context(frame) {
     if (frame.html) temporary.keepPanel(frame.message, frame.html);
-    if (!$(`m-${frame.message}`)) return; // another answer to a question, which this page does not show
+    if (!$(`m-${frame.message}`)) return; // an answer that this page doesn't show
     showReceipt(frame.message);
     showBudget();
   },
@@ -146,30 +146,30 @@ const handlers = {
     endedAt = performance.now();
     const old = $(`m-${frame.message}`);
     if (!old) return;
-    const [article] = parsed(frame.html);
+    const [article] = parse(frame.html);
     article.toggleAttribute("data-shown", old.hasAttribute("data-shown"));
     decorate(article);
     scrollAlong(() => old.replaceWith(article));
     htmx.process(article);
     if (conversation) refetch(`/c/${conversation}/folding`, "folding");
-    refetchLibrarian(); // there is something new to read, or it was just handed over
+    refetchLibrarian(); // there is something new to read, or reading has started
     announce(ENDINGS[/** @type {keyof ENDINGS} */ (frame.outcome)]);
   },
 
   async nudge({ kind, conversation: which, message }) {
     const isOpen = which === conversation;
     const isKnown = answer?.live || performance.now() - endedAt < ECHO;
-    if (temporary.id) return; // what it shows is nowhere else
+    if (temporary.id) return; // what it shows is stored nowhere
     if (kind === "resync") await refetchAll();
     else if (kind === "conversation" && isOpen && !isKnown) await refetchTurn();
-    else if (kind === "branch") await (isOpen && !branches.isTurning && !$(`m-${message}`) && refetchMessages().then(open));
+    else if (kind === "branch") await (isOpen && !branches.isSwitching && !$(`m-${message}`) && refetchMessages().then(open));
     else if (kind === "compaction") await (isOpen && refetchFolding());
     else if (kind === "librarian" && isOpen) refetchLibrarian();
     else if (kind !== "conversation" && kind !== "budget") refetchList();
   },
 
   error(frame) {
-    if (frame.code === "unavailable" && !temporary.isOn) setTimeout(tryAgain, LOOK_AGAIN);
+    if (frame.code === "unavailable" && !temporary.isOn) setTimeout(tryAgain, POLL_EVERY);
     else giveBack(frame.client_id);
     if (frame.code === "signed_out") onState("signed_out");
     showError(frame.text);
@@ -181,13 +181,13 @@ function tryAgain() {
   connection.resend();
 }
 
-/** A message that was refused goes back to where it was written. @param {string | undefined} clientId */
+/** Put a rejected message back into its editor. @param {string | undefined} clientId */
 function giveBack(clientId) {
   const refused = clientId && (connection.settle(clientId) ?? temporary.settle(clientId));
   if (refused?.type === "edit") branches.giveBack(refused.client_id, refused.text);
   else if (refused) {
     if (!text.value.trim()) fill(refused.text ?? "");
-    attachments.bring(refused.attachments ?? []);
+    attachments.restore(refused.attachments ?? []);
   }
   showUnsent();
 }
@@ -195,13 +195,13 @@ function giveBack(clientId) {
 /** @param {import("./connection.js").State} state @param {number} [wait] ms until the next attempt */
 function onState(state, wait = 0) {
   const line = $("connection");
-  line.hidden = state === "open" || (state === "lost" && wait < 1000); // a short break is not worth a word
+  line.hidden = state === "open" || (state === "lost" && wait < 1000); // don't mention a short interruption
   if (state !== "open") temporary.end();
-  if (state === "lost") line.textContent = "The connection is lost. Recall tries again by itself; nothing is lost.";
+  if (state === "lost") line.textContent = "Connection lost. Reconnecting… Nothing is lost.";
   if (state !== "signed_out") return;
   const link = document.createElement("a");
   Object.assign(link, { href: `/accounts/login/?next=${location.pathname}`, textContent: "Sign in" });
-  line.replaceChildren("You are signed out. ", link, " to go on; what you wrote stays here.");
+  line.replaceChildren("You're signed out. ", link, " to continue. Your text stays here.");
 }
 
 // The messages --------
@@ -211,7 +211,7 @@ function open() {
   if (conversation) connection.ask({ type: "open", conversation });
 }
 
-/** @param {number} id @param {string} soFar the answer's text up to now */
+/** @param {number} id @param {string} soFar the answer's text so far */
 function begin(id, soFar) {
   const body = $(`m-${id}`)?.querySelector("[data-text]");
   if (!body) return;
@@ -237,7 +237,7 @@ function length(string) {
   return points;
 }
 
-/** What the model has done so far, a line each. @param {any} list @param {string[]} steps */
+/** The model's steps so far, one per line. @param {any} list @param {string[]} steps */
 function showSteps(list, steps) {
   list.hidden = !steps.length;
   for (const step of steps.slice(list.children.length)) {
@@ -245,24 +245,23 @@ function showSteps(list, steps) {
   }
 }
 
-/** @param {string} html rendered and sanitised by the server @returns {Element[]} */
-function parsed(html) {
+/** @param {string} html rendered and sanitized by the server @returns {Element[]} */
+function parse(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   return [...template.content.children];
 }
 
-/** Whether what comes next can stand at the end of what is shown. @param {number | null} replaced the message that
- * it takes the place of, if it does */
-function fits(replaced) {
+/** Whether new messages can be appended to what is shown. @param {number | null} replaced the message they replace, if any */
+function canAppend(replaced) {
   if (document.querySelector(".more-later")) return false;
   return !replaced || $(`m-${replaced}`)?.parentElement === $("messages");
 }
 
-/** Add articles; one that is there already or replaced, and all that follows it, gives way.
+/** Append articles. An article that is replaced or already shown is removed first, with all that follow.
  * @param {string} html @param {number | null} [replaced] */
 function append(html, replaced) {
-  const articles = parsed(html);
+  const articles = parse(html);
   for (const id of [articles[0].id, `m-${replaced}`]) removeFrom($(id));
   $("messages").append(...articles);
   for (const article of articles) {
@@ -277,22 +276,22 @@ function removeFrom(first) {
   first?.remove();
 }
 
-/** Give each block of code a button that copies it, in the line that is there for it. @param {ParentNode} root */
+/** Add a copy button to each code block. @param {ParentNode} root */
 function decorate(root) {
-  for (const code of root.querySelectorAll(".prose .code:not(:has(.code-copy))")) code.append(...parsed(COPY));
+  for (const code of root.querySelectorAll(".prose .code:not(:has(.code-copy))")) code.append(...parse(COPY));
 }
 
 /** @param {Frame} frame */
 const isHere = (frame) => frame.type !== "send" || (frame.conversation ?? "") === conversation;
 const unsent = () => [...connection.unsent.filter(isHere), ...(temporary.pending ? [temporary.pending] : [])];
 
-/** Show what could not be sent yet, at the end. */
+/** Show unsent messages at the end. */
 function showUnsent() {
   document.querySelectorAll(".message-unsent").forEach((old) => old.remove());
   for (const frame of unsent()) {
-    if (frame.text == null || frame.type === "edit") continue; // that one is shown where it stands
+    if (frame.text == null || frame.type === "edit") continue; // an edit is shown in its message
     const copy = $("unsent").content.cloneNode(true);
-    copy.querySelector(".plain").append(frame.text || `${frame.attachments?.length ?? 0} attached`);
+    copy.querySelector(".plain").append(frame.text || `${frame.attachments?.length ?? 0} attachments`);
     $("messages").append(copy);
   }
 }
@@ -301,35 +300,35 @@ const isAtBottom = () =>
   !document.querySelector(".more-later") && scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_BOTTOM;
 const toBottom = () => (scroller.scrollTop = scroller.scrollHeight);
 
-/** Stay at the end if that is where the reader is; never move them otherwise. @param {() => unknown} change */
+/** Keep a reader who is at the end at the end; never move them otherwise. @param {() => unknown} change */
 function scrollAlong(change) {
   const stick = isAtBottom();
   change();
   if (stick) toBottom();
 }
 
-// What is fetched again --------
+// Refetching --------
 
 /** @type {Record<string, number>} */
 const asked = {};
 
-/** Put a partial into the page, unless a newer one was asked for meanwhile.
- * @param {string} url @param {string} id of what it replaces, or fills @param {string} [swapStyle]
- * @param {() => boolean} [isFree] whether it may be replaced now: asked when it has come */
+/** Fetch a partial and swap it in, unless a newer request was made meanwhile.
+ * @param {string} url @param {string} id of the element it replaces or fills @param {string} [swapStyle]
+ * @param {() => boolean} [isFree] whether it may be replaced now: checked on arrival */
 async function refetch(url, id, swapStyle = "outerHTML", isFree = () => true) {
   const turn = (asked[id] = (asked[id] ?? 0) + 1);
-  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket tells of it
+  const response = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null); // the socket reports it
   if (response?.redirected) return onState("signed_out");
-  const html = response?.ok && (await response.text().catch(() => "")); // it may break off, too
+  const html = response?.ok && (await response.text().catch(() => "")); // it may be cut off, too
   if (html && asked[id] === turn && $(id) && isFree()) htmx.swap($(id), html, { swapStyle });
 }
 
-/** @param {string} [which] query for another part than the one that is shown */
+/** @param {string} [which] query for another part than the one shown */
 async function refetchMessages(which) {
   if (!conversation) return;
-  const [stick, seen, draft] = [isAtBottom(), firstSeen(scroller), branches.draft];
+  const [stick, seen, draft] = [isAtBottom(), firstVisible(scroller), branches.draft];
   const top = seen?.getBoundingClientRect().top;
-  await refetch(`/c/${conversation}/messages${which ?? whatIsShown(scroller)}`, "messages");
+  await refetch(`/c/${conversation}/messages${which ?? shownRange(scroller)}`, "messages");
   decorate($("messages"));
   showUnsent();
   branches.restore(draft);
@@ -338,37 +337,37 @@ async function refetchMessages(which) {
   else if (again) scroller.scrollTop += again.getBoundingClientRect().top - top;
 }
 
-/** Show the end of the conversation, whatever part the address asked for. */
+/** Show the end of the conversation, whatever part the URL asked for. */
 async function showEnd() {
   history.replaceState(null, "", location.pathname);
   await refetchMessages("");
 }
 
-/** Turns were folded, or will be soon. An answer that is being written stays where it is. */
+/** Turns were compacted, or will be soon. An answer that is being written stays in place. */
 async function refetchFolding() {
   await refetch(`/c/${conversation}/folding`, "folding");
   if (!answer) await refetchMessages();
 }
 
-/** A turn began or ended where this page did not hear of it. */
+/** A turn started or ended elsewhere. */
 async function refetchTurn() {
   refetchLibrarian();
   await refetchMessages();
   open();
 }
 
-/** Show in the header what the librarian made of the conversation, and whether something is left for it to read. */
+/** Refresh the librarian's status in the header. */
 function refetchLibrarian() {
   if (conversation) refetch(`/c/${conversation}/librarian`, "librarian");
 }
 
 async function refetchList() {
   /** @type {string | null | undefined} */
-  let held; // what has the focus there: asked when the new list has come, as it may have got it a moment ago
+  let held; // the focused link, read when the new list has arrived
   const isFree = () => {
     const list = $("conversation-list");
     held = list.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
-    return !list.querySelector("details[open], [data-selecting]"); // somebody is at work there: it comes afterwards
+    return !list.querySelector("details[open], [data-selecting]"); // the user is busy there: refetched afterwards
   };
   if (!isFree()) return;
   await refetch(`${$("conversation-list").dataset.address}&current=${conversation}`, "conversation-list", "outerHTML", isFree);
@@ -391,25 +390,25 @@ function showReceipt(id) {
   return refetch(`/receipts/${id}`, "receipt", "innerHTML");
 }
 
-/** The small bar beside the composer: what the latest turn took. */
+/** The small bar beside the composer: the latest turn's tokens and cost. */
 function showBudget() {
   if (conversation) refetch(`/budget/line/${conversation}`, "budget-line");
 }
 
-/** The first message made the conversation: the page is now its page. @param {string} id */
+/** The first message created the conversation: the page is now its page. @param {string} id */
 function becomeConversation(id) {
-  keep(draftKey(), "");
+  store(draftKey(), "");
   attachments.forget();
   temporary.leave();
-  hasBegun();
+  removeChoices();
   conversation = id;
-  keep(draftKey(), text.value);
+  store(draftKey(), text.value);
   attachments.remember();
   history.pushState(null, "", `/c/${id}`);
   refetchList();
 }
 
-// What a person does --------
+// User actions --------
 
 /** The conversation that the messages on the page belong to. */
 const shown = () => temporary.id || conversation;
@@ -436,7 +435,7 @@ function submit() {
 }
 
 /** @param {"retry" | "continue"} type @param {any} article of the answer */
-function again(type, article) {
+function askAgain(type, article) {
   const refusal = temporary.isOn ? temporary.refusal("") : "";
   if (refusal) return showError(refusal);
   if (isBusy()) return;
@@ -446,7 +445,7 @@ function again(type, article) {
   text.focus();
 }
 
-/** @returns {string} a random UUID; crypto.randomUUID is missing where the page is served without TLS */
+/** @returns {string} a random UUID; crypto.randomUUID needs TLS */
 function clientId() {
   const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -464,7 +463,7 @@ function showError(sentence) {
   Object.assign($("composer-error"), { textContent: sentence, hidden: !sentence });
 }
 
-/** @param {string} sentence for a screen reader: the text that streams is not announced bit by bit */
+/** @param {string} sentence for screen readers: streamed text itself isn't announced */
 function announce(sentence) {
   $("announcer").textContent = sentence;
 }
@@ -487,16 +486,16 @@ async function copy(button, words) {
 
 /** @type {Record<string, (button: any, article: any) => unknown>} */
 const actions = {
-  retry: (_, article) => again("retry", article),
-  continue: (_, article) => again("continue", article),
+  retry: (_, article) => askAgain("retry", article),
+  continue: (_, article) => askAgain("continue", article),
   context(_, article) {
     if (narrow.matches) $("context").showPopover();
-    else foldContext(false);
+    else setContextClosed(false);
     showReceipt(article.dataset.message);
   },
   "toggle-context"() {
     if (narrow.matches) $("context").togglePopover();
-    else foldContext(chat.dataset.context !== "closed");
+    else setContextClosed(chat.dataset.context !== "closed");
   },
   copy: (button, article) => copy(button, article.querySelector(".message-body").innerText),
   "copy-code": (button) => copy(button, button.parentElement.querySelector("code").textContent),
@@ -511,9 +510,9 @@ const actions = {
   },
 };
 
-/** @param {boolean} isFolded kept in a cookie, so that the page comes as it was left */
-function foldContext(isFolded) {
-  chat.dataset.context = isFolded ? "closed" : "open";
+/** @param {boolean} isClosed kept in a cookie, so that the server renders it */
+function setContextClosed(isClosed) {
+  chat.dataset.context = isClosed ? "closed" : "open";
   document.cookie = `context=${chat.dataset.context}; path=/; max-age=31536000; samesite=lax`;
 }
 
@@ -533,19 +532,19 @@ text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.preventDefault();
     return branches.editLast();
   }
-  const isTouch = matchMedia("(pointer: coarse)").matches; // no Shift+Enter there: Enter is the only new line
+  const isTouch = matchMedia("(pointer: coarse)").matches; // no Shift+Enter there: Enter inserts a new line
   if (event.key !== "Enter" || event.shiftKey || event.isComposing || isTouch) return;
   event.preventDefault();
   submit();
 });
 text.addEventListener("input", () => {
-  if (!temporary.isOn) keep(draftKey(), text.value);
+  if (!temporary.isOn) store(draftKey(), text.value);
   if (!CSS.supports("field-sizing", "content")) text.rows = Math.min(12, text.value.split("\n").length);
   showButtons();
 });
 stop.addEventListener("click", () => connection.ask({ type: "stop", conversation: shown() }));
 scroller.addEventListener("scroll", () => ($("jump").hidden = isAtEnd = isAtBottom()), { passive: true });
-// The composer grows (a line of the budget, files, a longer text) and takes the room away: whoever is at the end stays.
+// When the composer grows (the budget line, files, a longer text), keep a reader at the end at the end.
 let isAtEnd = !location.hash && !$("welcome");
 new ResizeObserver(() => isAtEnd && !$("welcome") && toBottom()).observe(scroller);
 $("jump").addEventListener("click", async () => {
@@ -553,7 +552,7 @@ $("jump").addEventListener("click", async () => {
   toBottom();
 });
 document.addEventListener("refused", (/** @type {any} */ event) => showError(event.detail.value));
-bringMore(scroller, htmx, () => {
+loadMoreOnScroll(scroller, htmx, () => {
   decorate($("messages"));
   if (!document.querySelector(".more-later")) showUnsent();
 });
@@ -561,21 +560,21 @@ narrow.addEventListener("change", () => {
   for (const sheet of ["conversations", "context"]) $(sheet).hidePopover();
 });
 addEventListener("popstate", () => {
-  // Not for a link to a message of this page, which is told here too.
+  // popstate also fires for links to messages of this page.
   if (location.pathname !== (conversation ? `/c/${conversation}` : "/")) location.reload();
 });
 document.addEventListener("htmx:oobBeforeSwap", (/** @type {any} */ event) => {
-  // Somebody is typing a title there: leave it alone.
+  // The user is typing a title there.
   if (event.detail.target.contains(document.activeElement)) event.preventDefault();
 });
 document.addEventListener("recall:list", refetchList);
-setInterval(() => answer && !answer.live && open(), LOOK_AGAIN);
+setInterval(() => answer && !answer.live && open(), POLL_EVERY);
 
-chat.classList.toggle("without-clipboard", !navigator.clipboard); // it is missing without TLS
+chat.classList.toggle("without-clipboard", !navigator.clipboard); // it needs TLS
 if (!text.value) fill(sessionStorage.getItem(draftKey()) ?? "");
 decorate(document);
 showUnsent();
-if (!location.hash && !$("welcome")) toBottom(); // the first words are read from their beginning
+if (!location.hash && !$("welcome")) toBottom(); // the welcome text is read from the top
 if ($("messages").dataset.latestAnswer) showReceipt($("messages").dataset.latestAnswer);
 showBudget();
 showButtons();

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a conversation begins with, as chosen beside the composer (templates/chat/new_choices.html). */
+/** The options of a new conversation, chosen beside the composer (templates/chat/new_choices.html). */
 
 const form = /** @type {HTMLFormElement | null} */ (document.getElementById("choices-form"));
 const BY_HAND = "other"; // chat/forms.py: NAMED_BY_HAND
@@ -18,13 +18,13 @@ export function choices() {
   };
 }
 
-/** The conversation has begun: its own header tells from now on. */
-export function hasBegun() {
+/** Remove the form: a started conversation has its options in its header. */
+export function removeChoices() {
   document.getElementById("choices")?.remove();
 }
 
-/** @param {string} id of a list @returns {string} the words of what is chosen in it, "" for nothing */
-function told(id) {
+/** @param {string} id of a list @returns {string} the label of the selected option, "" for none */
+function selectedLabel(id) {
   const list = /** @type {HTMLSelectElement | null} */ (document.getElementById(id));
   const option = list?.selectedOptions[0];
   return option?.value ? option.textContent?.split(" · ")[0].replace(" (default)", "") ?? "" : "";
@@ -36,7 +36,7 @@ form?.addEventListener("change", ({ target }) => {
     only.checked = target.selectedOptions[0].hasAttribute("data-only");
   }
   const line = document.querySelector("#choices [data-chosen]");
-  if (line) line.textContent = ["choose-model", "choose-project", "choose-role"].map(told).filter(Boolean).join(" · ");
+  if (line) line.textContent = ["choose-model", "choose-project", "choose-role"].map(selectedLabel).filter(Boolean).join(" · ");
 });
 form?.addEventListener("submit", (event) => {
   event.preventDefault();

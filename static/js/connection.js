@@ -1,20 +1,19 @@
 // @ts-check
 /**
- * How frames get to the server and back (docs/protocol.md): one WebSocket that is opened again when it is lost, and a
- * list of unsent messages that outlives a reload. A message is unsent until `accepted` names its client id; sending it
- * twice does no harm, since the server knows the id.
+ * The WebSocket (docs/protocol.md): it reconnects, and keeps a list of unsent messages that survives a reload. A message is
+ * unsent until `accepted` names its client id; sending it twice is harmless, since the server knows the id.
  *
  * @typedef {{type: string, [field: string]: any}} Frame
  * @typedef {"open" | "lost" | "signed_out"} State
  */
 
-const FIRST_WAIT = 500; // ms before the first new attempt; doubled each time
+const FIRST_WAIT = 500; // ms before the first reconnect; doubled each time
 const LONGEST_WAIT = 15_000;
 const PING_EVERY = 25_000;
-const ANSWER_WITHIN = 10_000; // after a ping; then the line is taken for dead, as after a laptop's sleep
+const ANSWER_WITHIN = 10_000; // ms after a ping; then the connection counts as dead, as after a laptop's sleep
 const LONGEST_FRAME = 60_000; // bytes; the server closes the socket at 64 KiB
-const LONGEST_TEXT = 20_000; // characters; longer messages go in over HTTP
-const UNSENT = `recall-unsent-${document.getElementById("chat")?.dataset.user}`; // a tab may change hands
+const LONGEST_TEXT = 20_000; // characters; longer messages go over HTTP
+const UNSENT = `recall-unsent-${document.getElementById("chat")?.dataset.user}`; // per user: someone else may sign in
 
 export class Connection {
   /** @type {WebSocket | null} */ #socket = null;
@@ -39,33 +38,33 @@ export class Connection {
     this.#connect();
   }
 
-  /** Look at once whether the line still stands. */
+  /** Check the connection now. */
   wake() {
     if (!this.#socket) this.#connect();
     else this.#ping();
   }
 
-  /** @param {Frame} frame one that may be lost: it is asked again after a reconnect */
+  /** @param {Frame} frame one that may be lost: it is sent again after a reconnect */
   ask(frame) {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ v: 1, ...frame }));
   }
 
-  /** @param {Frame} frame one with a client id: kept until it is settled */
+  /** @param {Frame} frame one with a client id: stored until it is settled */
   send(frame) {
     this.unsent.push(frame);
-    keep(UNSENT, JSON.stringify(this.unsent));
+    store(UNSENT, JSON.stringify(this.unsent));
     this.#transmit(frame);
   }
 
-  /** @param {string} clientId @returns {Frame | undefined} the frame that needs no sending any more */
+  /** @param {string} clientId @returns {Frame | undefined} the frame that was accepted or rejected */
   settle(clientId) {
     const settled = this.unsent.find((frame) => frame.client_id === clientId);
     this.unsent = this.unsent.filter((frame) => frame !== settled);
-    keep(UNSENT, this.unsent.length ? JSON.stringify(this.unsent) : "");
+    store(UNSENT, this.unsent.length ? JSON.stringify(this.unsent) : "");
     return settled;
   }
 
-  /** Send everything unsent again: after a reconnect, or when the server was not able to save it. */
+  /** Resend everything unsent, after a reconnect or a failed save. */
   resend() {
     for (const frame of this.unsent) this.#transmit(frame);
   }
@@ -93,7 +92,7 @@ export class Connection {
     clearTimeout(this.#waitingForAnswer);
     this.#waitingForAnswer = 0;
     if (code === 4401) return this.#on.state("signed_out", 0);
-    if (code === 1009) this.#refuse("The message is too long for this way of sending it.", "too_long");
+    if (code === 1009) this.#refuse("The message is too long.", "too_long");
     const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#attempt++) * (0.5 + Math.random() / 2);
     this.#timer = setTimeout(() => this.#connect(), wait);
     this.#on.state("lost", wait);
@@ -104,7 +103,7 @@ export class Connection {
     this.ask({ type: "ping" });
     const asked = this.#socket;
     this.#waitingForAnswer = setTimeout(() => {
-      // close() may itself wait long for a dead line, so it is not waited for.
+      // close() may wait long on a dead connection, so don't wait for it.
       asked.onclose = asked.onmessage = null;
       asked.close();
       if (this.#socket === asked) this.#lost(1006);
@@ -132,15 +131,15 @@ export class Connection {
       const url = frame.type === "edit" ? `/m/${frame.message}/edit` : this.#postUrl;
       const response = await fetch(url, { method: "POST", body, headers: { Accept: "application/json" } });
       const isJson = response.headers.get("content-type")?.includes("json");
-      const code = response.status >= 500 ? "unavailable" : "http"; // what cannot be reached just now is tried again
-      if (!isJson) return this.#refuse(`The message could not be sent (${response.status}).`, code, frame.client_id);
+      const code = response.status >= 500 ? "unavailable" : "http"; // retried by the page
+      if (!isJson) return this.#refuse(`The message couldn't be sent (${response.status}).`, code, frame.client_id);
       const answer = await response.json();
       this.#on.frame({ client_id: frame.client_id, ...answer });
-      // The answer comes over the socket, which does not follow this conversation yet.
+      // The answer comes over the socket, which isn't subscribed to this conversation yet.
       if (answer.type === "accepted") this.ask({ type: "open", conversation: answer.conversation });
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      this.#on.state("lost", LONGEST_WAIT); // fetch's word for “no network”: sent again after the next hello
+      this.#on.state("lost", LONGEST_WAIT); // fetch's error for “no network”: resent after the next hello
     }
   }
 
@@ -151,13 +150,13 @@ export class Connection {
 
 }
 
-/** Keep a text for this tab, over a reload; "" forgets it. @param {string} key @param {string} value */
-export function keep(key, value) {
+/** Store a text for this tab, so that it survives a reload; "" deletes it. @param {string} key @param {string} value */
+export function store(key, value) {
   try {
     if (value) sessionStorage.setItem(key, value);
     else sessionStorage.removeItem(key);
   } catch (error) {
-    // Full: a very long text then lives as long as the page does.
+    // Storage is full: a very long text is lost on reload.
     if (!(error instanceof DOMException)) throw error;
   }
 }

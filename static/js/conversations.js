@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The list beside the chat: the sheet of a row is fetched when it is opened, boxes are ticked all at once, and the focus
- * stays with what was done. Without it, the same things are links and forms.
+ * The conversation list: a row's menu is fetched when opened, all boxes can be checked at once, and the focus follows the
+ * action. Without it, the same things are links and forms.
  */
 
 const htmx = /** @type {any} */ (window).htmx;
@@ -15,12 +15,12 @@ async function fill(sheet) {
 }
 
 document.addEventListener(
-  "toggle", // does not bubble: it is caught on its way down
+  "toggle", // doesn't bubble: listen in the capture phase
   (event) => {
     const menu = /** @type {HTMLDetailsElement} */ (event.target);
     if (!(menu instanceof HTMLDetailsElement) || !list().contains(menu)) return;
     if (menu.open) fill(/** @type {HTMLElement} */ (menu.querySelector(".menu-sheet")));
-    else document.dispatchEvent(new CustomEvent("recall:list")); // what came while it was open
+    else document.dispatchEvent(new CustomEvent("recall:list")); // apply updates that arrived while it was open
   },
   true,
 );
@@ -40,13 +40,13 @@ document.addEventListener("keydown", (event) => {
   if (leave && !list().querySelector("details[open]")) /** @type {HTMLElement} */ (leave).click();
 });
 
-/** Where the focus goes when the part that had it is replaced: to Undo, to the row that was worked on, to its menu. */
+/** Where the focus goes when its element is replaced: to Undo, to the row, or to the conversation's menu. */
 let cameFrom = "";
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt } = /** @type {CustomEvent} */ (event).detail;
   if (!list().contains(elt) && !elt.closest("#talk-header, #notices")) return;
   const row = elt.closest(".list-row")?.querySelector("a");
-  /** @type {HTMLElement} */ (document.activeElement).blur(); // what it was typed into may be replaced now
+  /** @type {HTMLElement} */ (document.activeElement).blur(); // lets the swap replace a focused title field
   cameFrom = row ? `#conversation-list a[href="${row.getAttribute("href")}"]` : "#conversation-menu > summary";
 });
 document.addEventListener("htmx:afterSettle", () => {

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * Text that is edited where it stands: a click opens the editor at that word, Ctrl-Enter saves, Escape leaves; the box
- * grows with what is written. The page works without it: the editor is a `<details>` with a form.
+ * Inline editing: a click opens the editor at that word, Ctrl-Enter saves, Escape cancels; the box grows with its text.
+ * The page works without it: the editor is a `<details>` with a form.
  */
 
-/** The box one writes in. @param {Element | null | undefined} part @returns {HTMLTextAreaElement | null} */
+/** The editor's text box. @param {Element | null | undefined} part @returns {HTMLTextAreaElement | null} */
 function boxOf(part) {
   return part?.querySelector("[data-editor] textarea") ?? null;
 }
 
-/** @param {Element} part @param {string} line what stands in the text that was clicked @param {number} offset */
+/** @param {Element} part @param {string} line the text that was clicked @param {number} offset */
 function open(part, line = "", offset = 0) {
   const details = part.querySelector("[data-editor]");
   const box = boxOf(part);
@@ -29,7 +29,7 @@ function close(details) {
   if (summary instanceof HTMLElement) summary.focus();
 }
 
-/** Where the browser cannot size a box by its text. @param {HTMLTextAreaElement} box */
+/** For browsers without `field-sizing`. @param {HTMLTextAreaElement} box */
 function grow(box) {
   if (CSS.supports("field-sizing", "content")) return;
   box.rows = Math.max(box.defaultValue ? 4 : 2, box.value.split("\n").length + 1);
@@ -51,7 +51,7 @@ document.addEventListener("click", (event) => {
   const target = event.target;
   if (!(target instanceof Element) || target.closest("a, button, summary, input, details")) return;
   const part = target.closest("[data-read]")?.closest("[data-editable]");
-  if (!part || String(getSelection())) return; // whoever marks words wants to copy them
+  if (!part || String(getSelection())) return; // the user is selecting text to copy
   open(part, ...wordAt(event));
 });
 
@@ -85,8 +85,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-/** What was typed and not saved, in an editor that is open or was left. */
-function unsaved() {
+/** Whether an editor, open or closed, has unsaved text. */
+function hasUnsaved() {
   return [...document.querySelectorAll("[data-editor] textarea")].some(
     (box) => box instanceof HTMLTextAreaElement && box.value !== box.defaultValue,
   );
@@ -98,13 +98,13 @@ document.addEventListener("submit", (event) => {
 });
 document.addEventListener("htmx:afterRequest", () => (isSaving = false));
 window.addEventListener("beforeunload", (event) => {
-  if (!isSaving && unsaved()) event.preventDefault();
+  if (!isSaving && hasUnsaved()) event.preventDefault();
 });
 
 for (const part of document.querySelectorAll("[data-editable]")) part.classList.add("can-click");
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target instanceof Element) event.target.closest("[data-editable]")?.classList.add("can-click");
 });
-// A link that leads to the deeds of a fact is followed by somebody who wants to edit it.
+// A link to a fact's actions opens its editor.
 const deeds = location.hash === "#deeds" ? document.getElementById("deeds") : null;
 if (deeds) open(deeds);

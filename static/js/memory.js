@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The memory page: a search that leaves its address behind; files dropped on the form, their size told before they are
- * sent, and how much of them is sent. The page works without it.
+ * The memory page: search keeps its URL current; files can be dropped on the form, with a size check and a progress bar.
+ * The page works without it.
  */
 
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("form[data-upload]"));
@@ -10,16 +10,16 @@ const input = /** @type {HTMLInputElement | null | undefined} */ (form?.querySel
 const refused = form?.querySelector("[data-refused]");
 const sent = form?.querySelector("progress");
 
-/** One sentence on the first file that is too large; empty: all may be sent. @param {FileList | null} files */
-function tooLarge(files) {
+/** Why the first file that is too large is refused; empty if none is. @param {FileList | null} files */
+function sizeError(files) {
   const largest = Number(form?.dataset.largest);
   const file = [...(files ?? [])].find(({ size }) => size > largest);
-  return file ? `${file.name} has ${(file.size / 1e6).toFixed(1)} MB; ${largest / 1e6} MB are the limit.` : "";
+  return file ? `${file.name} is ${(file.size / 1e6).toFixed(1)} MB. The limit is ${largest / 1e6} MB.` : "";
 }
 
 /** @param {Event} event */
 function check(event) {
-  const sentence = tooLarge(input?.files ?? null);
+  const sentence = sizeError(input?.files ?? null);
   if (refused) refused.textContent = sentence;
   if (!sentence || event.type !== "submit") return;
   event.preventDefault();
@@ -27,7 +27,7 @@ function check(event) {
 }
 
 /** @param {DragEvent} event */
-function holdsFiles(event) {
+function hasFiles(event) {
   return event.dataTransfer?.types.includes("Files") ?? false;
 }
 
@@ -37,7 +37,7 @@ form?.addEventListener("submit", check, { capture: true });
 
 for (const name of ["dragenter", "dragover"]) {
   zone?.addEventListener(name, (event) => {
-    if (!holdsFiles(/** @type {DragEvent} */ (event))) return;
+    if (!hasFiles(/** @type {DragEvent} */ (event))) return;
     event.preventDefault();
     zone.classList.add("is-over");
   });
@@ -72,7 +72,7 @@ search?.addEventListener("htmx:configRequest", (event) => {
   for (const [name, value] of Object.entries(parameters)) if (value === "") delete parameters[name];
 });
 search?.addEventListener("htmx:afterRequest", (event) => {
-  // htmx keeps no history here (it would store whole pages); the address alone is enough for a reload or a bookmark.
+  // htmx's history is off (it would store whole pages); the URL alone is enough for a reload or a bookmark.
   const { xhr, successful } = /** @type {CustomEvent} */ (event).detail;
   if (successful) history.replaceState(history.state, "", xhr.responseURL);
 });

@@ -1,25 +1,25 @@
 // @ts-check
-/** What every page does: the choice of theme, menus that close, and a plain sentence when a request fails. */
+/** On every page: the theme, menus that close, and a message when a request fails. */
 
 const YEAR = 365 * 24 * 3600;
 
 /** @param {string} theme "light", "dark", or "" for the system's own */
 function chooseTheme(theme) {
-  // A cookie, not localStorage: the server then renders the right theme, and no page flashes.
+  // A cookie, not localStorage: the server renders the right theme, so the page doesn't flash.
   document.cookie = `theme=${theme}; path=/; max-age=${theme ? YEAR : 0}; samesite=lax`;
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
-  markTheme();
+  updateThemeButtons();
 }
 
-function markTheme() {
+function updateThemeButtons() {
   const current = document.documentElement.dataset.theme ?? "";
   for (const button of document.querySelectorAll("[data-theme-choice]")) {
     button.setAttribute("aria-pressed", String(button.getAttribute("data-theme-choice") === current));
   }
 }
 
-/** @param {EventTarget | null} except close all menus but the one this lies in */
+/** @param {EventTarget | null} except its menu stays open */
 function closeMenus(except) {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (!(except instanceof Node && menu.contains(except))) menu.removeAttribute("open");
@@ -27,7 +27,7 @@ function closeMenus(except) {
 }
 
 /** @param {string} sentence */
-function notice(sentence) {
+function showNotice(sentence) {
   const line = document.createElement("p");
   line.className = "notice notice-error";
   line.textContent = sentence;
@@ -48,7 +48,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("htmx:beforeSwap", (event) => {
-  // Signed out meanwhile: the answer is the sign-in page, which belongs into the window and not into a part of it.
+  // The user was signed out meanwhile: the response is the sign-in page. Reload instead of swapping it into the page.
   const { xhr } = /** @type {CustomEvent} */ (event).detail;
   if (!xhr.responseURL?.includes("/accounts/login/")) return;
   event.preventDefault();
@@ -56,12 +56,12 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = /** @type {CustomEvent} */ (event).detail.xhr;
-  if (status === 403) notice("That was refused: this page may be older than your sign-in. Nothing was changed; please load it again.");
-  else if (status !== 404) notice(`That did not work (${status}). Nothing was changed; please try again.`);
+  if (status === 403) showNotice("This page has expired. Reload it and try again. Nothing was changed.");
+  else if (status !== 404) showNotice(`Something went wrong (${status}). Nothing was changed. Try again.`);
 });
-document.addEventListener("htmx:sendError", () => notice("Recall cannot be reached. Please try again in a moment."));
+document.addEventListener("htmx:sendError", () => showNotice("Can't reach Recall. Try again in a moment."));
 
 for (const input of document.querySelectorAll("input[data-time-zone]")) {
   if (input instanceof HTMLInputElement) input.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
-markTheme();
+updateThemeButtons();

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * The palette (Ctrl K, ⌘ K) and the keys that act alone. What they offer stands in the page: the palette's options come
- * from the server (chat/pages/palette.py), the keys from chat/pages/shortcuts.py as data attributes of the dialog.
- * A combobox as ARIA 1.2 has it: the focus stays in the field, `aria-activedescendant` names the chosen option.
+ * The command palette (Ctrl K, ⌘ K) and single-key shortcuts, both defined in chat/pages/palette.py. The server renders
+ * the palette's options; the shortcuts are data attributes of the dialog.
+ * An ARIA 1.2 combobox: the focus stays in the field, `aria-activedescendant` names the selected option.
  */
 
-const WAIT = 120; // ms after the last letter
+const WAIT = 120; // ms after the last keystroke
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
@@ -23,21 +23,21 @@ function open() {
   input.value = "";
   dialog.showModal();
   input.focus();
-  look();
+  refresh();
 }
 
-/** The conversation of this page, which the commands are about. */
+/** The conversation of this page, which the commands apply to. */
 const here = () => location.pathname.match(/^\/c\/([0-9a-f-]{36})$/)?.[1] ?? "";
 
-async function look() {
+async function refresh() {
   asking?.abort();
   asking = new AbortController();
   const query = new URLSearchParams({ q: input.value, at: here() });
   const address = `${dialog.dataset.from}?${query}`;
   const response = await fetch(address, { signal: asking.signal }).catch(() => null);
-  if (!response) return; // another letter came, or there is no network: what stands there stays
+  if (!response) return; // superseded by another keystroke, or offline: keep the list
   if (response.redirected) return location.reload(); // signed out
-  const html = response.ok ? await response.text().catch(() => null) : null; // the letter may come in its middle, too
+  const html = response.ok ? await response.text().catch(() => null) : null; // may be aborted halfway
   if (html !== null) show(html);
 }
 
@@ -75,14 +75,14 @@ function move(steps) {
 }
 
 /** @param {HTMLElement | null} option */
-function act(option) {
+function run(option) {
   if (!option) return;
   const { href, send, opens, themeChoice } = option.dataset;
   dialog.close();
   if (opens) return openMenu(opens);
-  if (themeChoice !== undefined) return; // page.js has heard the click
+  if (themeChoice !== undefined) return; // page.js handles the click
   if (send !== undefined) return submit(href ?? "", new URLSearchParams(send));
-  if (href?.includes("#temporary") && toTemporary()) return;
+  if (href?.includes("#temporary") && turnOnTemporary()) return;
   location.assign(href ?? "/");
 }
 
@@ -108,8 +108,8 @@ function openMenu(selector) {
   field?.select();
 }
 
-/** Turn the switch of the empty chat page on. @returns {boolean} whether there is one */
-function toTemporary() {
+/** Turn on Temporary on the empty chat page. @returns {boolean} whether there is a switch */
+function turnOnTemporary() {
   const box = $("temporary");
   if (!box) return false;
   if (!box.checked) box.click();
@@ -118,7 +118,7 @@ function toTemporary() {
 
 input?.addEventListener("input", () => {
   clearTimeout(timer);
-  timer = setTimeout(look, WAIT);
+  timer = setTimeout(refresh, WAIT);
 });
 input?.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   if (event.isComposing) return;
@@ -128,7 +128,7 @@ input?.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   else return;
   event.preventDefault();
 });
-list?.addEventListener("click", (/** @type {any} */ event) => act(event.target.closest('[role="option"]')));
+list?.addEventListener("click", (/** @type {any} */ event) => run(event.target.closest('[role="option"]')));
 list?.addEventListener("mousemove", (/** @type {any} */ event) => {
   const option = event.target.closest('[role="option"]');
   if (option && option !== chosen()) choose(option);
@@ -150,8 +150,8 @@ function isForPalette(event) {
   return isAlone && event.key.toLowerCase() === "k";
 }
 
-/** The target of a key that acts alone; the review page has keys of its own. @param {KeyboardEvent} event */
-function ofSingleKey(event) {
+/** The target of a single-key shortcut; the review page has its own keys. @param {KeyboardEvent} event */
+function targetOfKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || dialog.dataset.singleKeys === "off") return null;
   if (dialog.open || $("keys") || /** @type {Element} */ (event.target).closest?.(TYPING)) return null;
   return /** @type {HTMLElement | null} */ (dialog.querySelector(`[data-key="${CSS.escape(event.key)}"]`));
@@ -171,11 +171,11 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return open();
   }
-  const target = ofSingleKey(event);
+  const target = targetOfKey(event);
   if (!target) return;
   event.preventDefault();
   follow(target);
 });
 
 if (isMac) document.querySelectorAll(".find .kbd").forEach((one) => (one.textContent = "⌘ K"));
-if (location.hash === "#temporary") addEventListener("load", () => toTemporary());
+if (location.hash === "#temporary") addEventListener("load", () => turnOnTemporary());

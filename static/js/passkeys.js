@@ -1,30 +1,30 @@
 // @ts-check
 /**
- * Passkeys: forms marked data-passkey hand a credential over in their hidden field "credential".
+ * Passkeys: forms with data-passkey submit a credential in their hidden field "credential".
  *
- *   make      options from #passkey-options, a new passkey
- *   use       options from #passkey-options, one that there is
- *   sign-in   options fetched from the form's own address when the button is pressed
+ *   make      creates a passkey, with the options in #passkey-options
+ *   use       uses a passkey, with the options in #passkey-options
+ *   sign-in   uses a passkey, with options fetched from the form's action
  */
 
-const SAID = {
-  NotAllowedError: "No passkey was given. Nothing was changed; try again when you are ready.",
-  AbortError: "No passkey was given. Nothing was changed; try again when you are ready.",
-  InvalidStateError: "This device has a passkey for this account already.",
-  NotSupportedError: "This device cannot keep a passkey of the kind that is asked for.",
+const ERRORS = {
+  NotAllowedError: "No passkey was used. Nothing was changed. Try again when you're ready.",
+  AbortError: "No passkey was used. Nothing was changed. Try again when you're ready.",
+  InvalidStateError: "This device already has a passkey for this account.",
+  NotSupportedError: "This device doesn't support this kind of passkey.",
 };
 
 /** @param {HTMLFormElement} form @param {unknown} error */
-function say(form, error) {
+function showError(form, error) {
   const name = error instanceof DOMException ? error.name : "";
   const address = /^[\d.]+$|^\[/.test(location.hostname)
-    ? `A passkey belongs to a name, not to a number: open Recall as ${location.protocol}//localhost${location.port ? `:${location.port}` : ""}, or by its own name.`
+    ? `Passkeys don't work with IP addresses. Open Recall at ${location.protocol}//localhost${location.port ? `:${location.port}` : ""} or at its domain name.`
     : "";
-  const place = form.querySelector("[data-passkey-said]");
-  if (place) place.textContent = address || SAID[name] || "The passkey could not be used here. Try again, or use something else.";
+  const line = form.querySelector("[data-passkey-said]");
+  if (line) line.textContent = address || ERRORS[name] || "The passkey didn't work. Try again, or sign in another way.";
 }
 
-// The JSON of WebAuthn, for browsers that cannot read and write it themselves ---------------------------------------
+// WebAuthn JSON, for browsers that can't parse it themselves ---------------------------------------
 
 /** @param {string} text base64url */
 function bytes(text) {
@@ -55,7 +55,7 @@ function request(json) {
 }
 
 /** @param {any} credential */
-function written(credential) {
+function serialize(credential) {
   if (credential.toJSON) return credential.toJSON();
   const response = {};
   for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"]) {
@@ -68,11 +68,11 @@ function written(credential) {
 
 // The three forms ---------------------------------------------------------------------------------------------------
 
-const given = () => JSON.parse(document.getElementById("passkey-options")?.textContent ?? "{}");
+const readOptions = () => JSON.parse(document.getElementById("passkey-options")?.textContent ?? "{}");
 
 /** @param {HTMLFormElement} form */
 async function make(form) {
-  const options = given().creation_options.publicKey;
+  const options = readOptions().creation_options.publicKey;
   const alone = form.querySelector('input[name="passwordless"]');
   const isAlone = alone instanceof HTMLInputElement && alone.checked;
   options.authenticatorSelection = {
@@ -85,29 +85,29 @@ async function make(form) {
 }
 
 async function use() {
-  return navigator.credentials.get({ publicKey: request(given().request_options.publicKey) });
+  return navigator.credentials.get({ publicKey: request(readOptions().request_options.publicKey) });
 }
 
 /** @param {HTMLFormElement} form */
 async function signIn(form) {
   const headers = { Accept: "application/json", "X-Requested-With": "XMLHttpRequest" };
-  const answer = await fetch(form.action, { headers });
-  if (!answer.ok) throw new Error(`${answer.status}`);
-  return navigator.credentials.get({ publicKey: request((await answer.json()).request_options.publicKey) });
+  const response = await fetch(form.action, { headers });
+  if (!response.ok) throw new Error(`${response.status}`);
+  return navigator.credentials.get({ publicKey: request((await response.json()).request_options.publicKey) });
 }
 
-const ways = { make, use, "sign-in": signIn };
+const METHODS = { make, use, "sign-in": signIn };
 
 /** @param {HTMLFormElement} form @param {HTMLButtonElement} button */
-async function handOver(form, button) {
+async function submitCredential(form, button) {
   const field = form.elements.namedItem("credential");
   button.disabled = true;
   try {
-    const credential = await ways[form.dataset.passkey ?? ""](form);
-    if (field instanceof HTMLInputElement) field.value = JSON.stringify(written(credential));
+    const credential = await METHODS[form.dataset.passkey ?? ""](form);
+    if (field instanceof HTMLInputElement) field.value = JSON.stringify(serialize(credential));
     form.submit();
   } catch (error) {
-    say(form, error);
+    showError(form, error);
     button.disabled = false;
   }
 }
@@ -119,7 +119,7 @@ if (window.PublicKeyCredential) {
     button.hidden = false;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      handOver(form, button);
+      submitCredential(form, button);
     });
   }
 }

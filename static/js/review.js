@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The review queue by keyboard. The page works without it: this only moves the focus, presses the buttons that are
- * there, and says in a status line what happened. Keys count while the focus is in the queue, never while typing.
+ * The review queue by keyboard. The page works without it: this only moves the focus, presses buttons and announces
+ * what happened. Keys work while the focus is in the queue, never while typing.
  *
- * An answer of the server is either one row, or the whole queue (several were decided), or the form for merging.
+ * A response is one row, the whole queue (after a bulk decision), or the merge form.
  */
 
 /** @typedef {HTMLElement & {dataset: {state: string, announce: string}}} Row */
@@ -11,19 +11,19 @@
 const status = document.getElementById("queue-status");
 const help = document.getElementById("keys");
 
-/** Quick decisions are told together: a screen reader would cut each short for the next. */
+/** Quick decisions are announced together: a screen reader would cut each one short. */
 const PAUSE_MS = 200;
 
-/** The row decided last on this page: what `u` takes back. Empty: what stands above the queue, or in the list below. @type {string} */
+/** The row decided last: `u` undoes it. Empty: the notice above the queue, or the latest in the list below. @type {string} */
 let lastDecided = "";
 
-/** Where the focus was when several were decided: the queue is a new one then. */
+/** Index of the focused row, kept for when the whole queue is replaced. */
 let place = 0;
 
-/** From the press of a button until its answer stands in the page and the focus has moved on. */
+/** True from a button press until its response is shown and the focus has moved. */
 let isDeciding = false;
 
-/** Keys pressed meanwhile: they mean the row that comes next. @type {string[]} */
+/** Keys pressed meanwhile: they apply to the next row. @type {string[]} */
 const ahead = [];
 
 /** @returns {Element | null} */
@@ -36,12 +36,12 @@ function rows() {
   return [...document.querySelectorAll("[data-fact]")].map((row) => /** @type {Row} */ (row));
 }
 
-/** The row the focus is in. @returns {Row | undefined} */
+/** The focused row. @returns {Row | undefined} */
 function current() {
   return rows().find((row) => row.contains(document.activeElement)) ?? rows().find((row) => row.tabIndex === 0);
 }
 
-/** One row at a time is in the tab order. @param {Row | undefined} row */
+/** Focus a row; only one row is in the tab order. @param {Row | undefined} row */
 function focus(row) {
   if (!row) return;
   const all = rows();
@@ -60,40 +60,40 @@ function move(by) {
 }
 
 /** @param {Row} row */
-function waits(row) {
+function isPending(row) {
   return row.dataset.state === "proposed";
 }
 
-/** The next row that still waits, or the last one before it. @param {Row} row */
-function nextWaiting(row) {
+/** The next pending row, or else the last one before it. @param {Row} row */
+function nextPending(row) {
   const all = rows();
   const at = all.indexOf(row);
-  return all.slice(at + 1).find(waits) ?? all.slice(0, at).reverse().find(waits) ?? row;
+  return all.slice(at + 1).find(isPending) ?? all.slice(0, at).reverse().find(isPending) ?? row;
 }
 
-// Telling -----------------------------------------------------------------------------------------------------------
+// Announcements -----------------------------------------------------------------------------------------------------------
 
-/** The last sentence is told, and how many decisions there were since one was told. */
+/** Decisions since the last announcement. */
 let decided = 0;
-let telling = 0;
+let announcing = 0;
 
-/** @param {string | undefined} sentence @param {number} decisions how many decisions it tells of */
-function tell(sentence, decisions = 0) {
+/** @param {string | undefined} sentence @param {number} decisions how many decisions it is about */
+function announce(sentence, decisions = 0) {
   if (!sentence) return;
   decided += decisions;
-  clearTimeout(telling);
-  telling = setTimeout(() => {
-    if (status) status.textContent = decided > 1 ? `${decided} decisions. The last: ${sentence}` : sentence;
+  clearTimeout(announcing);
+  announcing = setTimeout(() => {
+    if (status) status.textContent = decided > 1 ? `${decided} decisions. Last: ${sentence}` : sentence;
     decided = 0;
   }, PAUSE_MS);
 }
 
-/** Seconds the line with “Undo” stands at the foot of the window; the row keeps its own button after that. */
+/** Seconds the Undo toast is shown; the row keeps its own Undo button. */
 const TOAST_S = 12;
 const toast = document.getElementById("undo-toast");
 let hiding = 0;
 
-/** @param {string} sentence empty: nothing is left to be undone */
+/** @param {string} sentence empty hides the toast */
 function offerUndo(sentence) {
   clearTimeout(hiding);
   if (!toast) return;
@@ -103,7 +103,7 @@ function offerUndo(sentence) {
   if (sentence) hiding = window.setTimeout(() => (toast.hidden = true), TOAST_S * 1000);
 }
 
-// Pressing ----------------------------------------------------------------------------------------------------------
+// Actions ----------------------------------------------------------------------------------------------------------
 
 /** @param {ParentNode | null | undefined} where @param {string} what a selector @returns {boolean} */
 function press(where, what) {
@@ -117,7 +117,7 @@ function selected() {
   return [...document.querySelectorAll("[data-select]:checked")].map((box) => /** @type {HTMLInputElement} */ (box));
 }
 
-/** The same key decides on all that are selected, or else on the row with the focus. @param {string} key */
+/** Decide on all selected rows, or else on the focused one. @param {string} key */
 function decide(key) {
   if (selected().length) press(document, `[data-bulk="${key}"]`);
   else press(current(), `[data-key="${key}"]`);
@@ -127,17 +127,17 @@ function select() {
   const box = current()?.querySelector("[data-select]");
   if (!(box instanceof HTMLInputElement)) return;
   box.checked = !box.checked;
-  tellSelected();
+  announceSelected();
 }
 
-function tellSelected() {
+function announceSelected() {
   const count = selected().length;
   const line = document.querySelector("[data-selected]");
   if (line) line.textContent = count ? `${count} selected:` : "Selected:";
-  tell(count ? `${count} selected` : "None selected");
+  announce(count ? `${count} selected` : "None selected");
 }
 
-/** One alone may be merged with what is known already. */
+/** A single row can be merged with existing facts. */
 function merge() {
   const box = current()?.querySelector("[data-select]");
   if (!selected().length && box instanceof HTMLInputElement) box.checked = true;
@@ -187,7 +187,7 @@ const KEYS = {
   "?": toggleHelp,
 };
 
-/** @param {KeyboardEvent} event @param {Element} form what is being filled in @param {() => void} leave */
+/** @param {KeyboardEvent} event @param {Element} form the form being filled in @param {() => void} leave */
 function whileTyping(event, form, leave) {
   if (event.key === "Escape") leave();
   else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) press(form, "[data-save]");
@@ -210,7 +210,7 @@ document.addEventListener("keydown", (event) => {
   if (row && target.matches("[data-fact] textarea, [data-fact] input:not([type=checkbox])")) {
     return whileTyping(event, row, () => leaveEditing(row));
   }
-  // The form may stand there a moment before the focus has come to it.
+  // The form may be shown before it has the focus.
   if (event.key === "Escape" && document.querySelector("[data-merge-form]")) return leaveMerging();
   if (!(isDeciding || queue()?.contains(target)) || event.ctrlKey || event.metaKey || event.altKey) return;
   const act = KEYS[event.key];
@@ -221,7 +221,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("change", (event) => {
-  if (event.target instanceof Element && event.target.matches("[data-select]")) tellSelected();
+  if (event.target instanceof Element && event.target.matches("[data-select]")) announceSelected();
 });
 
 document.addEventListener("click", (event) => {
@@ -234,7 +234,7 @@ document.addEventListener("click", (event) => {
   leaveMerging();
 });
 
-// Whoever opens the editor sees all of it. The event does not bubble.
+// Scroll an opened editor into view. The event doesn't bubble.
 document.addEventListener(
   "toggle",
   (event) => {
@@ -245,8 +245,7 @@ document.addEventListener(
   true,
 );
 
-// Whoever comes to a row by Tab, as to its box to select it, sees all of it. Not who presses a mouse button: what is
-// below the pointer must not move before it is let go.
+// Tabbing into a row makes it current. Not on mouse press: what is under the pointer must not move before release.
 document.addEventListener("focusin", (event) => {
   if (!(event.target instanceof Element) || !event.target.matches(":focus-visible")) return;
   const row = /** @type {Row | null} */ (event.target.closest("[data-fact]"));
@@ -255,41 +254,41 @@ document.addEventListener("focusin", (event) => {
   place = rows().indexOf(row);
 });
 
-// Answers -----------------------------------------------------------------------------------------------------------
+// Responses -----------------------------------------------------------------------------------------------------------
 
 document.addEventListener("htmx:beforeRequest", () => (isDeciding = true));
 document.addEventListener("htmx:afterRequest", (event) => {
   const { successful, xhr } = /** @type {CustomEvent} */ (event).detail;
-  if (successful || xhr.status === 409 || xhr.status === 422) return; // those are answers, too, and settle
+  if (successful || xhr.status === 409 || xhr.status === 422) return; // those responses are swapped in and settle, too
   isDeciding = false;
-  ahead.length = 0; // whoever pressed them did not know
+  ahead.length = 0; // they were pressed before the failure was known
 });
 
-/** A row says what was done; the focus goes on to the next one that waits. @param {Row} row */
-function rowAnswered(row) {
-  tell(row.dataset.announce, 1);
-  if (!waits(row)) lastDecided = row.id;
+/** One row was replaced: announce the decision, focus the next pending row. @param {Row} row */
+function onRow(row) {
+  announce(row.dataset.announce, 1);
+  if (!isPending(row)) lastDecided = row.id;
   offerUndo(row.querySelector('[data-key="u"]') ? row.dataset.announce : "");
-  focus(waits(row) ? row : nextWaiting(row));
-  if (!rows().some(waits)) document.querySelector(".done")?.scrollIntoView({ block: "center" });
+  focus(isPending(row) ? row : nextPending(row));
+  if (!rows().some(isPending)) document.querySelector(".done")?.scrollIntoView({ block: "center" });
   if (row.querySelector("[data-edit][open]")) edit();
 }
 
-/** A new queue: the focus stays at its height, on something that waits. @param {HTMLElement} fresh */
-function queueAnswered(fresh) {
-  tell(fresh.dataset.announce, 1);
+/** The queue was replaced: focus a pending row near the old position. @param {HTMLElement} fresh */
+function onQueue(fresh) {
+  announce(fresh.dataset.announce, 1);
   lastDecided = "";
   offerUndo(fresh.querySelector('[data-told] [data-key="u"]') ? (fresh.dataset.announce ?? "") : "");
   const all = rows();
-  const waiting = all.slice(place).find(waits) ?? all.filter(waits).pop();
+  const waiting = all.slice(place).find(isPending) ?? all.filter(isPending).pop();
   const told = fresh.querySelector("[data-told]");
   if (waiting) focus(waiting);
   else if (told instanceof HTMLElement) told.focus();
 }
 
 /** @param {HTMLElement} form */
-function mergeAnswered(form) {
-  tell(form.dataset.announce);
+function onMergeForm(form) {
+  announce(form.dataset.announce);
   const first = form.querySelector("input[type=radio]:checked, textarea");
   if (first instanceof HTMLElement) first.focus();
 }
@@ -298,16 +297,15 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (!(event.target instanceof HTMLElement)) return;
   const row = /** @type {Row | null} */ (event.target.closest("[data-fact]"));
   const form = event.target.closest("[data-merge]")?.querySelector("[data-merge-form]");
-  if (row) rowAnswered(row);
-  else if (form instanceof HTMLElement) mergeAnswered(form);
-  else if (event.target.matches("[data-queue]")) queueAnswered(event.target);
+  if (row) onRow(row);
+  else if (form instanceof HTMLElement) onMergeForm(form);
+  else if (event.target.matches("[data-queue]")) onQueue(event.target);
   else return;
   isDeciding = false;
   while (ahead.length && !isDeciding) KEYS[ahead.shift() ?? ""]();
 });
 
-// One stands in full, the others by what they say: the eye has one thing to judge. The style sheet sees to that from the
-// first paint on, wherever scripts run. The page is not moved for it, but for who came by a link to one of them.
+// Only the current row is expanded; the style sheet does that from the first paint. Scroll only for a link to a row.
 const linked = rows().find((row) => `#${row.id}` === location.hash);
 if (linked) focus(linked);
 else rows()[0]?.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
 // @ts-check
-/** The settings: offer the browser's own time zone, copy what can be copied, show which tab is current on a phone. */
+/** The settings: offer the browser's time zone, and copy buttons. */
 
 const OFFERED = "[data-browser-zone]";
 
@@ -33,7 +33,7 @@ async function copy(button) {
     await navigator.clipboard.writeText(text);
     if (label) label.textContent = "Copied";
   } catch {
-    if (source instanceof HTMLInputElement) source.select(); // refused: it is marked, for the keyboard
+    if (source instanceof HTMLInputElement) source.select(); // permission denied: select the text, for Ctrl-C
   }
 }
 

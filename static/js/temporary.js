@@ -1,54 +1,54 @@
 // @ts-check
 /**
- * A temporary chat on the page. The process holds it, by this page's socket (docs/protocol.md), so the page keeps
- * nothing of it either: no draft, no message to be sent again, and what the panel shows only as long as the page lives.
+ * A temporary chat. The server process holds it for this page's socket (docs/protocol.md). The page stores nothing
+ * either: no draft, no unsent message; the context panels live as long as the page.
  *
  * @typedef {import("./connection.js").Frame} Frame
  */
 
-import { keep } from "./connection.js";
+import { store } from "./connection.js";
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
 const LONGEST_TEXT = 20_000; // characters: a longer frame would close the socket, and with it the chat
-const GONE = "The temporary chat is gone; nothing of it was kept.";
+const GONE = "The temporary chat has ended. Nothing was saved.";
 
 export class Temporary {
-  /** Its name on the socket; "" until its first message is accepted. */ id = "";
-  /** @type {Frame | null} the message that is not accepted yet */ pending = null;
-  /** @type {Map<number, string>} what the panel shows of each answer */ #panels = new Map();
-  #wasBegun = `recall-temporary-${$("chat").dataset.user}`;
+  /** Its id on the socket; "" until its first message is accepted. */ id = "";
+  /** @type {Frame | null} the message that isn't accepted yet */ pending = null;
+  /** @type {Map<number, string>} the context panel of each answer */ #panels = new Map();
+  #storageKey = `recall-temporary-${$("chat").dataset.user}`;
   #isGone = false;
 
-  /** @param {() => unknown} changed told when the switch is turned */
+  /** @param {() => unknown} changed called when the switch changes */
   constructor(changed) {
     $("temporary")?.addEventListener("change", () => {
       this.#show();
       changed();
     });
-    if (sessionStorage.getItem(this.#wasBegun)) this.#tell(GONE);
-    keep(this.#wasBegun, "");
+    if (sessionStorage.getItem(this.#storageKey)) this.#notify(GONE);
+    store(this.#storageKey, "");
     this.#show();
   }
 
-  /** Whether what is written now goes into a temporary chat. */
+  /** Whether the next message goes into a temporary chat. */
   get isOn() {
     return Boolean($("temporary")?.checked);
   }
 
-  /** What is to be sent, and what it is to be sent as. @param {string} clientId @param {Frame | object} what */
+  /** Build and remember the next frame. @param {string} clientId @param {Frame | object} what */
   frame(clientId, what) {
     this.pending = { type: "temporary", client_id: clientId, memory: $("temporary-memory").checked, ...what };
     return this.pending;
   }
 
-  /** @param {string} text @returns {string} why this cannot be sent; "" if it can */
+  /** @param {string} text @returns {string} why this can't be sent; "" if it can */
   refusal(text) {
-    if (this.#isGone) return `${GONE} Begin another one.`;
-    return text.length > LONGEST_TEXT ? "A message of a temporary chat has at most 20,000 characters." : "";
+    if (this.#isGone) return `${GONE} Start a new one.`;
+    return text.length > LONGEST_TEXT ? "Messages in temporary chats are limited to 20,000 characters." : "";
   }
 
-  /** @param {string | undefined} clientId @returns {Frame | null} the message that needs no sending any more */
+  /** @param {string | undefined} clientId @returns {Frame | null} the message that was accepted */
   settle(clientId) {
     const settled = this.pending?.client_id === clientId ? this.pending : null;
     if (settled) this.pending = null;
@@ -59,11 +59,11 @@ export class Temporary {
   begin(id) {
     if (this.id) return;
     this.id = id;
-    keep(this.#wasBegun, "begun");
+    store(this.#storageKey, "begun");
     this.#show();
   }
 
-  /** The page shows a stored conversation from now on. */
+  /** The page shows a stored conversation now. */
   leave() {
     $("temporary-choice")?.remove();
     delete $("chat").dataset.temporary;
@@ -74,8 +74,8 @@ export class Temporary {
     if (!this.id || this.#isGone) return;
     this.#isGone = true;
     this.pending = null;
-    keep(this.#wasBegun, "");
-    this.#tell(GONE);
+    store(this.#storageKey, "");
+    this.#notify(GONE);
     this.#show();
   }
 
@@ -103,7 +103,7 @@ export class Temporary {
   }
 
   /** @param {string} sentence */
-  #tell(sentence) {
+  #notify(sentence) {
     const notice = Object.assign(document.createElement("p"), { className: "notice", textContent: sentence });
     $("notices").replaceChildren(notice);
   }

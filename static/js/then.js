@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * The two time sliders of the profile: each moves its date and the other way round; the form asks htmx for that day. As
- * long as both are on the same day, “true in the world” goes along with “known”. Without it the dates alone work.
+ * The two time sliders of the profile: each is in sync with its date field, and the form asks htmx for that day. While
+ * both are on the same day, “true then” moves with “known”. Without it the date fields alone work.
  */
 
-const DAY = 24 * 60 * 60 * 1000; // ms; dates are counted in UTC, where every day has as many
+const DAY = 24 * 60 * 60 * 1000; // ms; dates are in UTC, where every day is this long
 const form = document.getElementById("then-form");
-const told = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "long", timeZone: "UTC" });
+const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "long", timeZone: "UTC" });
 
 class Slider {
   /** @param {HTMLElement} part */
@@ -18,26 +18,26 @@ class Slider {
     this.follow();
   }
 
-  /** The day that is chosen, in ms; NaN while a date is being typed. */
+  /** The selected day, in ms; NaN while a date is being typed. */
   get day() {
     return Date.parse(this.date.value);
   }
 
-  /** Move both to a day, as far as this one goes. @param {number} day */
+  /** Move both to a day, within the range. @param {number} day */
   moveTo(day) {
     this.range.value = String(Math.round((day - this.first) / DAY));
     this.date.value = new Date(this.first + Number(this.range.value) * DAY).toISOString().slice(0, 10);
-    this.#say();
+    this.#updateLabel();
   }
 
-  /** The date was typed: the range goes there. */
+  /** Move the range to the typed date. */
   follow() {
     if (!Number.isNaN(this.day)) this.range.value = String(Math.round((this.day - this.first) / DAY));
-    this.#say();
+    this.#updateLabel();
   }
 
-  #say() {
-    if (!Number.isNaN(this.day)) this.range.setAttribute("aria-valuetext", told.format(this.day));
+  #updateLabel() {
+    if (!Number.isNaN(this.day)) this.range.setAttribute("aria-valuetext", format.format(this.day));
   }
 }
 
@@ -46,7 +46,7 @@ const [known, world] = [...(form?.querySelectorAll("[data-slider]") ?? [])].map(
 );
 let together = known?.day === world?.day;
 
-// Before htmx hears of it, which listens on the form itself.
+// Before htmx, which listens on the form itself.
 form?.addEventListener(
   "input",
   ({ target }) => {
@@ -61,7 +61,7 @@ form?.addEventListener(
 );
 
 form?.addEventListener("htmx:afterRequest", (event) => {
-  // htmx keeps no history here; the address alone is enough for a reload or a bookmark.
+  // htmx's history is off; the URL alone is enough for a reload or a bookmark.
   const { xhr, successful } = /** @type {CustomEvent} */ (event).detail;
   if (successful) history.replaceState(history.state, "", xhr.responseURL);
 });

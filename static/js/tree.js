@@ -1,28 +1,28 @@
 // @ts-check
 /**
- * The tree of documents: drag a document or folder onto a folder to move it, drop files on a folder to bring them in.
- * The server moves, and answers with the tree and a line that undoes it. Every page has forms that do the same.
+ * The document tree: drag a document or folder onto a folder to move it, drop files on a folder to upload them. The server
+ * responds with the new tree and an undo line. Every page has forms that do the same.
  */
 
-/** What is being dragged, and where from; files of the desktop have no path. */
+/** The drag data type: the dragged path; files from the desktop have none. */
 const TYPE = "application/x-recall-path";
-/** A folder one waits over opens: long enough not to open each one the pointer crosses. */
+/** A folder opens after this long under the pointer, so that passing over it doesn't. */
 const OPENS_AFTER_MS = 700;
 
 const tree = document.getElementById("tree");
 const form = /** @type {HTMLFormElement | null} */ (tree?.querySelector("form[data-drop-form]") ?? null);
 const sent = tree?.querySelector("progress[data-dropping]");
-const told = () => document.getElementById("tree-told");
+const message = () => document.getElementById("tree-told");
 
-/** The path that is being dragged: during `dragover` a page may not read what a drag holds. */
+/** The dragged path: during `dragover` a page can't read the drag's data. */
 let dragged = "";
 /** @type {HTMLElement | null} */
 let over = null;
 let opening = 0;
 
-// Places ------------------------------------------------------------------------------------------------------------
+// Targets ------------------------------------------------------------------------------------------------------------
 
-/** The folder that something dropped here would go to. @param {EventTarget | null} target @returns {HTMLElement | null} */
+/** The folder that a drop here goes to. @param {EventTarget | null} target @returns {HTMLElement | null} */
 function folderAt(target) {
   if (!(target instanceof Element)) return null;
   const folder = target.closest("[data-folder]");
@@ -40,20 +40,20 @@ function joined(folder, name) {
   return `${folder === "/" ? "" : folder}/${name}`;
 }
 
-/** Whether what is dragged may go there: not where it is, not into itself. @param {HTMLElement} folder */
-function mayMoveTo(folder) {
+/** Whether the dragged item may move there: not to its own folder, not into itself. @param {HTMLElement} folder */
+function canMoveTo(folder) {
   const path = folder.dataset.path ?? "/";
   const to = joined(path, nameOf(dragged));
   return to !== dragged && !`${path}/`.startsWith(`${dragged}/`);
 }
 
 /** @param {DragEvent} event */
-function holdsFiles(event) {
+function hasFiles(event) {
   return !dragged && (event.dataTransfer?.types.includes("Files") ?? false);
 }
 
 /** @param {HTMLElement | null} folder */
-function mark(folder) {
+function highlight(folder) {
   if (folder === over) return;
   over?.classList.remove("is-over");
   clearTimeout(opening);
@@ -66,11 +66,11 @@ function mark(folder) {
 }
 
 /** @param {string} sentence */
-function tell(sentence) {
+function showError(sentence) {
   const line = document.createElement("p");
   line.className = "errorlist";
   line.textContent = sentence;
-  told()?.replaceChildren(line);
+  message()?.replaceChildren(line);
 }
 
 // Moving ------------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ tree?.addEventListener("dragstart", (event) => {
 
 tree?.addEventListener("dragend", () => {
   dragged = "";
-  mark(null);
+  highlight(null);
   tree.classList.remove("is-dragging");
   for (const item of tree.querySelectorAll(".is-dragged")) item.classList.remove("is-dragged");
 });
@@ -96,16 +96,16 @@ for (const name of ["dragenter", "dragover"]) {
   tree?.addEventListener(name, (happened) => {
     const event = /** @type {DragEvent} */ (happened);
     const folder = folderAt(event.target);
-    const may = folder && (dragged ? mayMoveTo(folder) : holdsFiles(event));
-    mark(may ? folder : null);
-    if (!may) return;
+    const canDrop = folder && (dragged ? canMoveTo(folder) : hasFiles(event));
+    highlight(canDrop ? folder : null);
+    if (!canDrop) return;
     event.preventDefault();
     if (event.dataTransfer) event.dataTransfer.dropEffect = dragged ? "move" : "copy";
   });
 }
 
 tree?.addEventListener("dragleave", (event) => {
-  if (!(event.relatedTarget instanceof Node && tree.contains(event.relatedTarget))) mark(null);
+  if (!(event.relatedTarget instanceof Node && tree.contains(event.relatedTarget))) highlight(null);
 });
 
 tree?.addEventListener("drop", (event) => {
@@ -113,7 +113,7 @@ tree?.addEventListener("drop", (event) => {
   const files = event.dataTransfer?.files;
   if (!folder || (!dragged && !files?.length)) return;
   event.preventDefault();
-  mark(null);
+  highlight(null);
   if (dragged) move(dragged, joined(folder.dataset.path ?? "/", nameOf(dragged)));
   else if (files) send(files, folder.dataset.path ?? "");
 });
@@ -134,8 +134,8 @@ function send(files, folder) {
   if (!form || !input || !where) return;
   const largest = Number(form.dataset.largest);
   const big = [...files].find(({ size }) => size > largest);
-  if (big) return tell(`${big.name} has ${(big.size / 1e6).toFixed(1)} MB; ${largest / 1e6} MB are the limit.`);
-  told()?.replaceChildren();
+  if (big) return showError(`${big.name} is ${(big.size / 1e6).toFixed(1)} MB. The limit is ${largest / 1e6} MB.`);
+  message()?.replaceChildren();
   input.files = files;
   where.value = folder === "/" ? "" : folder;
   form.requestSubmit();
@@ -152,7 +152,7 @@ form?.addEventListener("htmx:afterRequest", () => {
   form.reset();
 });
 
-// A tree that comes anew looks as it did: the same folders are open, the page one reads is marked. --------------------
+// Restore the state of a replaced tree: open folders and the current page -------------------------------------------
 
 /** @type {Set<string>} */
 let open = new Set();
@@ -170,11 +170,11 @@ function restore() {
   }
   const here = tree?.dataset.here;
   if (here) document.querySelector(`#tree-of-documents li[data-path="${CSS.escape(here)}"] > a`)?.setAttribute("aria-current", "page");
-  draggable();
+  makeFoldersDraggable();
 }
 
-/** Links can be dragged by themselves; what stands for a folder only if it is told to. */
-function draggable() {
+/** Links are draggable by default, a folder's summary isn't. */
+function makeFoldersDraggable() {
   for (const summary of document.querySelectorAll("#tree-of-documents li[data-folder] > details > summary")) {
     summary.setAttribute("draggable", "true");
   }
@@ -188,5 +188,5 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
 });
 document.addEventListener("htmx:afterSettle", restore);
 document.addEventListener("htmx:oobAfterSwap", restore);
-draggable();
+makeFoldersDraggable();
 tree?.querySelector("[data-drag-hint]")?.removeAttribute("hidden");

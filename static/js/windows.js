@@ -1,11 +1,11 @@
 // @ts-check
-/** A long conversation comes in parts: what is earlier, or later, is fetched when the reader comes near, and nobody is moved. */
+/** Infinite scroll in both directions: more messages are fetched near either end, without moving the reader. */
 
-const NEAR = "900px 0px"; // about a screen before it is reached, so that reading does not wait
+const NEAR = "900px 0px"; // fetch about one screen ahead
 
-/** @param {any} scroller @param {any} htmx @param {() => void} changed messages came in */
-export function bringMore(scroller, htmx, changed) {
-  /** Distance from the end, which what comes in above does not change. */
+/** @param {any} scroller @param {any} htmx @param {() => void} changed called after messages were added */
+export function loadMoreOnScroll(scroller, htmx, changed) {
+  /** Scroll distance from the end: it doesn't change when messages are added above. */
   let fromEnd = -1;
   const observer = new IntersectionObserver(
     (entries) => {
@@ -33,16 +33,16 @@ export function bringMore(scroller, htmx, changed) {
   watch();
 }
 
-/** The message at the top of what one sees. @param {any} scroller @returns {any} */
-export function firstSeen(scroller) {
+/** The topmost visible message. @param {any} scroller @returns {any} */
+export function firstVisible(scroller) {
   const top = scroller.getBoundingClientRect().top;
   const articles = [...scroller.querySelectorAll(".message[data-message]")];
   return articles.find((article) => article.getBoundingClientRect().bottom > top) ?? articles[0];
 }
 
-/** The query that fetches what is shown once more: all of it, or what is around the reader. @param {any} scroller */
-export function whatIsShown(scroller) {
-  const seen = firstSeen(scroller);
+/** The query that refetches what is shown: all of it, or the part around the reader. @param {any} scroller */
+export function shownRange(scroller) {
+  const seen = firstVisible(scroller);
   if (scroller.querySelector(".more-later")) return seen ? `?at=${seen.dataset.message}` : "";
   return `?since=${scroller.querySelector(".more-earlier")?.dataset.cursor ?? 0}`;
 }

@@ -28,7 +28,7 @@ def test_a_first_visit_shows_an_example_from_message_to_reminded_answer(sign_in:
     html = sign_in(alice).get(reverse("new")).content.decode()
     said, learned, asked, recalled = (
         html.index(words)
-        for words in ("I prefer small, quiet", "1 learned:", "Where could I have dinner", "Recalled for this answer:")
+        for words in ("I prefer small, quiet", "1 learned:", "Where could I have dinner", "1 memory used:")
     )
     assert said < learned < asked < recalled
     assert "Example" in html[:said], "nobody takes it for something of theirs"

@@ -254,5 +254,5 @@ def open_list(page: Page) -> None:
 def open_context(page: Page) -> None:
     """What the last answer was given, beside the talk at a desk."""
     if is_phone(page) and not page.locator("#context").is_visible():
-        page.get_by_role("button", name="Context of the answer").tap()
+        page.get_by_role("button", name="Context panel").tap()
     expect(page.locator("#context")).to_be_visible()

@@ -60,7 +60,7 @@ def test_what_is_given_and_pasted_goes_with_the_message(somebody: Person, screen
     somebody.screen = screen
     somebody.watch.forgive("422")  # an image that is none
     page = somebody.tab()
-    chips = page.get_by_role("list", name="Attached to this message").get_by_role("listitem")
+    chips = page.get_by_role("list", name="Attachments of this message").get_by_role("listitem")
 
     if is_phone(page):
         choose(page, lease_md=CONTRACT.encode(), plan_png=picture(640, 480))
@@ -80,7 +80,7 @@ def test_what_is_given_and_pasted_goes_with_the_message(somebody: Person, screen
 
     page.reload()
     expect(chips).to_have_count(3)
-    tap(chips.filter(has_text="Pasted").get_by_role("button", name="Put into the message"))
+    tap(chips.filter(has_text="Pasted").get_by_role("button", name="Insert as text"))
     expect(page.get_by_label("Your message")).to_have_value(LETTER.strip())
     expect(chips).to_have_count(2)
 

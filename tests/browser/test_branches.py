@@ -65,7 +65,7 @@ def in_other_words(page: Page) -> Locator:
         page.get_by_role("link", name="Edit").tap()
     else:
         composer(page).press("ArrowUp")
-    return page.get_by_label("Your message, in other words")
+    return page.get_by_label("Edit your message")
 
 
 def leave_again(page: Page) -> None:

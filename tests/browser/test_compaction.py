@@ -28,7 +28,7 @@ def test_the_button_folds_and_the_keyboard_opens_what_was_folded(
         expect(page.locator('.message-assistant[data-status="complete"]')).to_have_count(turn)
     page.get_by_role("button", name="Compact now").click()
     fold = page.locator(".fold")
-    expect(fold).to_contain_text("Turns 3 to 4", timeout=FOLDING)
+    expect(fold).to_contain_text("turns 3–4", timeout=FOLDING)
     expect(page.locator("#folding")).to_be_empty()
     fold.locator("summary").focus()
     page.keyboard.press("Enter")

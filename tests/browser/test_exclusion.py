@@ -66,7 +66,7 @@ def test_one_click_shows_both_and_keeps_the_one_that_is_chosen(
         assert phone.evaluate(STICKING_OUT) == []
         assert phone.evaluate(HARD_TO_READ, ENOUGH_CONTRAST) == []
 
-    page.get_by_role("button", name="Keep this one").click()
+    page.get_by_role("button", name="Keep this answer").click()
     page.wait_for_url(re.compile("/c/"))
     assert page.url.startswith(conversation)
     expect(last_answer(page)).to_have_text("I know nothing of it.")

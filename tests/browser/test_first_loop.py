@@ -69,7 +69,7 @@ def test_the_librarian_may_be_quicker_than_the_answer_to_the_button(newcomer: Ca
     route, answer = held.pop()
     with page.expect_response("**/end"):
         route.fulfill(response=answer)
-    expect(page.locator("#librarian")).to_have_text("2 waiting: review")
+    expect(page.locator("#librarian")).to_have_text("2 to review")
 
 
 def tell_and_end(page: Page) -> None:
@@ -77,7 +77,7 @@ def tell_and_end(page: Page) -> None:
     expect(last_answer(page)).to_be_visible()
     expect(page).to_have_url(re.compile("/c/"))
     tap(page.get_by_role("button", name="End conversation"))
-    expect(page.locator("#librarian")).to_have_text("2 waiting: review")
+    expect(page.locator("#librarian")).to_have_text("2 to review")
     expect(page.locator("#review-count")).to_have_text("2 waiting")
 
 

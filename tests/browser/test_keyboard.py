@@ -79,7 +79,7 @@ def test_a_conversation_is_held_by_keyboard_alone(somebody: Person) -> None:
 
 def test_the_skip_link_is_the_first_stop_and_leads_past_the_navigation(somebody: Person) -> None:
     page = somebody.tab("/memory/profile")
-    skip = page.get_by_role("link", name="Skip to the content")
+    skip = page.get_by_role("link", name="Skip to content")
     expect(skip).not_to_be_in_viewport()
     page.keyboard.press("Tab")
     expect(skip).to_be_focused()
@@ -176,7 +176,7 @@ def ask_and_look_at_the_context(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(last_answer(page)).to_contain_text("Lisbon")
 
-    toggle = page.get_by_role("button", name="Context of the answer")
+    toggle = page.get_by_role("button", name="Context panel")
     recalled = page.get_by_role("region", name="Recalled")
     tab_to(page, toggle, "Shift+Tab")
     page.keyboard.press("Enter")
@@ -192,7 +192,7 @@ def ask_and_look_at_the_context(page: Page) -> None:
 
 
 def sign_out(page: Page) -> None:
-    menu = page.get_by_label("Account and appearance")
+    menu = page.get_by_label("Account", exact=True)
     tab_to(page, menu)
     page.keyboard.press("Enter")
     tab_to(page, page.get_by_role("button", name="Sign out"))

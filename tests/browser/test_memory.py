@@ -108,7 +108,7 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(gardener: Person) ->
     page.locator("[data-upload]").evaluate("form => { form.dataset.largest = '1000000'; }")
     big = FilePayload(name="big.txt", mimeType="text/plain", buffer=b"x" * 1_500_000)
     page.get_by_label("Files, or drop them here").set_input_files(big)
-    expect(page.get_by_text("big.txt has 1.5 MB; 1 MB are the limit.")).to_be_visible()
+    expect(page.get_by_text("big.txt is 1.5 MB. The limit is 1 MB.")).to_be_visible()
 
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method))

@@ -89,7 +89,7 @@ def test_tidying_up_is_asked_for_by_a_button_and_its_report_comes_by_itself(
 ) -> None:
     page = newcomer("Ines").sign_up()
     page.goto("/settings/memory")
-    tidying = page.get_by_role("region", name="What fades")
+    tidying = page.get_by_role("region", name="Clean-up")
     expect(tidying.get_by_text("No clean-up yet.")).to_be_visible()
     tidying.get_by_role("button", name="Clean up now").click()
     expect(tidying.get_by_text("Nothing to tidy up.")).to_be_visible(timeout=15_000)

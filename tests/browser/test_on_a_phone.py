@@ -151,7 +151,7 @@ def test_a_search_over_all_conversations_leads_to_what_was_said(pia: Person, off
     expect(last_answer(page)).to_contain_text("valley 39")
     page.goto("/")
     open_list(page)
-    page.get_by_role("link", name="Search all conversations").tap()
+    page.get_by_role("link", name="Search conversations").tap()
     page.get_by_role("searchbox").fill("zepp")
     hit = page.locator(".found-hit").first
     expect(hit).to_contain_text("zeppelin")
@@ -166,7 +166,7 @@ def test_a_search_over_all_conversations_leads_to_what_was_said(pia: Person, off
 
 def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> None:
     page = pia.tab()
-    page.get_by_label("Account and appearance").tap()
+    page.get_by_label("Account", exact=True).tap()
     fits_the_screen(page)
     page.get_by_role("link", name="Settings", exact=True).tap()
     zone = page.get_by_label("Time zone")
@@ -178,21 +178,21 @@ def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> 
     fits_the_screen(page)
 
     page.get_by_role("navigation", name="Settings").get_by_role("link", name="API keys").tap()
-    page.get_by_role("link", name="Make a key").tap()
+    page.get_by_role("link", name="Create key").tap()
     expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
     fits_the_screen(page)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").tap()
-    page.get_by_label("What is it for?").fill("Notes on my phone")
+    page.get_by_label("Name").fill("Notes on my phone")
     page.get_by_role("checkbox").first.check()
     fits_the_screen(page)
-    page.get_by_role("button", name="Make the key").tap()
-    expect(page.get_by_label("The new key")).to_be_visible()
+    page.get_by_role("button", name="Create key").tap()
+    expect(page.get_by_label("New key")).to_be_visible()
     fits_the_screen(page)
     page.get_by_role("button", name="Revoke Notes on my phone").tap()
     expect(page.locator("#key-list")).to_contain_text("revoked")
     expect(page.get_by_role("button", name="Revoke Notes on my phone")).to_have_count(0)
-    expect(page.get_by_label("The new key")).to_have_count(0)  # there is nothing left to copy it for
+    expect(page.get_by_label("New key")).to_have_count(0)  # there is nothing left to copy it for
     fits_the_screen(page)
 
 

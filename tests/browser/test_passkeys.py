@@ -45,7 +45,7 @@ def test_a_passkey_is_made_and_signs_in_without_a_password(
     with_authenticator(page)
 
     page.goto(f"{home}/settings/sign-in")
-    page.get_by_role("link", name="Add a passkey").click()
+    page.get_by_role("link", name="Add passkey").click()
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("Name").fill("Pia's phone")

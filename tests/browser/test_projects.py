@@ -28,10 +28,10 @@ def test_a_project_and_a_role_are_made_and_a_conversation_begins_in_them(
 
     page.goto("/projects")
     page.get_by_label("Name").fill("Bean patch")
-    page.get_by_label("What the model is told").fill("We garden in clay soil.")
+    page.get_by_label("Instructions (optional)").fill("We garden in clay soil.")
     fits_the_screen(page)
-    tap(page.get_by_role("button", name="Make this project"))
-    tap(page.get_by_role("link", name="New conversation in this project"))
+    tap(page.get_by_role("button", name="Create project"))
+    tap(page.get_by_role("link", name="New conversation"))
 
     choices = page.locator("#choices > summary")
     tap(choices)
@@ -60,12 +60,12 @@ def test_a_project_and_a_role_are_made_and_a_conversation_begins_in_them(
     expect(header.get_by_role("link", name="Role: Critical reader")).to_be_visible()
 
     tap(page.locator("#choices-menu > summary"))
-    only = page.get_by_label("Recall only what belongs to this project")
+    only = page.get_by_label("Only use this project's memories")
     tap(only)
     expect(only).to_be_checked()
     page.get_by_label("Model", exact=True).select_option("claude-sonnet-5-5")
     fits_the_screen(page)
-    tap(page.get_by_role("button", name="Change"))
+    tap(page.get_by_role("button", name="Save"))
     expect(page.locator("#notices")).to_contain_text("cache has to be rebuilt")
     expect(page.get_by_role("link", name="Project: Bean patch")).to_contain_text("only this project")
     fits_the_screen(page)
@@ -84,6 +84,6 @@ def test_without_a_script_the_menu_still_changes_what_a_conversation_goes_by(
 
     plain.locator("#choices-menu > summary").click()
     plain.get_by_label("Model", exact=True).select_option("claude-haiku-5-5")
-    plain.get_by_role("button", name="Change").click()
+    plain.get_by_role("button", name="Save").click()
 
     expect(plain.locator("#choices-menu > summary")).to_contain_text("Claude Haiku 5.5")

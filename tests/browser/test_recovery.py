@@ -54,7 +54,7 @@ def test_a_failed_answer_leaves_the_draft_alone_and_can_be_tried_again(
     expect(composer(page)).to_have_value(DRAFT)
     page.reload()
     expect(composer(page)).to_have_value(DRAFT)
-    tap(page.get_by_role("button", name="Stop the answer"))
+    tap(page.get_by_role("button", name="Stop"))
     expect(page.get_by_text("You stopped this answer.")).to_be_visible()
     expect(page.locator(".message-assistant")).to_have_count(1)
 

@@ -58,7 +58,7 @@ def test_stop_in_a_second_tab_ends_the_answer_within_a_second(
 
     second = somebody.tab(page.url)
     grown(being_written(second))
-    tap(second.get_by_role("button", name="Stop the answer"))
+    tap(second.get_by_role("button", name="Stop"))
     pressed = time.monotonic()
     wait_until(lambda: offline.requests(question)[-1]["outcome"] == "cancelled", seconds=5)
     assert time.monotonic() - pressed < 1

@@ -10,7 +10,7 @@ from tests.browser.test_look import ENOUGH_CONTRAST, HARD_TO_READ, STICKING_OUT
 
 pytestmark = pytest.mark.browser
 
-GONE = "The temporary chat is gone; nothing of it was kept."
+GONE = "The temporary chat has ended. Nothing was saved."
 
 
 def switch_on(page: Page) -> None:
@@ -39,7 +39,7 @@ def test_it_is_switched_on_marked_talked_in_and_gone_on_reload(somebody: Person,
     expect(page.get_by_role("switch", name="Temporary")).to_be_disabled()
     assert "telescope" not in page.evaluate("JSON.stringify({...sessionStorage, ...localStorage})")
 
-    page.get_by_role("button", name="Answer again").last.click()
+    page.get_by_role("button", name="Regenerate").last.click()
     expect(page.locator('.message-assistant[data-status="complete"]')).to_have_count(2)
     page.reload()
     expect(page.get_by_text(GONE)).to_be_visible()
@@ -65,7 +65,7 @@ def test_its_answer_can_be_stopped(somebody: Person, offline: OfflineServer) -> 
     offline.reply("one two three four five six seven eight", match="Count slowly", seconds_a_word=0.4)
     ask(page, "Count slowly for me.")
     expect(page.locator(".message-assistant [data-text]")).to_contain_text("one")
-    page.get_by_role("button", name="Stop the answer").click()
+    page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("You stopped this answer.")).to_be_visible()
 
 
@@ -88,7 +88,7 @@ def test_a_lost_connection_ends_it_and_says_so(somebody: Person, offline: Offlin
 
     expect(page.get_by_text(GONE)).to_be_visible()
     ask(page, "And now?")
-    expect(page.get_by_text("Begin another one.")).to_be_visible()
+    expect(page.get_by_text("Start a new one.")).to_be_visible()
     expect(composer(page)).to_have_value("And now?")
 
 

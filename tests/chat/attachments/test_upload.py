@@ -92,7 +92,7 @@ def test_a_scan_says_that_it_holds_no_text(alice: Any) -> None:
 
 def test_a_request_without_a_file_is_told_so(alice: Any, sign_in: SignIn) -> None:
     answer = sign_in(alice).post(reverse("attachments"))
-    assert (answer.status_code, answer.json()) == (400, {"error": "There is no file in this request."})
+    assert (answer.status_code, answer.json()) == (400, {"error": "Choose a file first."})
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(
@@ -105,7 +105,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
     a_little = post(sign_in(alice), "a.txt", bytes(1_050_000))
 
     assert (whole.status_code, a_little.status_code) == (413, 422)
-    assert whole.json()["error"] == "This file is larger than 1 MB, which is the limit."
+    assert whole.json()["error"] == "This file is too large. The limit is 1 MB."
     assert a_little.json()["error"] == "a.txt has 1.1 MB; 1 MB are the limit."
 
 

@@ -15,7 +15,6 @@ from budget.models import Receipt
 from chat.compaction.jobs import request_compaction
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.pages import message_window
-from chat.pages.compacted_turns import WHAT_HAPPENS
 from recall.llm.client import cached_capabilities, configured_capabilities
 from tests.chat.long_talk import begin, fold, go_on, numbered
 
@@ -39,9 +38,9 @@ def page(client: Client, conversation: Conversation, query: str = "") -> str:
 
 def test_the_summary_stands_where_the_turns_stood(folded: Conversation, sign_in: SignIn) -> None:
     html = page(sign_in(folded.user), folded)
-    places = [html.index(text) for text in ("Question number 2?", "Turns 3 to 20, as", "Question number 21?")]
+    places = [html.index(text) for text in ("Question number 2?", "Summary of turns 3–20", "Question number 21?")]
     assert places == sorted(places)
-    assert "Show the 18 turns" in html
+    assert "Show 18 turns" in html
     hidden = Message.objects.filter(conversation=folded, turn=9)
     assert not [message for message in hidden if f'id="m-{message.pk}"' in html]
 
@@ -83,7 +82,7 @@ def test_merged_summaries_are_shown_as_they_were_made(alice: User, sign_in: Sign
 
 
 def test_early_folds_come_on_request(folded: Conversation, sign_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_window, "AT_ONCE", 20)
+    monkeypatch.setattr(message_window, "WINDOW_SIZE", 20)
     client = sign_in(folded.user)
     html = page(client, folded)
     assert 'class="fold"' not in html
@@ -131,9 +130,9 @@ def test_there_is_no_button_where_there_is_nothing_to_fold(alice: User, sign_in:
 def test_a_sentence_warns_three_turns_before_and_says_what_will_happen(alice: User, sign_in: SignIn) -> None:
     conversation = begin(alice, numbered(17))
     client = sign_in(alice)
-    assert WHAT_HAPPENS not in page(client, conversation)
+    assert "Soon the model will get a summary" not in page(client, conversation)
     go_on(conversation, numbered(1, first=18))
-    assert f"Soon turns 3 to 8 will be folded away: {WHAT_HAPPENS}" in page(client, conversation)
+    assert "Soon the model will get a summary of turns 3–8." in page(client, conversation)
 
 
 def test_it_warns_too_before_the_prompt_fills_half_of_the_window(alice: User, sign_in: SignIn) -> None:
@@ -151,9 +150,9 @@ def test_it_warns_too_before_the_prompt_fills_half_of_the_window(alice: User, si
         estimated_input=window // 2 * 80 // 100,
         output_tokens=100,
     )
-    assert WHAT_HAPPENS not in page(client, conversation)
+    assert "Soon the model will get a summary" not in page(client, conversation)
     Receipt.objects.filter(pk=receipt.pk).update(estimated_input=window // 2 * 86 // 100)
-    assert f"Soon turns 3 to 6 will be folded away: {WHAT_HAPPENS}" in page(client, conversation)
+    assert "Soon the model will get a summary of turns 3–6." in page(client, conversation)
 
 
 def test_a_compaction_that_failed_says_so_and_can_be_asked_for_again(alice: User, sign_in: SignIn) -> None:

@@ -121,7 +121,7 @@ def test_a_row_is_light_as_its_menu_comes_when_it_is_opened(sign_in: SignIn, ali
     assert (len(client.get("/").content) - before) / 10 < 700
     sheet = client.get(f"/c/{found.pk}/menu", headers=HTMX).content.decode()
     assert "<html" not in sheet
-    assert all(word in sheet for word in ("Rename", "Pin to the top", "Archive", "Export as Markdown", "Delete"))
+    assert all(word in sheet for word in ("Rename", "Pin</button>", "Archive", "Export as Markdown", "Delete"))
     assert "<h1>Here</h1>" in client.get(f"/c/{found.pk}/menu").content.decode(), "a page where there is no script"
 
 
@@ -209,8 +209,8 @@ def undo_archiving(client: Client, html: str) -> str:
 def test_the_notice_offers_to_undo_an_archiving_without_javascript(sign_in: SignIn, alice: Any) -> None:
     found, client = begun(alice, "Zebra"), sign_in(alice)
     html = client.post(f"/c/{found.pk}/archive", {"archived": "1"}, follow=True).content.decode()
-    assert "“Zebra” is in the archive." in html
-    assert "1 conversation put back into your list." in undo_archiving(client, html)
+    assert "“Zebra” archived." in html
+    assert "1 conversation unarchived." in undo_archiving(client, html)
     found.refresh_from_db()
     assert found.archived_at is None
 
@@ -263,7 +263,7 @@ def test_one_that_is_being_answered_keeps_all_of_them(sign_in: SignIn, alice: An
     say(busy, "", status=Message.Status.STREAMING, process_key=1)
     fields = {"do": "delete", "conversation": [str(busy.pk), str(idle.pk)]}
     html = sign_in(alice).post("/conversations/together", fields, follow=True).content.decode()
-    assert "being written in one of them" in html
+    assert "still answering in one of these conversations" in html
     assert Conversation.objects.not_deleted().count() == 2
 
 

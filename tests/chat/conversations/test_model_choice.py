@@ -203,7 +203,7 @@ def test_a_name_typed_by_hand_is_taken_where_the_server_is_ones_own(
     served_by(monkeypatch, "http://localhost:11434", chat_model="qwen3:8b")
     conversation = Conversation.objects.create(user=alice)
     address = reverse("conversation_choices", args=[conversation.pk])
-    assert "Its name on your server" in her.get(reverse("new")).content.decode()
+    assert "Model name" in her.get(reverse("new")).content.decode()
 
     her.post(address, {"model": "other", "other_model": "gpt-oss:20b"})
 

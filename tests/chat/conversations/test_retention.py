@@ -432,18 +432,18 @@ def test_the_clock_has_each_rule_applied_by_a_task_of_its_own(
 def test_the_settings_tell_which_periods_hold(alice: Any, keep: Any, sign_in: SignIn) -> None:
     client = sign_in(alice)
     page = client.get(reverse("settings_data")).content.decode()
-    assert "left out of a prompt goes after 90 days" in page
-    assert "nothing has been said" not in page
+    assert "The list of what was left out is deleted after 90 days." in page
+    assert "without a message" not in page
     keep(What.CONVERSATIONS, 365)
     keep(What.RECEIPTS, 30)
     keep(What.ARTIFACTS, 1)
     page = client.get(reverse("settings_data")).content.decode()
-    assert "is removed when nothing has been said in it for 365 days" in page
-    assert "the words of it go after 30 days, the figures stay" in page
-    assert "goes after 90 days" not in page, "by then the words are gone"
-    assert "are removed after 1 day." in page
-    assert "for 365 days" in client.get(reverse("import")).content.decode()
+    assert "Deleted after 365 days without a message" in page
+    assert "The text is deleted after 30 days; the figures stay." in page
+    assert "deleted after 90 days" not in page, "by then the words are gone"
+    assert "Deleted after 1 day." in page
+    assert "after 365 days" in client.get(reverse("import")).content.decode()
     keep(What.CUT, 0)
     keep(What.RECEIPTS, 0)
     page = client.get(reverse("settings_data")).content.decode()
-    assert "stays with its message." in page
+    assert "kept with its message." in page

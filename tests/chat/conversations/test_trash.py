@@ -177,7 +177,7 @@ def test_the_notice_offers_to_undo_it_without_javascript(
 ) -> None:
     client = sign_in(alice)
     html = client.post(f"/c/{conversation.pk}/delete", follow=True).content.decode()
-    assert f"“About the {WORD}” was deleted." in html
+    assert f"“About the {WORD}” deleted." in html
     assert "Undo</button>" in html
     moment = re.search(r'action="/conversations/restore".*?name="deleted" value="([^"]+)"', html, re.DOTALL)
     assert moment is not None

@@ -97,7 +97,7 @@ def test_the_librarian_can_be_asked_to_read_too(page: Client) -> None:
     read_all()
     assert "3 conversations from ChatGPT can be searched" in html(page.get(reverse("import")))
     told = html(page.post(reverse("read_imported"), {"origin": "chatgpt"}, follow=True))
-    assert "The librarian reads 3 conversations, the newest first." in told
+    assert "Recall is reading 3 conversations, newest first." in told
     assert "can be searched" not in told
     assert LibrarianRun.objects.count() == 3
 

@@ -95,7 +95,7 @@ def test_opening_reads_no_more_texts_and_statements_the_longer_it_is(alice: User
             connection,
         ) as asked:
             window = message_window.latest(conversation)
-            shown = message_window.shown_in(conversation, window, alice.zone)["messages_shown"]
+            shown = message_window.build_messages_context(conversation, window, alice.zone)["messages_shown"]
         return len(asked), len(shown)
 
     assert read(30) == read(300)
@@ -111,7 +111,7 @@ def test_folded_turns_are_one_piece_each_as_they_were_made(alice: User, offline_
     assert sum(piece.segment is not None for piece in pieces) == 11
     inside = Message.objects.get(conversation=conversation, text="Question number 20?")
     window = message_window.around(conversation, inside.pk)
-    opened = message_window.shown_in(conversation, window, alice.zone)["messages_shown"]
+    opened = message_window.build_messages_context(conversation, window, alice.zone)["messages_shown"]
     assert [one.id for one in opened if getattr(one, "is_fold", False) and one.shown] == [window.opened]
 
 

@@ -245,7 +245,7 @@ def test_a_link_to_a_message_of_this_page_does_not_load_it_again(page: Page, ser
 def test_stop_is_where_send_was_and_names_the_conversation(page: Page, server: Server) -> None:
     server.answer_being_written(page)
     expect(page.get_by_label("Send")).to_be_hidden()
-    page.get_by_label("Stop the answer").click()
+    page.get_by_label("Stop").click()
     assert server.hear(page, "stop") == {"v": 1, "type": "stop", "conversation": server.conversation}
     server.tell("done", message=server.answer, outcome="interrupted", html=server.written)
     expect(page.locator("#announcer")).to_have_text("Answer stopped.")
@@ -269,7 +269,7 @@ def test_a_first_message_gives_the_page_its_conversations_address(page: Page, se
 def test_an_answer_is_asked_for_again_in_place_of_the_old_one(page: Page, server: Server) -> None:
     old = page.locator(".message-assistant").last
     number = int(old.get_attribute("data-message") or 0)
-    old.get_by_role("button", name="Answer again").click()
+    old.get_by_role("button", name="Regenerate").click()
     asked = server.hear(page, "retry")
     assert asked["message"] == number
     html = server.exchange[server.exchange.index('<article class="message message-assistant"') :]
@@ -449,14 +449,14 @@ def test_on_a_phone_the_list_and_the_context_are_one_tap_away(page: Page, server
     expect(page.get_by_role("link", name="New conversation")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="New conversation")).to_be_hidden()
-    page.get_by_role("button", name="Context of the answer").click()
+    page.get_by_role("button", name="Context panel").click()
     expect(page.get_by_role("heading", name="Context")).to_be_visible()
-    page.get_by_role("button", name="Close the context").click()
+    page.get_by_role("button", name="Close context").click()
     expect(page.get_by_role("heading", name="Context")).to_be_hidden()
 
 
 def test_the_context_stays_folded_away_over_a_reload(page: Page, server: Server) -> None:
-    page.get_by_role("button", name="Context of the answer").click()
+    page.get_by_role("button", name="Context panel").click()
     expect(page.get_by_role("heading", name="Context", exact=True)).to_be_hidden()
     assert page.evaluate("document.cookie").find("context=closed") >= 0
 

@@ -161,14 +161,14 @@ def test_how_an_answer_ended_is_told_with_what_can_be_done(
 def test_a_message_nobody_typed_is_told_as_what_it_was(alice: Any, conversation: Conversation) -> None:
     asked = say(conversation, "Please continue exactly where you stopped.", event_data={"continues": 1})
     html = message_html(asked, user=alice)
-    assert "You asked Recall to go on" in html
+    assert "You asked Recall to continue" in html
     assert "Please continue" not in html
 
 
 def test_early_messages_come_on_request(
     sign_in: SignIn, alice: Any, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_window, "AT_ONCE", 2)
+    monkeypatch.setattr(message_window, "WINDOW_SIZE", 2)
     say(conversation, "Later question")
     say(conversation, "Later answer")
     client = sign_in(alice)
@@ -189,7 +189,7 @@ def test_a_messages_address_leads_to_it_in_its_conversation(
 def test_an_early_messages_address_asks_for_what_is_around_it(
     sign_in: SignIn, alice: Any, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_window, "AT_ONCE", 1)
+    monkeypatch.setattr(message_window, "WINDOW_SIZE", 1)
     first = conversation.messages.earliest("seq")
     assert sign_in(alice).get(f"/m/{first.pk}")["Location"] == f"/c/{conversation.pk}?at={first.pk}#m-{first.pk}"
 
@@ -210,7 +210,7 @@ def test_times_are_told_in_the_users_zone(at: datetime, told: str) -> None:
 def test_an_empty_conversation_says_how_it_works_and_offers_examples(sign_in: SignIn, alice: Any) -> None:
     html = sign_in(alice).get("/").content.decode()
     assert html.count('data-action="example"') == 3
-    assert "proposes what to remember" in html
+    assert "asks you about the rest" in html
 
 
 # The librarian, and ending -------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def test_before_it_was_read_a_conversation_can_be_ended(
     sign_in: SignIn, alice: Any, conversation: Conversation
 ) -> None:
     told = librarian(sign_in(alice), conversation)
-    assert told.startswith("Recall reads it now and proposes what to remember. End conversation")
+    assert told.startswith("Recall reads it now and suggests what to remember. End conversation")
 
 
 @pytest.mark.parametrize("state", ["pending", "running"])
@@ -253,16 +253,16 @@ def test_what_was_learned_and_what_waits_is_counted_as_it_is_now(
     Fact.objects.create(user=alice, statement="C", run=run)
     Fact.objects.create(user=alice, statement="From elsewhere", status=Fact.Status.ACTIVE)
     client = sign_in(alice)
-    assert librarian(client, conversation).startswith("1 learned, 2 waiting: review")
+    assert librarian(client, conversation).startswith("1 learned, 2 to review")
     Fact.objects.filter(pk=active.pk).update(status=Fact.Status.REJECTED)
-    assert librarian(client, conversation).startswith("2 waiting: review")
+    assert librarian(client, conversation).startswith("2 to review")
 
 
 def test_a_reading_that_found_nothing_says_so(
     sign_in: SignIn, alice: Any, conversation: Conversation, run: LibrarianRun
 ) -> None:
-    client, english = sign_in(alice), "Without a model it goes by rules, which read English only."
-    assert librarian(client, conversation).startswith("Recall read this and found nothing to remember.")
+    client, english = sign_in(alice), "Without a language model, Recall learns from English only."
+    assert librarian(client, conversation).startswith("Nothing new to remember.")
     LibrarianRun.objects.filter(pk=run.pk).update(engine=VERSION)
     assert english in librarian(client, conversation)
     LibrarianRun.objects.filter(pk=run.pk).update(engine="model/1 claude-sonnet-5-5")
@@ -274,7 +274,7 @@ def test_a_reading_that_failed_says_why_and_can_be_tried_again(
 ) -> None:
     LibrarianRun.objects.filter(pk=run.pk).update(state=LibrarianRun.State.FAILED, error="The model refused.")
     client = sign_in(alice)
-    assert "Recall could not read this conversation: The model refused. Read again" in librarian(client, conversation)
+    assert "Recall couldn't read this conversation: The model refused. Retry" in librarian(client, conversation)
     assert client.post(f"/c/{conversation.pk}/read-again").status_code == 302
     run.refresh_from_db()
     assert run.state == LibrarianRun.State.PENDING
@@ -339,4 +339,4 @@ def test_a_stranger_finds_the_way_in(client: Client, db: None, address: str) -> 
 
 
 def test_the_page_for_a_fault_needs_nothing() -> None:
-    assert "Something went wrong" in render_to_string("500.html")
+    assert "Something went wrong on our side." in render_to_string("500.html")

@@ -11,9 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Conversation
-from chat.pages.palette import COMMANDS, Group, options
+from chat.pages.palette import COMMANDS, SHORTCUTS, Group, find_options
 from chat.pages.settings import sections
-from chat.pages.shortcuts import SHORTCUTS
 
 SignIn = Callable[[Any], Client]
 
@@ -33,15 +32,15 @@ def names(groups: list[Group], heading: str = "Commands") -> list[str]:
 def test_commands_of_a_conversation_are_offered_on_its_page_only(alice: Any, conversation: Conversation) -> None:
     of_it = {"Rename this conversation", "Pin this conversation", "Archive this conversation"}
     of_it |= {"Delete this conversation", "Export this conversation as Markdown"}
-    assert of_it <= set(names(options(alice, "", conversation.pk)))
-    assert not of_it & set(names(options(alice, "", None)))
+    assert of_it <= set(names(find_options(alice, "", conversation.pk)))
+    assert not of_it & set(names(find_options(alice, "", None)))
 
 
 def test_what_is_done_already_is_offered_to_be_undone(alice: Any, conversation: Conversation) -> None:
     conversation.pinned_at = conversation.archived_at = timezone.now()
     conversation.save()
-    offered = names(options(alice, "", conversation.pk))
-    assert {"Unpin this conversation", "Put this conversation back into the list"} <= set(offered)
+    offered = names(find_options(alice, "", conversation.pk))
+    assert {"Unpin this conversation", "Unarchive this conversation"} <= set(offered)
     assert not {"Pin this conversation", "Archive this conversation"} & set(offered)
 
 
@@ -49,8 +48,8 @@ def test_what_is_done_already_is_offered_to_be_undone(alice: Any, conversation: 
     ("typed", "first"),
     [
         ("del", "Delete this conversation"),
-        ("dark", "Dark appearance"),
-        ("theme l", "Light appearance"),
+        ("dark", "Dark theme"),
+        ("theme l", "Light theme"),
         ("incog", "Temporary chat"),
         ("new conv", "New conversation"),
         ("keys", "Keyboard shortcuts"),
@@ -70,25 +69,25 @@ def test_what_is_done_already_is_offered_to_be_undone(alice: Any, conversation: 
 def test_commands_are_found_by_the_beginnings_of_their_words(
     alice: Any, conversation: Conversation, typed: str, first: str
 ) -> None:
-    assert first in names(options(alice, typed, conversation.pk))[:2]
+    assert first in names(find_options(alice, typed, conversation.pk))[:2]
 
 
 def test_every_page_of_the_settings_is_found_and_none_before_something_is_typed(alice: Any) -> None:
     wanted = [f"Settings: {label}" for label, _, _ in sections("")]
-    assert [one for one in names(options(alice, "settings", None)) if ":" in one] == wanted
-    assert not [one for one in names(options(alice, "", None)) if ":" in one]
+    assert [one for one in names(find_options(alice, "settings", None)) if ":" in one] == wanted
+    assert not [one for one in names(find_options(alice, "", None)) if ":" in one]
 
 
 def test_whatever_is_a_link_leads_to_a_page(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
     client = sign_in(alice)
-    offered = [*options(alice, "", conversation.pk), *options(alice, "settings", conversation.pk)]
+    offered = [*find_options(alice, "", conversation.pk), *find_options(alice, "settings", conversation.pk)]
     links = {one.href for group in offered if group.heading == "Commands" for one in group.options if not one.send}
     assert len(links) > 20
     assert {link: status for link in links if link and (status := client.get(link).status_code) != 200} == {}
 
 
 def test_something_is_forgotten_where_the_button_of_that_name_leads(sign_in: SignIn, alice: Any) -> None:
-    (offered,) = [one for group in options(alice, "forget something", None)[:1] for one in group.options]
+    (offered,) = [one for group in find_options(alice, "forget something", None)[:1] for one in group.options]
     assert offered.href == "/memory/forgotten"
     assert f'href="{offered.href}">{offered.name}</a>' in sign_in(alice).get("/settings/data").content.decode()
 
@@ -98,28 +97,30 @@ def test_conversations_are_found_by_their_titles_and_the_open_one_is_not_among_t
 ) -> None:
     other = Conversation.objects.create(user=alice, title="Lisbon, again", archived_at=timezone.now())
     Conversation.objects.create(user=bob, title="Bob's Lisbon")
-    assert names(options(alice, "lisb", conversation.pk), "Conversations") == ["Lisbon, again"]
-    assert names(options(alice, "", None), "Conversations") == ["Trip to Lisbon"], "archived ones only when asked for"
-    found = [one for group in options(alice, "again", None) for one in group.options]
+    assert names(find_options(alice, "lisb", conversation.pk), "Conversations") == ["Lisbon, again"]
+    assert names(find_options(alice, "", None), "Conversations") == ["Trip to Lisbon"], (
+        "archived ones only when asked for"
+    )
+    found = [one for group in find_options(alice, "again", None) for one in group.options]
     assert (found[0].href, found[0].note) == (f"/c/{other.pk}", "Archived")
 
 
 def test_the_last_offer_is_to_search_everything_that_was_said(alice: Any) -> None:
-    groups = options(alice, "a <b> & c", None)
+    groups = find_options(alice, "a <b> & c", None)
     (last,) = groups[-1].options
-    assert last.name == "Search all conversations for “a <b> & c”"
+    assert last.name == "Search conversations for “a <b> & c”"
     assert last.href == "/search?q=a+%3Cb%3E+%26+c"
-    assert names(options(alice, "", None), "Search") == []
+    assert names(find_options(alice, "", None), "Search") == []
 
 
 def test_another_persons_conversation_is_none_of_this_page(alice: Any, bob: Any) -> None:
     theirs = Conversation.objects.create(user=bob, title="Bob's")
-    assert "Delete this conversation" not in names(options(alice, "", theirs.pk))
+    assert "Delete this conversation" not in names(find_options(alice, "", theirs.pk))
 
 
 def test_it_takes_two_statements(alice: Any, conversation: Conversation, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(2):
-        options(alice, "lisbon", conversation.pk)
+        find_options(alice, "lisbon", conversation.pk)
 
 
 @pytest.mark.parametrize("at", ["", "x", "00000000-0000-4000-8000-000000000000"])
@@ -166,7 +167,7 @@ def test_no_key_does_two_things() -> None:
 def test_single_keys_can_be_turned_off_and_on_again(sign_in: SignIn, alice: Any) -> None:
     client = sign_in(alice)
     assert 'data-single-keys=""' in client.get("/").content.decode()
-    assert "Single keys are off" in client.post("/shortcuts", follow=True).content.decode()
+    assert "Single-key shortcuts are off" in client.post("/shortcuts", follow=True).content.decode()
     assert 'data-single-keys="off"' in client.get("/").content.decode()
     client.post("/shortcuts", {"single": "1"})
     assert 'data-single-keys=""' in client.get("/").content.decode()

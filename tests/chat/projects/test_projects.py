@@ -63,7 +63,7 @@ def test_a_project_gets_a_folder_of_its_own_named_after_it(alice: User, names: l
 def test_a_folder_that_has_no_project_yet_is_taken_with_what_is_in_it(her: Client, alice: User) -> None:
     document(alice, "/projects/Garden/plan")
     page = her.get(reverse("projects")).content.decode()
-    assert "Folders that could be projects" in page
+    assert "Folders without a project" in page
 
     her.post(reverse("projects"), {"name": "garden"})
 
@@ -148,7 +148,7 @@ def test_a_folder_moved_into_another_projects_leaves_both_projects_where_they_ar
 
 
 def test_the_first_page_teaches_and_makes_the_first_project(her: Client, alice: User) -> None:
-    assert "Make your first project" in her.get(reverse("projects")).content.decode()
+    assert "Create your first project" in her.get(reverse("projects")).content.decode()
 
     fields = {"name": "Garden", "instructions": "Be a gardener.", "only_project": "true"}
     page = her.post(reverse("projects"), fields, follow=True).content.decode()

@@ -323,7 +323,13 @@ async def test_both_answers_stand_side_by_side_with_what_they_took(
     other = await try_without(web, first["message"], sister.ref)
 
     page = (await web.get(f"/m/{other}/compare")).content.decode()
-    for text in ("You have a sister.", "I do not know.", "sister Mary lives in Lisbon", "Difference", "Keep this one"):
+    for text in (
+        "You have a sister.",
+        "I do not know.",
+        "sister Mary lives in Lisbon",
+        "Difference",
+        "Keep this answer",
+    ):
         assert text in page
     assert "Requests, with tools" not in page
     fewer = (await kept(other)).receipt.total_input - (await kept(first["message"])).receipt.total_input
@@ -383,7 +389,7 @@ async def test_it_cannot_be_kept_once_the_conversation_has_gone_on(
 
     assert (await kept(other)).conversation.active_leaf_id == later["message"]
     page = (await web.get(f"/m/{other}/compare")).content.decode()
-    assert "Keep this one" not in page
+    assert "Keep this answer" not in page
     assert "The conversation has gone on since" in page
 
 

@@ -1,4 +1,4 @@
-"""Attachments: uploaded as drafts, sent by a turn, and read again."""
+"""Attachment operations: upload drafts, list, download and delete them. A turn sends them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from ninja import File, Form, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
@@ -22,8 +23,8 @@ from recall.openapi.problems import ProblemError
 router = Router(tags=["attachments"])
 
 LATEST: Final = ("-pk",)
-HEAVY: Final = ("content", "text")
-"""Columns that are large, and read where they are asked for."""
+LARGE: Final = ("content", "text")
+"""Large columns, read only on request."""
 BYTES: Final = "application/octet-stream"
 HAS_BYTES: Final = {
     "responses": {
@@ -36,24 +37,24 @@ HAS_BYTES: Final = {
 
 
 class Attachment(Schema):
-    """An image, a file or a long paste that goes with a message."""
+    """An image, a file or a long paste attached to a message."""
 
     id: int
     kind: str = Field(description="image, file or paste")
     name: str
     media_type: str
-    size: int = Field(description="Bytes as they were uploaded")
+    size: int = Field(description="Bytes uploaded")
     tokens: int
     width: int
     height: int
-    message_id: int | None = Field(description="null: a draft, not sent yet")
+    message_id: int | None = Field(description="null for an unsent draft")
     created_at: datetime
 
 
 class Attachments(Paging):
-    """Which attachments."""
+    """Filters of a list of attachments."""
 
-    drafts: bool = Field(False, description="Only those that were not sent")
+    drafts: bool = Field(False, description="Only unsent ones")
     conversation: UUID | None = None
 
 
@@ -64,14 +65,14 @@ class Attachments(Paging):
     summary="List attachments",
     operation_id="list_attachments",
 )
-def list_attachments(request: HttpRequest, given: Query[Attachments]) -> Any:
-    """The latest first. A draft that nobody sends goes after a day."""
-    mine = _mine(request)
-    if given.drafts:
-        mine = mine.filter(message=None)
-    if given.conversation is not None:
-        mine = mine.filter(message__conversation=given.conversation)
-    return paginate(request, mine, LATEST, given)
+def list_attachments(request: HttpRequest, query: Query[Attachments]) -> Any:
+    """Latest first. Unsent drafts are deleted after a day."""
+    rows = _own_rows(request)
+    if query.drafts:
+        rows = rows.filter(message=None)
+    if query.conversation is not None:
+        rows = rows.filter(message__conversation=query.conversation)
+    return paginate(request, rows, LATEST, query)
 
 
 @router.post(
@@ -81,9 +82,9 @@ def list_attachments(request: HttpRequest, given: Query[Attachments]) -> Any:
 def upload_attachment(
     request: HttpRequest,
     file: File[UploadedFile],
-    is_paste: Annotated[bool, Form(description="A long text that was pasted")] = False,
+    is_paste: Annotated[bool, Form(description="A long pasted text")] = False,
 ) -> Any:
-    """A draft: name its id in a turn. Images are encoded anew; of files the text is read."""
+    """Upload a draft, then send its id with a turn. Images are re-encoded; text is extracted from files."""
     try:
         row = accept(person(request), file.name or "", file.read(), is_paste=is_paste)
     except ReadersBusyError as busy:
@@ -99,8 +100,8 @@ def upload_attachment(
     operation_id="get_attachment",
 )  # fmt: skip
 def get_attachment(request: HttpRequest, attachment: int) -> Any:
-    """What is known of it."""
-    return _own(request, attachment)
+    """Metadata only; see its content and text."""
+    return _get_own_attachment(request, attachment)
 
 
 @router.get(
@@ -108,8 +109,8 @@ def get_attachment(request: HttpRequest, attachment: int) -> Any:
     operation_id="download_attachment", openapi_extra=HAS_BYTES,
 )  # fmt: skip
 def download_attachment(request: HttpRequest, attachment: int) -> HttpResponse:
-    """Its bytes. Never as a page: a browser saves it."""
-    row = _own(request, attachment)
+    """The bytes, always as a download."""
+    row = _get_own_attachment(request, attachment)
     response = HttpResponse(bytes(row.content), content_type=BYTES)
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=row.name) or "attachment"
     response["X-Content-Type-Options"] = "nosniff"
@@ -117,7 +118,7 @@ def download_attachment(request: HttpRequest, attachment: int) -> HttpResponse:
 
 
 class AttachmentText(Schema):
-    """What the model reads of a file or a paste."""
+    """The text that the model reads from a file or a paste."""
 
     id: int
     name: str
@@ -126,36 +127,32 @@ class AttachmentText(Schema):
 
 @router.get(
     "/{int:attachment}/text", response=AttachmentText, auth=require_scope("chat:read"),
-    summary="Read the text of an attachment", operation_id="get_attachment_text",
+    summary="Get the text of an attachment", operation_id="get_attachment_text",
 )  # fmt: skip
 def get_attachment_text(request: HttpRequest, attachment: int) -> Any:
-    """What the model reads of it; 404 for an image."""
-    found = _mine(request, "content").exclude(kind=models.Attachment.Kind.IMAGE).filter(pk=attachment).first()
-    if found is None:
-        raise Http404
-    return found
+    """The text that the model reads from it; 404 for an image."""
+    texts = _own_rows(request, "content").exclude(kind=models.Attachment.Kind.IMAGE)
+    return get_object_or_404(texts, pk=attachment)
 
 
 @router.delete(
     "/{int:attachment}", response={204: None}, auth=require_scope("chat:write", Replay.NO_TEXT),
-    summary="Remove a draft", operation_id="remove_attachment",
+    summary="Delete a draft", operation_id="remove_attachment",
 )  # fmt: skip
 def remove_attachment(request: HttpRequest, attachment: int) -> Any:
-    """What was sent goes with its message: see forgetting."""
-    row = _own(request, attachment)
+    """409 if it was sent: forget its message instead."""
+    row = _get_own_attachment(request, attachment)
     if row.message_id is not None:
-        raise ProblemError(HTTPStatus.CONFLICT, "This was sent: it goes with its message, by forgetting that.")
+        raise ProblemError(HTTPStatus.CONFLICT, "This attachment was sent. Forget its message to delete it.")
     row.delete()
     return Status(HTTPStatus.NO_CONTENT, None)
 
 
-def _mine(request: HttpRequest, *unread: str) -> Any:
-    standing = Q(message=None) | Q(message__conversation__deleted_at=None)
-    return models.Attachment.objects.for_user(person(request)).filter(standing).defer(*(unread or HEAVY))
+def _own_rows(request: HttpRequest, *deferred: str) -> Any:
+    not_deleted = Q(message=None) | Q(message__conversation__deleted_at=None)
+    return models.Attachment.objects.for_user(person(request)).filter(not_deleted).defer(*(deferred or LARGE))
 
 
-def _own(request: HttpRequest, pk: int) -> models.Attachment:
-    found: models.Attachment | None = _mine(request).filter(pk=pk).first()
-    if found is None:
-        raise Http404
+def _get_own_attachment(request: HttpRequest, pk: int) -> models.Attachment:
+    found: models.Attachment = get_object_or_404(_own_rows(request), pk=pk)
     return found

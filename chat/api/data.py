@@ -1,4 +1,4 @@
-"""Import and export: bring a file in, see how far it is, stop it, take everything with you."""
+"""Import and export operations: import a file, watch or cancel that, export everything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final
 
-from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import File, Query, Router, Schema, Status, UploadedFile
 from pydantic import Field
@@ -29,15 +30,15 @@ ZIP: Final = "application/zip"
 
 
 class Import(Schema):
-    """A file on its way in."""
+    """An import and its progress."""
 
     id: int
     name: str
-    origin: str = Field(description="chatgpt, claude or recall; empty: not known yet")
+    origin: str = Field(description="chatgpt, claude or recall; empty until known")
     state: str = Field(description="waiting, running, done, failed or cancelled")
     done: int
-    total: int = Field(description="Entries of the file; 0: not counted yet")
-    sentence: str = Field(description="How far it is, in words")
+    total: int = Field(description="Entries of the file; 0 until counted")
+    sentence: str = Field(description="Progress in words")
     results: list[str]
     broken: list[str]
     created_at: datetime
@@ -45,70 +46,70 @@ class Import(Schema):
 
 
 class Reading(Schema):
-    """What the librarian was asked to read."""
+    """The number of conversations to be read."""
 
     conversations: int
 
 
 @imports.post(
     "", response={202: Import}, auth=require_scope("export"), operation_id="bring_in",
-    summary="Bring in an export of ChatGPT or Claude, or Recall's own archive",
+    summary="Import from ChatGPT, Claude or another Recall",
 )  # fmt: skip
 def bring_in(request: HttpRequest, file: File[UploadedFile]) -> Any:
-    """The file is read in the background. Again, or a newer one: only what is new comes in."""
+    """The import runs in the background. Importing a file again, or a newer one, adds only what's new."""
     try:
         job = jobs.accept(person(request), file.name or "export", file.size or 0, file.chunks())
     except NotImportedError as refusal:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refusal)) from refusal
-    return Status(HTTPStatus.ACCEPTED, _told(job))
+    return Status(HTTPStatus.ACCEPTED, _build_import(job))
 
 
 @imports.get(
     "", response=Page[Import], auth=require_scope("export"), summary="List imports", operation_id="list_imports"
 )
-def list_imports(request: HttpRequest, given: Query[Paging]) -> Any:
-    """The newest first."""
-    found = paginate(request, ImportJob.objects.for_user(person(request)), LATEST, given)
-    return {**found, "items": [_told(job) for job in found["items"]]}
+def list_imports(request: HttpRequest, query: Query[Paging]) -> Any:
+    """Newest first."""
+    found = paginate(request, ImportJob.objects.for_user(person(request)), LATEST, query)
+    return {**found, "items": [_build_import(job) for job in found["items"]]}
 
 
 @imports.get(
     "/{int:number}",
     response=Import,
     auth=require_scope("export"),
-    summary="How far is an import?",
+    summary="Get an import",
     operation_id="get_import",
 )
 def get_import(request: HttpRequest, number: int) -> Any:
-    """Its row, in words and numbers."""
-    return _told(_own(request, number))
+    """Progress and results."""
+    return _build_import(_get_own_import(request, number))
 
 
 @imports.post(
-    "/{int:number}/cancel", response=Import, auth=require_scope("export"), summary="Stop an import",
+    "/{int:number}/cancel", response=Import, auth=require_scope("export"), summary="Cancel an import",
     operation_id="cancel_import",
 )  # fmt: skip
 def cancel_import(request: HttpRequest, number: int) -> Any:
-    """What came in stays. One that has come to an end stays as it is."""
-    job = _own(request, number)
+    """What was imported so far stays. A finished import doesn't change."""
+    job = _get_own_import(request, number)
     jobs.cancel(job)
     job.refresh_from_db()
-    return _told(job)
+    return _build_import(job)
 
 
 @imports.post(
     "/{int:number}/read", response=Reading, auth=require_scope("export", Replay.NO_TEXT),
-    summary="Have the librarian read what came in", operation_id="read_import",
+    summary="Have the librarian read imported conversations", operation_id="read_import",
 )  # fmt: skip
 def read_import(request: HttpRequest, number: int) -> Any:
-    """All conversations of the same origin that it has not been asked to read, the newest first."""
-    return {"conversations": jobs.request_readings(person(request), _own(request, number).origin)}
+    """All unread conversations of the same origin, newest first."""
+    return {"conversations": jobs.request_readings(person(request), _get_own_import(request, number).origin)}
 
 
 @exports.get(
     "",
     auth=require_scope("export"),
-    summary="Everything as one archive",
+    summary="Export everything",
     operation_id="export_everything",
     openapi_extra={
         "responses": {
@@ -120,7 +121,7 @@ def read_import(request: HttpRequest, number: int) -> Any:
     },
 )
 def export_everything(request: HttpRequest) -> Any:
-    """A zip, as it is written; docs/import-export.md says what is in it."""
+    """Streams a zip; docs/import-export.md lists its contents."""
     require_reauthentication(request)
     user = person(request)
     response = StreamingHttpResponse(streamed(archive, user), content_type=ZIP)
@@ -128,15 +129,13 @@ def export_everything(request: HttpRequest) -> Any:
     return response
 
 
-def _own(request: HttpRequest, number: int) -> ImportJob:
-    job: ImportJob | None = ImportJob.objects.for_user(person(request)).filter(pk=number).first()
-    if job is None:
-        raise Http404
+def _get_own_import(request: HttpRequest, number: int) -> ImportJob:
+    job: ImportJob = get_object_or_404(ImportJob.objects.for_user(person(request)), pk=number)
     return job
 
 
-def _told(job: ImportJob) -> dict[str, Any]:
+def _build_import(job: ImportJob) -> dict[str, Any]:
     row = shown(job)
     named = ("id", "name", "origin", "state", "done", "total", "created_at", "finished_at")
-    told = {name: getattr(job, name) for name in named}
-    return {**told, "sentence": row.sentence, "results": list(row.results), "broken": list(row.broken)}
+    fields = {name: getattr(job, name) for name in named}
+    return {**fields, "sentence": row.sentence, "results": list(row.results), "broken": list(row.broken)}

@@ -1,4 +1,4 @@
-"""The person who calls: their preferences, what their key may do, and who of the staff looked at their memory."""
+"""Operations on the calling user: preferences, the scopes of the key, and the access log."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ LATEST: Final = ("-at", "-pk")
 
 
 class Person(Schema):
-    """Whoever calls."""
+    """The calling user, and the scopes of the key."""
 
     email: str
     preferred_name: str
     time_zone: str
-    language: Language = Field(description="That the person writes in, by which the words of memories are found")
+    language: Language = Field(description="The language the user writes in, for word forms in search")
     relationship_stage: Literal["", "NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] = Field(
-        description="How well the person and Recall know each other, as the person set it; empty: it grows by itself"
+        description="Tone, as set by the user; empty for automatic"
     )
-    chat_model: str = Field(description="For new conversations; empty: the installation's")
-    effort: str = Field(description="For new conversations; empty: the model's default")
-    key: str = Field(description="The name of the key that calls; empty: a session")
-    scopes: list[str] = Field(description="What this caller may do")
+    chat_model: str = Field(description="For new conversations; empty for the default")
+    effort: str = Field(description="For new conversations; empty for the model's default")
+    key: str = Field(description="The name of the API key; empty for a session")
+    scopes: list[str] = Field(description="The scopes of the key; all for a session")
 
 
 class Preferences(Schema):
-    """What to change; what is not named stays."""
+    """The preferences to change; omitted ones stay."""
 
     preferred_name: str | None = Field(None, max_length=80)
-    time_zone: str | None = Field(None, max_length=64, description="Such as Europe/Lisbon")
+    time_zone: str | None = Field(None, max_length=64, description="For example Europe/Lisbon")
     language: Language | None = None
     relationship_stage: Literal["", "NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"] | None = None
     chat_model: str | None = Field(None, max_length=80)
     effort: Literal["", "low", "medium", "high"] | None = None
 
 
-@router.get("", response=Person, auth=require_scope("settings"), summary="Who am I?", operation_id="get_me")
+@router.get("", response=Person, auth=require_scope("settings"), summary="Get the current user", operation_id="get_me")
 def get_me(request: HttpRequest) -> Any:
-    """Preferences, and what the caller may do."""
-    return _told(request)
+    """Preferences, and the scopes of the key."""
+    return _build_user(request)
 
 
 @router.patch(
     "", response=Person, auth=require_scope("settings"), summary="Change preferences", operation_id="change_me"
 )
-def change_me(request: HttpRequest, given: Preferences) -> Any:
-    """Name, time zone, how familiar to be, and what new conversations begin with."""
-    user, named = person(request), given.model_dump(exclude_none=True)
-    if given.time_zone is not None:
-        validate_time_zone(given.time_zone)
+def change_me(request: HttpRequest, payload: Preferences) -> Any:
+    """Name, time zone, language, tone, and the defaults of new conversations."""
+    user, named = person(request), payload.model_dump(exclude_none=True)
+    if payload.time_zone is not None:
+        validate_time_zone(payload.time_zone)
     try:
         model = validate_model(named.get("chat_model", user.chat_model))
         if "effort" in named:
@@ -80,10 +80,10 @@ def change_me(request: HttpRequest, given: Preferences) -> Any:
         user.save(update_fields=list(named))
     if "language" in named:
         language_change.look(user.pk)
-    return _told(request)
+    return _build_user(request)
 
 
-def _told(request: HttpRequest) -> dict[str, Any]:
+def _build_user(request: HttpRequest) -> dict[str, Any]:
     caller = get_caller(request)
     named = ("email", "preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")
     return {
@@ -94,7 +94,7 @@ def _told(request: HttpRequest) -> dict[str, Any]:
 
 
 class Look(Schema):
-    """Somebody of the staff looked at what is yours."""
+    """A staff member opened some of your data."""
 
     reader: str
     what: str
@@ -102,7 +102,7 @@ class Look(Schema):
 
     @staticmethod
     def resolve_reader(look: AccessLog) -> str:
-        """By what they are called; an account that was deleted has no name left."""
+        """The reader's name; empty if the account was deleted."""
         return look.reader.get_short_name() if look.reader is not None else ""
 
 
@@ -110,9 +110,9 @@ class Look(Schema):
     "/looks",
     response=Page[Look],
     auth=require_scope("settings"),
-    summary="Who looked at my memory?",
+    summary="List the access log",
     operation_id="list_looks",
 )
-def list_looks(request: HttpRequest, given: Query[Paging]) -> Any:
-    """The latest first: who, at what and when. Never its text."""
-    return paginate(request, access_log.latest(person(request)), LATEST, given)
+def list_looks(request: HttpRequest, query: Query[Paging]) -> Any:
+    """Latest first: who opened what, and when. Never its text."""
+    return paginate(request, access_log.latest(person(request)), LATEST, query)

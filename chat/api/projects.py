@@ -1,4 +1,4 @@
-"""Projects: a folder of documents with instructions, recalled first in its conversations."""
+"""Project operations, and the undo of deleted projects and roles."""
 
 from __future__ import annotations
 
@@ -6,36 +6,62 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from accounts.api.auth import person, require_scope
 from chat import models
-from chat.api.undo import BringingBack, Deleted, deleted
 from chat.projects import projects
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
-from chat.projects.undo_tokens import UndoExpiredError
+from chat.projects.undo_tokens import OFFERED_FOR, UndoExpiredError
 from memory.documents.tree import NotMovedError
 from recall.openapi.problems import ProblemError
 
 router = Router(tags=["projects and roles"])
 
+# Undo ------------------------------------------------------------------------------------------------------------
+
+Token = Annotated[str, Field(min_length=1, json_schema_extra={"example": "eyJuYW1lIjoiQ29vayJ9:1vMs1f:q0Zl…"})]
+
+
+class Deleted(Schema):
+    """What was deleted, as a signed token that restores it. Only you can use it."""
+
+    token: Token
+    until: datetime = Field(description="Restorable until then; the server keeps no copy")
+
+
+class BringingBack(Schema):
+    """The `token` from the response to the deletion."""
+
+    token: Token
+
+
+def deleted(token: str) -> dict[str, Any]:
+    """The response to a deletion."""
+    return {"token": token, "until": timezone.now() + OFFERED_FOR}
+
+
+# Projects --------------------------------------------------------------------------------------------------------
+
 
 class Project(Schema):
-    """A folder of the knowledge base with instructions."""
+    """A folder of documents, with instructions for its conversations."""
 
     id: int
     name: str
     path: str = Field(description="Its folder")
     instructions: str
-    only_project: bool = Field(description="New conversations recall nothing from outside it")
+    only_project: bool = Field(description="New conversations only use its memories")
     created_at: datetime
     archived_at: datetime | None
 
 
 class NewProject(Schema):
-    """A project's name and words."""
+    """A new project."""
 
     name: str = Field(min_length=1, max_length=MAX_NAME, pattern=r"\S")
     instructions: str = Field("", max_length=MAX_INSTRUCTIONS)
@@ -43,7 +69,7 @@ class NewProject(Schema):
 
 
 class ChangedProject(Schema):
-    """What to change; what is not named stays."""
+    """The fields to change; omitted fields stay."""
 
     name: str | None = Field(None, min_length=1, max_length=MAX_NAME, pattern=r"\S")
     instructions: str | None = Field(None, max_length=MAX_INSTRUCTIONS)
@@ -55,18 +81,22 @@ class ChangedProject(Schema):
     "", response=list[Project], auth=require_scope("chat:read"), summary="List projects", operation_id="list_projects"
 )
 def list_projects(request: HttpRequest, archived: Annotated[bool, Query()] = False) -> Any:
-    """By name: those at hand, or those that were put away."""
+    """By name: active projects, or archived ones."""
     return list(projects.projects_of(person(request), archived=archived).order_by("name", "pk"))
 
 
 @router.post(
-    "", response={201: Project}, auth=require_scope("chat:write"), summary="Make a project", operation_id="make_project"
+    "",
+    response={201: Project},
+    auth=require_scope("chat:write"),
+    summary="Create a project",
+    operation_id="make_project",
 )
-def make_project(request: HttpRequest, given: NewProject) -> Any:
-    """With a folder of its own below /projects."""
-    name = " ".join(given.name.split())
-    made = projects.create(person(request), name, given.instructions.strip(), only_project=given.only_project)
-    return Status(HTTPStatus.CREATED, made)
+def make_project(request: HttpRequest, payload: NewProject) -> Any:
+    """Creates a folder in /projects, too."""
+    name = " ".join(payload.name.split())
+    created = projects.create(person(request), name, payload.instructions.strip(), only_project=payload.only_project)
+    return Status(HTTPStatus.CREATED, created)
 
 
 @router.get(
@@ -77,26 +107,26 @@ def make_project(request: HttpRequest, given: NewProject) -> Any:
     operation_id="get_project",
 )
 def get_project(request: HttpRequest, project: int) -> Any:
-    """Its documents are listed as documents below its path, its conversations as conversations of the project."""
-    return _own(request, project)
+    """List its documents by its path, and its conversations by the filter `project`."""
+    return _get_own_project(request, project)
 
 
 @router.patch(
     "/{int:project}", response=Project, auth=require_scope("chat:write"), summary="Change a project",
     operation_id="change_project",
 )  # fmt: skip
-def change_project(request: HttpRequest, project: int, given: ChangedProject) -> Any:
-    """Another name moves its folder; 409 where that cannot be."""
-    found = _own(request, project)
-    words = found.instructions if given.instructions is None else given.instructions.strip()
-    only = found.only_project if given.only_project is None else given.only_project
+def change_project(request: HttpRequest, project: int, payload: ChangedProject) -> Any:
+    """Renaming moves its folder; 409 if that fails."""
+    found = _get_own_project(request, project)
+    instructions = found.instructions if payload.instructions is None else payload.instructions.strip()
+    only = found.only_project if payload.only_project is None else payload.only_project
     try:
-        projects.update(found, " ".join((given.name or found.name).split()), words, only_project=only)
+        projects.update(found, " ".join((payload.name or found.name).split()), instructions, only_project=only)
     except NotMovedError as refused:
         raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
-    if given.archived is not None:
-        projects.archive(found, is_archived=given.archived)
-    return _own(request, project)
+    if payload.archived is not None:
+        projects.archive(found, is_archived=payload.archived)
+    return _get_own_project(request, project)
 
 
 @router.delete(
@@ -104,28 +134,24 @@ def change_project(request: HttpRequest, project: int, given: ChangedProject) ->
     operation_id="delete_project",
 )  # fmt: skip
 def delete_project(request: HttpRequest, project: int) -> Any:
-    """Its documents stay where they are, its conversations go on without it. `token` brings it back, within an hour."""
-    return deleted(projects.remove(_own(request, project)))
+    """Its documents and conversations stay. `token` restores it within an hour."""
+    return deleted(projects.remove(_get_own_project(request, project)))
 
 
 @router.post(
-    "/restore", response=Project, auth=require_scope("chat:write"), summary="Bring a deleted project back",
+    "/restore", response=Project, auth=require_scope("chat:write"), summary="Restore a deleted project",
     operation_id="restore_project",
 )  # fmt: skip
-def restore_project(request: HttpRequest, given: BringingBack) -> Any:
-    """As it was, with the conversations that were its own and belong to no other since.
+def restore_project(request: HttpRequest, payload: BringingBack) -> Any:
+    """With its conversations that have no other project now.
 
-    409 where that cannot be: too late, not your token, or its folder has a project again.
+    409 if the token expired or isn't yours, or if its folder has a project again.
     """
     try:
-        return projects.restore(person(request), given.token)
+        return projects.restore(person(request), payload.token)
     except UndoExpiredError as gone:
         raise ProblemError(HTTPStatus.CONFLICT, str(gone)) from gone
 
 
-def _own(request: HttpRequest, pk: int) -> models.Project:
-    mine = models.Project.objects.for_user(person(request)).select_related("user")
-    found = mine.filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    return found
+def _get_own_project(request: HttpRequest, pk: int) -> models.Project:
+    return get_object_or_404(models.Project.objects.for_user(person(request)).select_related("user"), pk=pk)

@@ -1,4 +1,4 @@
-"""Which answer was given from what? Answers by day, each with the memories that stood in its prompt."""
+"""Memory use by answer: answers by day, each with the memories in its prompt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import Field
 
 from accounts.api.auth import person, require_scope
 from budget.models import Receipt
-from chat.api.comparison import WHAT_IT_WAS_GIVEN
+from chat.api.comparison import PROMPT_SCOPE
 from chat.api.search import Day
 from chat.conversations.provenance import MEMORY_SECTIONS
 from recall.openapi.pagination import Page, Paging, paginate
@@ -24,73 +24,73 @@ LATEST: Final = ("-created_at", "-pk")
 
 
 class GivenMemory(Schema):
-    """A memory that stood in a prompt."""
+    """A memory in a prompt."""
 
-    ref: str = Field(description="Such as fact:12")
-    section: str = Field(description="memories: it was recalled; profile: it stands in every prompt")
-    label: str = Field(description="What it says")
+    ref: str = Field(description="For example fact:12")
+    section: str = Field(description="memories: recalled for this question; profile: in every prompt")
+    label: str = Field(description="Its text")
     tokens: int
 
 
 class Answer(Schema):
-    """One answer, and what of your memory it was given."""
+    """An answer with the memories it used."""
 
     message_id: int
     conversation_id: UUID
     question: str = Field(json_schema_extra={"example": "Where does my sister live?"})
     answer: str = Field(
-        description="Empty: there was none", json_schema_extra={"example": "Your sister lives in Lisbon."}
+        description="Empty if there was none", json_schema_extra={"example": "Your sister lives in Lisbon."}
     )
     created_at: datetime
-    memories: list[GivenMemory] = Field(description="The recalled ones first, then the profile's")
+    memories: list[GivenMemory] = Field(description="Recalled ones first, then the profile")
 
     @staticmethod
     def resolve_question(receipt: Receipt) -> str:
-        """What it answers."""
+        """The text of the question."""
         question = receipt.message.parent
         return question.text if question else ""
 
     @staticmethod
     def resolve_answer(receipt: Receipt) -> str:
-        """Its words."""
+        """The text of the answer."""
         return receipt.message.text
 
     @staticmethod
     def resolve_memories(receipt: Receipt) -> list[dict[str, Any]]:
-        """Of the items of its receipt."""
+        """The items of its receipt."""
         return [item for part in MEMORY_SECTIONS for item in receipt.items if item["kept"] and item["section"] == part]
 
 
 class Answers(Paging):
-    """Which answers; days are those of your own time zone."""
+    """Filters of a list of answers; days are in your time zone."""
 
     conversation: UUID | None = None
-    ref: str = Field("", max_length=100, description="Only those that were given this: fact:12, message:55")
+    ref: str = Field("", max_length=100, description="Only answers that used this: fact:12, message:55")
     since: Day | None = None
-    until: Day | None = Field(None, description="This day included")
+    until: Day | None = Field(None, description="Inclusive")
 
 
 @router.get(
-    "", response=Page[Answer], auth=require_scope("chat:read"), summary="List answers with what they were given",
+    "", response=Page[Answer], auth=require_scope("chat:read"), summary="List answers with the memories they used",
     operation_id="list_answers",
 )  # fmt: skip
-def list_answers(request: HttpRequest, given: Query[Answers]) -> Any:
-    """The latest first, also those that were only tried. A key needs `budget:read`, too."""
-    WHAT_IT_WAS_GIVEN(request)
+def list_answers(request: HttpRequest, query: Query[Answers]) -> Any:
+    """Latest first, including trial answers. A key also needs `budget:read`."""
+    PROMPT_SCOPE(request)
     user = person(request)
     receipts = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
     chosen = {
-        "conversation": given.conversation,
-        "items__contains": [{"ref": given.ref, "kept": True}] if given.ref else None,
-        "created_at__gte": _begin(given.since, user.zone) if given.since else None,
-        "created_at__lt": _begin(given.until + timedelta(days=1), user.zone) if given.until else None,
+        "conversation": query.conversation,
+        "items__contains": [{"ref": query.ref, "kept": True}] if query.ref else None,
+        "created_at__gte": _start_of(query.since, user.zone) if query.since else None,
+        "created_at__lt": _start_of(query.until + timedelta(days=1), user.zone) if query.until else None,
     }
     receipts = receipts.filter(**{name: value for name, value in chosen.items() if value is not None})
-    told = receipts.select_related("message__parent").only(
+    rows = receipts.select_related("message__parent").only(
         "user", "conversation", "items", "created_at", "message__text", "message__parent__text"
     )
-    return paginate(request, told, LATEST, given)
+    return paginate(request, rows, LATEST, query)
 
 
-def _begin(day: date, zone: ZoneInfo) -> datetime:
+def _start_of(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time.min, zone)

@@ -1,4 +1,4 @@
-"""Search over all conversations, by the words that were said."""
+"""Full-text search over all conversations."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from recall.openapi.pagination import NOT_OURS, note_next
 
 router = Router(tags=["conversations"])
 
-MOST_PAGES: Final = 1_000
+MAX_PAGES: Final = 1_000
 PREFIX: Final = "page "
 
 
-def _of_a_calendar(day: date) -> date:
+def _validate_day(day: date) -> date:
     if not EARLIEST.date() <= day <= LATEST.date():
-        raise ValueError(f"a day between {EARLIEST.year} and {LATEST.year}")
+        raise ValueError(f"Use a day between {EARLIEST.year} and {LATEST.year}.")
     return day
 
 
-Day = Annotated[date, AfterValidator(_of_a_calendar)]
+Day = Annotated[date, AfterValidator(_validate_day)]
 
 
 class Searching(Schema):
-    """What is looked for."""
+    """Query and filters of a search."""
 
     q: str = Field(min_length=1, max_length=MAX_QUERY_CHARS, description="Words, or a “phrase in quotes”")
     said_by: Literal["", "user", "assistant"] = ""
     since: Day | None = None
     until: Day | None = None
-    archived: Literal["", "no", "only"] = Field("", description="Empty: archived conversations, too")
+    archived: Literal["", "no", "only"] = Field("", description="Empty to include archived conversations")
     order: Literal["best", "newest"] = "best"
-    conversation: UUID | None = Field(None, description="Only in this one")
-    cursor: str = Field("", max_length=100, description="`next_cursor` of the page before; empty: the first")
+    conversation: UUID | None = Field(None, description="Only in this conversation")
+    cursor: str = Field("", max_length=100, description="`next_cursor` of the previous page; empty for the first")
 
     @property
     def filter(self) -> Filter:
-        """The same as the search takes it."""
+        """As a filter of the search."""
         return Filter(
             role=self.said_by,
             since=self.since,
@@ -64,21 +64,21 @@ class Searching(Schema):
 
 
 class Hit(Schema):
-    """One message that was found."""
+    """A message that matches."""
 
     id: int
     author: str
-    excerpt: str = Field(description="The words with what stands around them")
+    excerpt: str = Field(description="The matching words in context")
     said_at: datetime
-    is_followed: bool = Field(description="It stands on the branch that is followed")
+    is_followed: bool = Field(description="It is on the active branch")
 
 
 class FoundThere(Schema):
-    """One conversation, and what was found in it."""
+    """A conversation with its matches."""
 
     conversation: Conversation
     hits: list[Hit]
-    more: int = Field(description="Hits that are not shown: search in this conversation alone")
+    more: int = Field(description="Matches not listed; filter by this conversation to see them")
 
 
 class FoundPage(Schema):
@@ -86,29 +86,29 @@ class FoundPage(Schema):
 
     items: list[FoundThere]
     next_cursor: str | None
-    conversations: int = Field(description="With hits, in all")
-    is_cut: bool = Field(description="More messages hold the words than were weighed: those are the newest")
+    conversations: int = Field(description="Number of conversations with matches")
+    is_cut: bool = Field(description="Only the newest matches were ranked")
 
 
 @router.get(
     "", response=FoundPage, auth=require_scope("chat:read"), summary="Search conversations",
     operation_id="search_conversations",
 )  # fmt: skip
-def search_conversations(request: HttpRequest, given: Query[Searching]) -> Any:
-    """What was said in those words, and where. Ten conversations at a time."""
-    found = search(person(request), given.q, given.filter, timezone.now(), _page(given.cursor))
-    cursor = _cursor(found.next_page) if found.next_page else None
+def search_conversations(request: HttpRequest, query: Query[Searching]) -> Any:
+    """Messages that match, grouped by conversation; ten conversations per page."""
+    found = search(person(request), query.q, query.filter, timezone.now(), _parse_cursor(query.cursor))
+    cursor = _build_cursor(found.next_page) if found.next_page else None
     if cursor is not None:
         note_next(request, cursor)
     return {
-        "items": [_told(one) for one in found.found],
+        "items": [_build_hits(each) for each in found.found],
         "next_cursor": cursor,
         "conversations": found.conversations,
         "is_cut": found.is_cut,
     }
 
 
-def _told(found: FoundConversation) -> dict[str, Any]:
+def _build_hits(found: FoundConversation) -> dict[str, Any]:
     hits = [
         {
             "id": hit.id,
@@ -122,15 +122,15 @@ def _told(found: FoundConversation) -> dict[str, Any]:
     return {"conversation": found.conversation, "hits": hits, "more": found.more}
 
 
-def _cursor(number: int) -> str:
+def _build_cursor(number: int) -> str:
     return base64.urlsafe_b64encode(f"{PREFIX}{number}".encode()).decode().rstrip("=")
 
 
-def _page(cursor: str) -> int:
-    """The number of the page.
+def _parse_cursor(cursor: str) -> int:
+    """The page number.
 
     Raises:
-        ValidationError: the cursor is none that was given here.
+        ValidationError: the cursor is invalid.
     """
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode() if cursor else f"{PREFIX}1"
@@ -139,6 +139,6 @@ def _page(cursor: str) -> int:
     number = text.removeprefix(PREFIX)
     if not text.startswith(PREFIX) or not number.isascii() or not number.isdigit() or len(number) > 4:
         raise ValidationError(NOT_OURS)
-    if not 1 <= int(number) <= MOST_PAGES:
+    if not 1 <= int(number) <= MAX_PAGES:
         raise ValidationError(NOT_OURS)
     return int(number)

@@ -55,13 +55,13 @@ class Command:
 
 
 COMMANDS: Final = (
-    Command("New conversation", "new", "begin start chat", "plus", "n"),
+    Command("New conversation", "new", "start create chat", "plus", "n"),
     Command("Temporary chat", "new", "private incognito nothing kept", "message-square", hash="temporary"),
     Command("Rename this conversation", words="title name", icon="pencil", when="in a conversation",
             opens="#conversation-menu"),
     Command("Pin this conversation", "pin_conversation", "top keep", "pin", when="not pinned", send={"pinned": "1"}),
     Command("Unpin this conversation", "pin_conversation", "top", "pin-off", when="pinned", send={"pinned": ""}),
-    Command("Archive this conversation", "archive_conversation", "put away", "archive", when="not archived",
+    Command("Archive this conversation", "archive_conversation", "hide", "archive", when="not archived",
             send={"archived": "1"}),
     Command("Unarchive this conversation", "archive_conversation", "put back list", "archive-restore",
             when="archived", send={"archived": ""}),

@@ -36,7 +36,7 @@ class Section:
 SECTIONS: Final = (
     Section("Profile", "settings", words="name time zone timezone language account"),
     Section("Model and budget", "settings_model", words="effort thinking plan default"),
-    Section("Memory", "settings_memory", words="learns learning recall boundaries remember policies fades tidy"),
+    Section("Memory", "settings_memory", words="learns learning recall boundaries remember policies fades clean-up"),
     Section("Appearance", "settings_appearance", words="theme light dark colours colors"),
     Section(
         "Sign-in",

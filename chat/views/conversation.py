@@ -89,7 +89,7 @@ def librarian_state(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @never_cache
 def compacted_turns(request: HttpRequest, pk: UUID, segment: int) -> HttpResponse:
-    """The messages that one summary stands for."""
+    """The messages that one summary replaces."""
     found = _get_own(request, pk)
     row = message_window.find_segment(found, segment)
     if row is None:

@@ -152,7 +152,7 @@ def test_a_model_or_effort_there_is_not_is_refused(fields: dict[str, str], sign_
 def test_the_page_of_memory_counts_ones_own(sign_in: SignIn, alice: User, bob: User) -> None:
     Fact.objects.create(user=alice, statement="Known", status="active")
     Fact.objects.create(user=bob, statement="Bob's", status="active")
-    assert "1 fact known, 0 waiting" in text(sign_in(alice).get(reverse("settings_memory")))
+    assert "1 fact known, 0 to review" in text(sign_in(alice).get(reverse("settings_memory")))
 
 
 def test_the_page_of_data_says_what_there_is_and_leads_to_each_way_out(sign_in: SignIn, alice: User) -> None:

@@ -228,7 +228,7 @@ def grown(body: Locator) -> str:
 
 def says_offline(page: Page) -> None:
     """Whoever looks at this page is told that no language model answers."""
-    expect(page.get_by_text("Offline demo model")).to_be_visible()
+    expect(page.get_by_text("Demo mode:")).to_be_visible()
 
 
 # On a phone --------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_it_works_without_javascript(newcomer: Callable[[str], Person], offline:
     plain.get_by_text("Always told, from your profile: 1").click()
     plain.get_by_role("button", name=re.compile("^Answer without this")).last.click()
     plain.wait_for_url(re.compile(r"/m/\d+/compare"))
-    again = plain.get_by_role("link", name="Load again")
+    again = plain.get_by_role("link", name="Reload for the rest")
     while again.is_visible():
         again.click()
     expect(plain.get_by_text("I know nothing of it.")).to_be_visible()

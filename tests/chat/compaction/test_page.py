@@ -115,7 +115,7 @@ def test_the_button_asks_for_it_and_the_panel_says_that_it_is_done(
         html = client.post(f"/c/{conversation.pk}/compact", headers={"HX-Request": "true"}).content.decode()
     wish = Compaction.objects.get()
     assert (wish.reason, queued) == ("asked", [("chat.tasks.compact", (wish.pk,))])
-    assert "are being folded" in html
+    assert "Summarizing older messages…" in html
     assert "Compact now" not in html
 
 
@@ -160,5 +160,5 @@ def test_a_compaction_that_failed_says_so_and_can_be_asked_for_again(alice: User
     request_compaction(conversation, "length")
     Compaction.objects.update(state="failed", error="The worker is tired.", finished_at=conversation.started_at)
     html = page(sign_in(alice), conversation)
-    assert "could not be folded: The worker is tired." in html
+    assert "Older messages couldn't be summarized: The worker is tired." in html
     assert "Compact now" in html

@@ -210,7 +210,7 @@ def test_times_are_told_in_the_users_zone(at: datetime, told: str) -> None:
 def test_an_empty_conversation_says_how_it_works_and_offers_examples(sign_in: SignIn, alice: Any) -> None:
     html = sign_in(alice).get("/").content.decode()
     assert html.count('data-action="example"') == 3
-    assert "asks you about the rest" in html
+    assert "suggests what to remember" in html
 
 
 # The librarian, and ending -------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def test_every_page_says_when_the_demo_model_answers(
 ) -> None:
     settings.IS_OFFLINE = is_offline
     html = client.get("/accounts/login/").content.decode()
-    assert ("Offline demo model: answers come from your memories" in html) is said
+    assert ("Demo mode: answers come from your memories" in html) is said
 
 
 @pytest.mark.parametrize(

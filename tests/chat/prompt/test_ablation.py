@@ -352,7 +352,7 @@ async def test_while_it_is_written_the_page_shows_what_there_is(
     address = response["Location"]
     page = (await web.get(address)).content.decode()
     assert 'hx-trigger="every 1s"' in page
-    assert '<noscript><p><a href="">Load again' in page
+    assert '<noscript><p><a href="">Reload for the rest' in page
     await settled()
     part = (await web.get(address, headers={"HX-Request": "true"})).content.decode()
     assert "one two three four five six" in part
@@ -390,7 +390,7 @@ async def test_it_cannot_be_kept_once_the_conversation_has_gone_on(
     assert (await kept(other)).conversation.active_leaf_id == later["message"]
     page = (await web.get(f"/m/{other}/compare")).content.decode()
     assert "Keep this answer" not in page
-    assert "The conversation has gone on since" in page
+    assert "The conversation has continued" in page
 
 
 # What is refused ---------------------------------------------------------------------------------------------------

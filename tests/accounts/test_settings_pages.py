@@ -141,7 +141,7 @@ def test_the_default_model_is_stored_as_no_choice(sign_in: SignIn, alice: User) 
 def test_a_model_or_effort_there_is_not_is_refused(fields: dict[str, str], sign_in: SignIn, alice: User) -> None:
     answer = sign_in(alice).post(reverse("settings_model"), fields)
     assert answer.status_code == 422
-    assert "There is no" in text(answer)
+    assert "is not available" in text(answer)
     alice.refresh_from_db()
     assert (alice.chat_model, alice.effort) == ("", "")
 

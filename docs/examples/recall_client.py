@@ -1,9 +1,9 @@
-"""A small client of Recall's API: send and read the answer as it comes, search, propose, page through lists.
+"""A small client for Recall's API: send messages, stream answers, search, propose facts, iterate over lists.
 
-One file, to be copied. It needs Python 3.13 and httpx2 (`pip install httpx2`), and a key made on the page of settings.
+One file to copy. It needs Python 3.13, httpx2 (`pip install httpx2`), and a key from *Settings → API keys*.
 
     with Recall("http://localhost:8000", key) as recall:
-        for piece in recall.say("Where does my sister live?"):
+        for piece in recall.send("Where does my sister live?"):
             print(piece, end="")
 """
 
@@ -21,8 +21,8 @@ import httpx2
 Json = dict[str, Any]
 
 
-class Refused(Exception):
-    """What Recall answered instead: a problem (RFC 9457)."""
+class ApiError(Exception):
+    """An error response: a problem (RFC 9457)."""
 
     def __init__(self, problem: Json) -> None:
         super().__init__(problem.get("detail", ""))
@@ -33,14 +33,14 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Answer:
-    """An answer as it is written. Iterate over it for the pieces; afterwards it is whole."""
+    """An answer while it's written. Iterate over it for the pieces; then `text` is complete."""
 
     events: Iterator[tuple[str, Json]]
     conversation: str = ""
     message: int = 0
     text: str = ""
     outcome: str = ""
-    """complete, interrupted or failed; empty: it is still being written."""
+    """complete, interrupted or failed; empty while the answer is written."""
     error: str = ""
     usage: Json = field(default_factory=dict)
 
@@ -56,18 +56,18 @@ class Answer:
             elif name == "done":
                 self.text, self.outcome, self.usage = data["text"], data["outcome"], data["usage"] or {}
 
-    def whole(self) -> str:
-        """All of it, once it is written."""
+    def read_all(self) -> str:
+        """Wait for the end and return the whole text."""
         for _ in self:
             pass
         return self.text
 
 
 class Recall:
-    """One Recall, as the owner of one key."""
+    """A connection to one Recall, as the owner of one key."""
 
     def __init__(self, address: str, key: str, *, timeout: float = 30.0) -> None:
-        """`timeout`: seconds without a word; while an answer is written there is one at least every 15."""
+        """`timeout`: seconds without data; while an answer is written, something comes at least every 15."""
         headers = {"Authorization": f"Bearer {key}"}
         self.http = httpx2.Client(base_url=f"{address.rstrip('/')}/api/v1", headers=headers, timeout=timeout)
 
@@ -77,13 +77,13 @@ class Recall:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.http.close()
 
-    # Talking
+    # Chat
 
-    def say(self, text: str, conversation: str | None = None, client_id: UUID | None = None) -> Answer:
-        """Send a message; the same `client_id` again changes nothing and brings the same answer.
+    def send(self, text: str, conversation: str | None = None, client_id: UUID | None = None) -> Answer:
+        """Send a message; the same `client_id` again changes nothing and returns the same answer.
 
         Raises:
-            Refused: it was not accepted. As with all methods.
+            ApiError: the message wasn't accepted. All methods can raise it.
         """
         body = {"text": text, "conversation": conversation, "client_id": str(client_id or uuid4())}
         return Answer(self._events("/turns", body))
@@ -92,7 +92,7 @@ class Recall:
         with self.http.stream("POST", path, json=body) as response:
             if response.status_code != 200:
                 response.read()
-                raise Refused(response.json())
+                raise ApiError(response.json())
             name = ""
             for line in response.iter_lines():
                 if line.startswith("event: "):
@@ -101,52 +101,52 @@ class Recall:
                     yield name, json.loads(line.removeprefix("data: "))
 
     def conversations(self, **filters: Any) -> Iterator[Json]:
-        """The latest first; filters as the API has them: archived, pinned, project, q, since …"""
+        """Newest first; filters as in the API: archived, pinned, project, q, since …"""
         return self.pages("/conversations", **filters)
 
     def messages(self, conversation: str) -> Iterator[Json]:
-        """Of the branch that is followed, in order."""
+        """Messages of the active branch, in order."""
         return self.pages(f"/conversations/{conversation}/messages")
 
-    # Remembering
+    # Memory
 
     def search(self, question: str, *, top_k: int = 10, **filters: Any) -> list[Json]:
-        """What is remembered about it, best first, each with the parts of its score."""
+        """Matching memories, best first, each with the parts of its score."""
         found: list[Json] = self.get("/memory/search", q=question, top_k=top_k, **filters)["results"]
         return found
 
     def remember(self, statement: str) -> str:
-        """Propose a fact; what became of it, in a sentence. The person decides in review."""
+        """Propose a fact for review; returns a sentence that says what happened."""
         proposed: str = self.post("/memory/facts", {"statement": statement})["sentence"]
         return proposed
 
     def facts(self, **filters: Any) -> Iterator[Json]:
-        """What holds; or by status, kind, tag, words, or as of a moment."""
+        """Active facts; or by status, kind, tag, words, or at a moment."""
         return self.pages("/memory/facts", **filters)
 
-    def waiting(self) -> Iterator[Json]:
-        """What waits for review, each with the words it rests on."""
+    def proposals(self) -> Iterator[Json]:
+        """Facts that need review, each with its source."""
         return self.pages("/memory/review")
 
     def decide(self, verb: str, facts: list[int]) -> Json:
-        """`accept` or `reject` them."""
+        """Decide facts together; `verb` is `accept` or `reject`."""
         decided: Json = self.post("/memory/facts/decide", {"verb": verb, "facts": facts})
         return decided
 
     def write(self, path: str, text: str, version: int = 0) -> Json:
-        """A document; `version`: the one you read, 0 for a new one."""
+        """Save a document; `version`: the one you read, 0 for a new document."""
         sent = {"path": path, "text": text, "version": version}
         written: Json = self._json("PUT", "/memory/document", json=sent)
         return written
 
-    # By hand
+    # Any operation
 
     def get(self, path: str, **query: Any) -> Any:
-        """What stands there."""
+        """GET `path` and return the JSON."""
         return self._json("GET", path, params=query)
 
     def post(self, path: str, body: Json) -> Any:
-        """Change something, once: a lost answer can be asked for again."""
+        """POST `body`; after a lost response it's sent again with the same idempotency key."""
         return self._json("POST", path, json=body)
 
     def pages(self, path: str, **query: Any) -> Iterator[Json]:
@@ -165,8 +165,8 @@ class Recall:
             except httpx2.TransportError:
                 if attempt == 2:
                     raise
-                continue  # whether it was done is not known: the same key makes asking again harmless
+                continue  # it may have been done: the same idempotency key makes a retry safe
             if response.status_code >= 400:
-                raise Refused(response.json())
+                raise ApiError(response.json())
             return response.json() if response.content else None
         raise AssertionError("two attempts, each of which returned or raised")

@@ -1,6 +1,6 @@
-"""Go through what waits for review in a terminal: y accepts, n rejects, anything else leaves it.
+"""Review proposals in a terminal: y accepts, n rejects, anything else skips. `RECALL_KEY=rcl_… python review_queue.py`.
 
-`RECALL_KEY=rcl_… python review_queue.py`. The key needs the scope review.
+The key needs the scope review.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ VERBS = {"y": "accept", "n": "reject"}
 
 
 def review_queue(recall: Recall, ask: Callable[[str], str] = input) -> int:
-    """How many were decided."""
+    """Ask about each proposal; the number of decisions."""
     decided = 0
-    for fact in list(recall.waiting()):
-        older = fact["contradicts"]
-        against = f"\n  instead of: {older['statement']}" if older else ""
-        said = f"\n  you said: “{fact['quote']}”" if fact["quote"] else ""
-        verb = VERBS.get(ask(f"{fact['statement']}{said}{against}\n  remember it? [y/n] ").strip().lower())
+    for fact in list(recall.proposals()):
+        known = fact["contradicts"]
+        replaces = f"\n  replaces: {known['statement']}" if known else ""
+        source = f"\n  you said: “{fact['quote']}”" if fact["quote"] else ""
+        verb = VERBS.get(ask(f"{fact['statement']}{source}{replaces}\n  remember it? [y/n] ").strip().lower())
         if verb is not None:
             decided += len(recall.decide(verb, [fact["id"]])["decisions"])
     return decided

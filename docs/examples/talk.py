@@ -1,4 +1,4 @@
-"""Talk with Recall in a terminal: `RECALL_KEY=rcl_… python talk.py "Where does my sister live?"`.
+"""Chat with Recall in a terminal: `RECALL_KEY=rcl_… python talk.py "Where does my sister live?"`.
 
 The key needs the scope chat:write.
 """
@@ -11,11 +11,11 @@ import sys
 from recall_client import Recall
 
 
-def talk(recall: Recall, words: list[str]) -> None:
-    """Each of the words is a message of one conversation."""
+def talk(recall: Recall, messages: list[str]) -> None:
+    """Send the messages in one conversation and print the answers as they're written."""
     conversation = None
-    for text in words:
-        answer = recall.say(text, conversation)
+    for text in messages:
+        answer = recall.send(text, conversation)
         for piece in answer:
             print(piece, end="", flush=True)
         print(f"\n{answer.error}" if answer.error else "")

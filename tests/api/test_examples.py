@@ -43,22 +43,22 @@ def test_the_client_and_every_example_do_what_they_say(
         _talking(recall, example, capsys)
         _remembering(recall, example, alice)
         _notes(recall, example, tmp_path)
-        with pytest.raises(client.Refused, match="There is no such thing of yours") as refused:
+        with pytest.raises(client.ApiError, match="There is no such thing of yours") as refused:
             recall.get("/memory/facts/1000000")
         assert refused.value.status == 404
     with client.Recall(address, keys.create_key(alice, "narrow", ["export"])[1]) as narrow:
-        with pytest.raises(client.Refused) as refused:
-            narrow.say("Good morning").whole()
+        with pytest.raises(client.ApiError) as refused:
+            narrow.send("Good morning").read_all()
         assert refused.value.kind == "missing-scope"
 
 
 def _talking(recall: Any, example: Any, capsys: pytest.CaptureFixture[str]) -> None:
     client_id = uuid4()
-    answer = recall.say("Good morning", client_id=client_id)
+    answer = recall.send("Good morning", client_id=client_id)
     pieces = list(answer)
     assert "".join(pieces) == answer.text
     assert answer.outcome == "complete"
-    assert recall.say("Good morning", client_id=client_id).whole() == answer.text
+    assert recall.send("Good morning", client_id=client_id).read_all() == answer.text
     example("talk").talk(recall, ["Good morning", "And now?"])
     assert capsys.readouterr().out.strip()
     assert len(list(recall.conversations())) == 2, "the same client id began no third one"
@@ -69,7 +69,7 @@ def _talking(recall: Any, example: Any, capsys: pytest.CaptureFixture[str]) -> N
 def _remembering(recall: Any, example: Any, alice: Any) -> None:
     assert "waits for the person's review" in recall.remember("The user keeps bees behind the house.")
     assert "not stored" in recall.remember("The user keeps bees behind the house.")
-    (waiting,) = recall.waiting()
+    (waiting,) = recall.proposals()
     asked: list[str] = []
 
     def answered(words: str) -> str:
@@ -79,15 +79,15 @@ def _remembering(recall: Any, example: Any, alice: Any) -> None:
     assert example("review_queue").review_queue(recall, answered) == 1
     assert "bees" in asked[0]
     assert Fact.objects.get(pk=waiting["id"]).status == "active"
-    (line, *_) = example("what_is_known").what_is_known(recall, "Who keeps bees?")
+    (line, *_) = example("search_memory").search_memory(recall, "Who keeps bees?")
     assert f"fact:{waiting['id']}" in line
     assert [one["statement"] for one in recall.facts(q="bees")] == ["The user keeps bees behind the house."]
 
 
 def _notes(recall: Any, example: Any, tmp_path: Path) -> None:
     (tmp_path / "bows.md").write_text("# Bows\n\nOf pernambuco.")
-    assert example("keep_notes").keep_notes(recall, tmp_path) == {"new": 1}
-    assert example("keep_notes").keep_notes(recall, tmp_path) == {"unchanged": 1}
+    assert example("sync_notes").sync_notes(recall, tmp_path) == {"new": 1}
+    assert example("sync_notes").sync_notes(recall, tmp_path) == {"unchanged": 1}
     assert Document.objects.filter(text__contains="pernambuco").exists()
     assert recall.write("/reference/strings", "Of gut.")["version"] == 1
 

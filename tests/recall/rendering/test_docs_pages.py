@@ -31,6 +31,12 @@ def test_a_page_can_be_read_without_an_account_and_its_links_lead_on(name: str, 
     assert not re.search(r'href="(?!/|#|https?:|mailto:)', page(name).html), "a link that only the repository has"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_to_a_section_leads_to_its_heading(name: str) -> None:
+    for other, anchor in re.findall(r'href="/docs/([\w-]+)#([^"]+)"', page(name).html):
+        assert f'id="{anchor}"' in page(other).html, f"{other}#{anchor}"
+
+
 def test_the_first_page_is_where_docs_begins(client: Client) -> None:
     assert b"quick-start" in client.get("/docs").content
 

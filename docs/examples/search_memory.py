@@ -1,4 +1,4 @@
-"""What does Recall know about something, and why? `RECALL_KEY=rcl_… python what_is_known.py sister`.
+"""Search your memory and see the scores: `RECALL_KEY=rcl_… python search_memory.py sister`.
 
 The key needs the scope memory:read.
 """
@@ -11,11 +11,11 @@ import sys
 from recall_client import Recall
 
 
-def what_is_known(recall: Recall, question: str) -> list[str]:
-    """A line for each memory: its score, where it stands, and what it says."""
+def search_memory(recall: Recall, question: str) -> list[str]:
+    """One line for each memory: its score, its reference and its text."""
     return [f"{found['score']:.2f}  {found['ref']}  {found['text']}" for found in recall.search(question)]
 
 
 if __name__ == "__main__":
     with Recall(os.environ.get("RECALL_URL", "http://localhost:8000"), os.environ["RECALL_KEY"]) as recall:
-        print("\n".join(what_is_known(recall, " ".join(sys.argv[1:]))) or "Nothing.")
+        print("\n".join(search_memory(recall, " ".join(sys.argv[1:]))) or "No memories found.")

@@ -38,7 +38,7 @@ from memory.models import (
     Revision,
     Upload,
 )
-from memory.pages.staff_review import staff_decide, staff_queue
+from memory.views.staff_review import staff_decide, staff_queue
 
 
 @admin.register(Fact)
@@ -63,7 +63,7 @@ class FactAdmin(LoggedAdmin):
         return [*own, *super().get_urls()]
 
     def queue_view(self, request: HttpRequest) -> HttpResponse:
-        """What waits, whosever it is (`memory/pages/staff_review.py`)."""
+        """What waits, whosever it is (`memory/views/staff_review.py`)."""
         return staff_queue(request, **self.admin_site.each_context(request))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Fact | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Addresses of memory's pages."""
+"""URLs of memory's pages."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ urlpatterns = [
     path("remove", knowledge.remove, name="remove"),
     path("restore", knowledge.restore, name="restore"),
     path("uploads", knowledge.upload, name="uploads"),
-    path("uploads/<int:pk>/again", knowledge.read_again, name="read_upload_again"),
+    path("uploads/<int:pk>/again", knowledge.retry_upload, name="read_upload_again"),
     path("episodes", knowledge.episodes, name="episodes"),
     path("episodes/<uuid:pk>", knowledge.story, name="story"),
     path("facts/<int:pk>", facts.fact, name="fact"),
     path("facts/<int:pk>/correct", facts.correct, name="correct"),
     path("why/<int:message_id>/<path:ref>", facts.why_recalled, name="why"),
     path("review", review.review_queue, name="review"),
-    path("review/together", review.together, name="together"),
-    path("review/merge", review.merging, name="merge"),
+    path("review/together", review.decide_selected, name="together"),
+    path("review/merge", review.merge_facts, name="merge"),
     path("review/decisions", review.decision_list, name="decisions"),
     path("review/<int:pk>/accept", review.decide, {"verb": ReviewAction.Verb.ACCEPT}, name="accept"),
     path("review/<int:pk>/edit", review.decide, {"verb": ReviewAction.Verb.EDIT}, name="edit"),
@@ -37,13 +37,13 @@ urlpatterns = [
     path("review/<int:pk>/rule", review.rule_for, name="rule_for"),
     path("review/actions/<int:pk>/undo", review.undo, name="undo"),
     path("policies", review.policy_page, name="policies"),
-    path("looks", review.looks, name="looks"),
+    path("looks", review.access_log_page, name="looks"),
     path("forget", forgetting.forgetting, name="forget"),
     path("forget/topic", forgetting.topic, name="forget_topic"),
     path("forgotten", forgetting.forgotten, name="forgotten"),
     path("forgotten/check", forgetting.check_again, name="check_forgotten"),
-    path("tidy", consolidation.tidy, name="tidy"),
-    path("tidied", consolidation.tidied_lately, name="tidied"),
+    path("tidy", consolidation.start_consolidation, name="tidy"),
+    path("tidied", consolidation.consolidation_reports, name="tidied"),
     path("profile", knowledge.profile_page, name="profile"),
     path("profile/documents/<int:pk>", knowledge.save_document, name="save_document"),
     path("profile/documents/<int:pk>/history", knowledge.history, name="history"),

@@ -24,7 +24,7 @@ from memory.facts.undo import can_be_undone
 from memory.facts.validity import Validity, validity_of
 from memory.forms import MAX_STATEMENT
 from memory.models.kinds import Kind
-from memory.pages.decisions import kept_unasked
+from memory.pages.review import kept_unasked
 from recall.openapi.fields import Moment, Number
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError

@@ -1,4 +1,4 @@
-"""What does the review page show? The proposals that wait, by conversation, and the latest decisions."""
+"""Page data of the review queue, the decisions page and the memory rules page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
+from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
 from django.utils import timezone
 from pgvector.django import CosineDistance
@@ -15,10 +16,12 @@ from pgvector.django import CosineDistance
 from accounts.models import User
 from memory.facts.contradiction import CHOICES, Choice
 from memory.facts.evidence import FactView, build_fact_views
-from memory.facts.undo import can_be_undone
+from memory.facts.undo import UNDO_FOR, can_be_undone
 from memory.forms import StatementForm
-from memory.librarian.policies import NAMES, subject_of
-from memory.models import Fact, ReviewAction
+from memory.librarian.decision import Rule
+from memory.librarian.policies import MEANS, NAMES, SUCH_AS, default_rule, rules_of, subject_of
+from memory.librarian.precision import precision_of
+from memory.models import Fact, KindPolicy, ReviewAction
 
 QUEUE_LENGTH: Final = 50
 """Proposals on one page; the next ones move up when the page is loaded again."""
@@ -219,3 +222,71 @@ def with_evidence(facts: QuerySet[Fact]) -> QuerySet[Fact]:
 def _conversation(row: Row) -> Any:
     message = row.shown.fact.message
     return message.conversation if message else None
+
+
+# The decisions page -------------------------------------------------------------------------------------------------
+
+A_PAGE: Final = 100
+"""Decisions on one page; those of one click may be cut by its end, and are undone as one all the same."""
+KEPT_SHOWN: Final = 50
+"""Facts kept unasked that the page shows; the profile page has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """What one click decided."""
+
+    actions: list[ReviewAction]
+
+    @property
+    def first(self) -> ReviewAction:
+        """Undoing it undoes all."""
+        return self.actions[0]
+
+
+def decisions(user: User, number: str | None) -> dict[str, Any]:
+    """Page `number` of what can be undone, and what was kept without asking."""
+    page = Paginator(can_be_undone(user), A_PAGE).get_page(number)
+    return {
+        "clicks": clicks(page),
+        "decisions": page,
+        "kept": kept_unasked(user),
+        "days": UNDO_FOR.days,
+        "page": "review",
+    }
+
+
+def clicks(actions: Iterable[ReviewAction]) -> list[Click]:
+    """Decisions in order, those of one click together."""
+    return [Click(list(same)) for _, same in groupby(actions, lambda action: action.batch or action.pk)]
+
+
+def kept_unasked(user: User) -> list[Fact]:
+    """What the librarian made a fact by itself in the same time, the latest first."""
+    since = timezone.now() - UNDO_FOR
+    facts = Fact.objects.for_user(user).filter(status=Fact.Status.ACTIVE, accepted_at=None, recorded_at__gte=since)
+    unasked = facts.exclude(extracted_by="").exclude(source=Fact.Source.EDITED)
+    return list(unasked.defer("vector", "search").order_by("-recorded_at", "-pk")[:KEPT_SHOWN])
+
+
+# The rules page -----------------------------------------------------------------------------------------------------
+
+LABELS: Final = {Rule(value): label for value, label in KindPolicy.Rule.choices}
+
+
+def policies(user: User) -> dict[str, Any]:
+    """Every subject with its rule and with how often proposals about it were right."""
+    rules, tallies = rules_of(user), precision_of(user)
+    rows = [
+        {
+            "subject": subject,
+            "name": NAMES[subject],
+            "such_as": SUCH_AS[subject],
+            "rule": rule,
+            "is_default": rule == default_rule(subject),
+            "default": default_rule(subject),
+            "tally": tallies[subject],
+        }
+        for subject, rule in rules.items()
+    ]
+    return {"rows": rows, "rules": [(rule, LABELS[rule], MEANS[rule]) for rule in Rule], "page": "review"}

@@ -1,4 +1,4 @@
-"""Tidying up by a button: it is queued, and the page tells what it did. A plain form; htmx looks again by itself."""
+"""The consolidation section of the memory settings: the button queues a run, and htmx polls for its report."""
 
 from __future__ import annotations
 
@@ -10,41 +10,31 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts.models import User
 from memory.consolidation import jobs
 from memory.pages.consolidation import tidied
-from recall.views import post_only
+from recall.views import is_htmx, post_only, signed_in_user
 
 PAGE = "settings_memory"
-PART = "tidying"
+ANCHOR = "tidying"
 
 
-@post_only(PAGE, at=PART)
+@post_only(PAGE, at=ANCHOR)
 @login_required
 @never_cache
-def tidy(request: HttpRequest) -> HttpResponse:
-    """Queue it; asked twice, it is queued once."""
-    asked = jobs.request_consolidation(_user(request))
-    if _is_htmx(request):
-        return render(request, "memory/tidied.html", tidied(_user(request)))
-    messages.success(request, " ".join(jobs.sentences(asked)))
-    return redirect(f"{reverse(PAGE)}#{PART}")
+def start_consolidation(request: HttpRequest) -> HttpResponse:
+    """Queue it; consolidation twice, it is queued once."""
+    consolidation = jobs.request_consolidation(signed_in_user(request))
+    if is_htmx(request):
+        return render(request, "memory/tidied.html", tidied(signed_in_user(request)))
+    messages.success(request, " ".join(jobs.sentences(consolidation)))
+    return redirect(f"{reverse(PAGE)}#{ANCHOR}")
 
 
 @require_safe
 @login_required
 @never_cache
-def tidied_lately(request: HttpRequest) -> HttpResponse:
-    """The reports alone, for a page that waits for one."""
-    if not _is_htmx(request):
-        return redirect(f"{reverse(PAGE)}#{PART}")
-    return render(request, "memory/tidied.html", tidied(_user(request)))
-
-
-def _is_htmx(request: HttpRequest) -> bool:
-    return request.headers.get("HX-Request") == "true"
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
+def consolidation_reports(request: HttpRequest) -> HttpResponse:
+    """The reports alone, for a page that polls."""
+    if not is_htmx(request):
+        return redirect(f"{reverse(PAGE)}#{ANCHOR}")
+    return render(request, "memory/tidied.html", tidied(signed_in_user(request)))

@@ -1,6 +1,6 @@
-"""The pages about one memory: a fact with all that is known of it, and why a memory came up for a question.
+"""Views of one memory: the page of a fact, and the page on why a memory was recalled.
 
-An edge: it alone joins what memory knows of a fact to what the budget's receipts say of it.
+The only place that joins a fact with the budget's receipts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts.models import User
 from budget.models import Receipt
 from budget.receipts import memory_use
 from memory.facts import review
@@ -25,37 +24,37 @@ from memory.forms import FactForm
 from memory.models import Fact
 from memory.pages.fact import fact_page
 from memory.pages.why import why
-from recall.views import post_only
+from recall.views import post_only, signed_in_user
 
 
 @require_safe
 @login_required
 @never_cache
 def fact(request: HttpRequest, pk: int) -> HttpResponse:
-    """One fact: where it comes from, what was decided about it, and which answers it stood in."""
-    return _page(request, _own(request, pk))
+    """One fact: its source, its history, and the answers that used it."""
+    return _render_fact(request, _get_own_fact(request, pk))
 
 
 @post_only("memory:fact", "pk")
 @login_required
 def correct(request: HttpRequest, pk: int) -> HttpResponse:
-    """Put a fact that is in use right: its words, or when it is true."""
-    own, user = _own(request, pk), _user(request)
+    """Correct the wording or validity of an active fact."""
+    fact, user = _get_own_fact(request, pk), signed_in_user(request)
     form = FactForm(request.POST)
     if not form.is_valid():
-        return _page(request, own, status=422, form=form, sentence=str(next(iter(form.errors.values()))[0]))
-    value = form.cleaned_data["value"] if own.key and "value" in request.POST else None
-    validity = form.validity(validity_of(own), user.zone)
+        return _render_fact(request, fact, status=422, form=form, sentence=str(next(iter(form.errors.values()))[0]))
+    value = form.cleaned_data["value"] if fact.key and "value" in request.POST else None
+    validity = form.validity(validity_of(fact), user.zone)
     try:
-        action = review.correct(own, form.cleaned_data["statement"], value, validity, by=user)
+        action = review.correct(fact, form.cleaned_data["statement"], value, validity, by=user)
     except review.RefusedError as refusal:
-        return _page(request, own, status=409, form=form, sentence=str(refusal))
-    messages.success(request, _saved(own, action.fact))
+        return _render_fact(request, fact, status=409, form=form, sentence=str(refusal))
+    messages.success(request, _saved_sentence(fact, action.fact))
     return redirect("memory:fact", action.fact_id)
 
 
-def _saved(old: Fact, now: Fact) -> str:
-    """What came of it, as the page says it."""
+def _saved_sentence(old: Fact, now: Fact) -> str:
+    """The result, for the page."""
     if now.status == Fact.Status.EXPIRED:
         return "Saved. It's in the past, so answers no longer use it."
     history = "" if now.pk == old.pk else " The old wording is in History."
@@ -68,33 +67,28 @@ def _saved(old: Fact, now: Fact) -> str:
 @login_required
 @never_cache
 def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpResponse:
-    """Why one memory stood in the prompt of an answer, or did not."""
-    user = _user(request)
+    """Why a memory was used in an answer, or left out."""
+    user = signed_in_user(request)
     try:
         found = memory_use.load_placement(user, message_id, ref)
     except Receipt.DoesNotExist:
         raise Http404 from None
-    explained = why(found.item, found.place, found.among, found.last_kept)
+    explanation = why(found.item, found.place, found.among, found.last_kept)
     named = ref.removeprefix("fact:")
     still = Fact.objects.for_user(user).filter(pk=named).only("status", "user").first() if named.isdecimal() else None
-    context = {"found": found, "item": found.item, "why": explained, "fact": still, "page": "profile"}
+    context = {"found": found, "item": found.item, "why": explanation, "fact": still, "page": "profile"}
     return render(request, "memory/why.html", context)
 
 
-def _page(request: HttpRequest, own: Fact, status: int = 200, **more: Any) -> HttpResponse:
-    user = _user(request)
-    tally = memory_use.tally(user, own.ref)
+def _render_fact(request: HttpRequest, fact: Fact, status: int = 200, **more: Any) -> HttpResponse:
+    user = signed_in_user(request)
+    tally = memory_use.tally(user, fact.ref)
     share = f"{100 * tally.tokens / tally.prompts:.2g}%" if tally.prompts else ""
-    told = {"prompts": memory_use.prompts_with(user, own.ref), "tally": tally, "share": share}
-    told["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
-    return render(request, "memory/fact.html", {**fact_page(user, own, **more), **told}, status=status)
+    usage = {"prompts": memory_use.prompts_with(user, fact.ref), "tally": tally, "share": share}
+    usage["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
+    return render(request, "memory/fact.html", {**fact_page(user, fact, **more), **usage}, status=status)
 
 
-def _own(request: HttpRequest, pk: int) -> Fact:
-    found: Fact = get_object_or_404(Fact.objects.for_user(_user(request)).select_related("user"), pk=pk)
-    return found
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
+def _get_own_fact(request: HttpRequest, pk: int) -> Fact:
+    fact: Fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)).select_related("user"), pk=pk)
+    return fact

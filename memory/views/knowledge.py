@@ -1,4 +1,4 @@
-"""Memory's pages: each loads what is the user's own, calls, and renders. They work without JavaScript, too."""
+"""Views of the profile, the knowledge base and the timeline. All of them work without JavaScript."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.models import User
 from chat.projects.projects import projects_of
 from chat.prompt.relationship import stages_reached
 from memory.documents import trash, tree, uploads
@@ -41,10 +40,10 @@ from memory.pages.search import search_page
 from memory.pages.time_travel import build_past_profile, sliders
 from memory.text.fact_lines import without_marks
 from recall.db.notify import publish_event
-from recall.views import post_only
+from recall.views import first_error, is_htmx, post_only, signed_in_user
 
 MOVED: Final = "memory-moved"
-"""In the session: where something stood and where it was moved to, until the next page has offered to undo it."""
+"""Session key: the old and new path of the last move, until the next page has offered to undo it."""
 
 # Profile ---------------------------------------------------------------------------------------------------------
 
@@ -53,61 +52,61 @@ MOVED: Final = "memory-moved"
 @login_required
 @never_cache
 def profile_page(request: HttpRequest) -> HttpResponse:
-    """What Recall knows of the user: documents, boundaries, facts; with `at` or `true`, what it knew then."""
-    user, now = _user(request), timezone.now()
+    """What Recall knows about the user; with `at` or `true`, what it knew then."""
+    user, now = signed_in_user(request), timezone.now()
     days = {name: request.GET[name] for name in ("at", "true") if name in request.GET}
     if not days:
-        return render(request, "memory/profile.html", {**_profile(request), "sliders": sliders(user, now)})
+        return render(request, "memory/profile.html", {**_build_profile(request), "sliders": sliders(user, now)})
     found = build_past_profile(user, days, now)
     asked = {"then": found, "sliders": (found.known, found.true)}
     status = 422 if found.errors else 200
-    if _is_htmx(request):
+    if is_htmx(request):
         return render(request, "memory/profile.html#then", asked, status=status)
-    return render(request, "memory/profile.html", {**_profile(request), **asked}, status=status)
+    return render(request, "memory/profile.html", {**_build_profile(request), **asked}, status=status)
 
 
 @post_only("memory:profile", at="boundaries")
 @login_required
 def add_boundary(request: HttpRequest) -> HttpResponse:
-    """A new rule of the user's own."""
+    """Add a boundary."""
     form = BoundaryForm(request.POST)
     if not form.is_valid():
-        return render(request, "memory/profile.html", _profile(request, new_boundary=form), status=422)
-    Boundary.objects.create(user=_user(request), text=form.cleaned_data["text"])
-    return _boundaries_changed(request, "Boundary added. It applies from the next answer.")
+        return render(request, "memory/profile.html", _build_profile(request, new_boundary=form), status=422)
+    Boundary.objects.create(user=signed_in_user(request), text=form.cleaned_data["text"])
+    return _redirect_to_boundaries(request, "Boundary added. It applies from the next answer.")
 
 
 @require_POST
 @login_required
 def save_boundary(request: HttpRequest, pk: int) -> HttpResponse:
-    """A rule in other words."""
-    boundary = get_object_or_404(Boundary.objects.for_user(_user(request)), pk=pk)
+    """Change the text of a boundary."""
+    boundary = get_object_or_404(Boundary.objects.for_user(signed_in_user(request)), pk=pk)
     form = BoundaryForm(request.POST)
     if not form.is_valid():
-        messages.warning(request, f"Nothing was saved. {_first_error(form)}")
+        messages.warning(request, f"Nothing was saved. {first_error(form)}")
         return redirect(f"{reverse('memory:profile')}#boundaries")
     boundary.text = form.cleaned_data["text"]
     boundary.save(update_fields=["text"])
-    return _boundaries_changed(request, "Boundary saved.")
+    return _redirect_to_boundaries(request, "Boundary saved.")
 
 
 @require_POST
 @login_required
 def remove_boundary(request: HttpRequest, pk: int) -> HttpResponse:
-    """A rule that holds no longer."""
-    get_object_or_404(Boundary.objects.for_user(_user(request)), pk=pk).delete()
-    return _boundaries_changed(request, "Boundary removed.")
+    """Delete a boundary."""
+    get_object_or_404(Boundary.objects.for_user(signed_in_user(request)), pk=pk).delete()
+    return _redirect_to_boundaries(request, "Boundary removed.")
 
 
-def _boundaries_changed(request: HttpRequest, sentence: str) -> HttpResponse:
-    publish_event(f"user-{_user(request).pk}", "memory")
+def _redirect_to_boundaries(request: HttpRequest, sentence: str) -> HttpResponse:
+    publish_event(f"user-{signed_in_user(request).pk}", "memory")
     messages.success(request, sentence)
     return redirect(f"{reverse('memory:profile')}#boundaries")
 
 
-def _profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
+def _build_profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
     query = request.GET
-    return profile.profile(_user(request), tab=query.get("show", ""), number=query.get("page"), **instead)
+    return profile.profile(signed_in_user(request), tab=query.get("show", ""), number=query.get("page"), **instead)
 
 
 # The knowledge base ----------------------------------------------------------------------------------------------
@@ -117,19 +116,19 @@ def _profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
 @login_required
 @never_cache
 def home(request: HttpRequest) -> HttpResponse:
-    """Where memory begins: the search over everything, beside the tree of documents."""
+    """The start page of memory: search over everything, next to the document tree."""
     form = SearchForm(request.GET)
-    found = search_page(_user(request), form)
+    found = search_page(signed_in_user(request), form)
     status = 200 if form.is_valid() else 422
-    if _is_htmx(request):
+    if is_htmx(request):
         return render(request, "memory/memory.html#results", found, status=status)
-    return _home(request, found, status=status)
+    return _render_home(request, found, status=status)
 
 
-def _home(request: HttpRequest, found: dict[str, Any], status: int = 200) -> HttpResponse:
-    tree_beside = {"tree": knowledge.whole_tree(_user(request)), "page": "knowledge"}
-    of_chat = {"projects": projects_of(_user(request))}
-    context = {**tree_beside, **of_chat, **knowledge.uploads_list(_user(request)), **found}
+def _render_home(request: HttpRequest, found: dict[str, Any], status: int = 200) -> HttpResponse:
+    user = signed_in_user(request)
+    frame = {"tree": knowledge.whole_tree(user), "page": "knowledge", "projects": projects_of(user)}
+    context = {**frame, **knowledge.uploads_list(user), **found}
     return render(request, "memory/memory.html", context, status=status)
 
 
@@ -137,152 +136,153 @@ def _home(request: HttpRequest, found: dict[str, Any], status: int = 200) -> Htt
 @login_required
 @never_cache
 def document(request: HttpRequest, path: str = "") -> HttpResponse:
-    """The document at a path, or else the folder of that name (with `?below` the folder in any case), or a tag's."""
+    """The document at a path, otherwise the folder (always with `?below`), or the documents with a tag."""
     if not path and "tag" in request.GET:
-        return render(request, "memory/tagged.html", knowledge.tag_page(_user(request), request.GET["tag"]))
-    place = _place(PlaceForm({"path": path} if path else request.GET))
-    found = Document.objects.for_user(_user(request)).filter(path=place).first()
+        return render(request, "memory/tagged.html", knowledge.tag_page(signed_in_user(request), request.GET["tag"]))
+    path = _parse_path(PlaceForm({"path": path} if path else request.GET))
+    found = Document.objects.for_user(signed_in_user(request)).filter(path=path).first()
     if found is None or "below" in request.GET:
-        return _folder(request, place)
+        return _render_folder(request, path)
     number = request.GET.get("part", "")
-    context = knowledge.document_page(_user(request), found, int(number) if number.isdecimal() else 1)
-    return render(request, "memory/document.html", {**context, "came_from": _came_from(request, place)})
+    context = knowledge.document_page(signed_in_user(request), found, int(number) if number.isdecimal() else 1)
+    return render(request, "memory/document.html", {**context, "came_from": _pop_previous_path(request, path)})
 
 
-def _folder(request: HttpRequest, place: str, status: int = 200, **more: Any) -> HttpResponse:
-    context = _found(knowledge.folder_page(_user(request), place, request.GET.get("page")))
-    return render(
-        request, "memory/folder.html", {**context, "came_from": _came_from(request, place), **more}, status=status
-    )
+def _render_folder(request: HttpRequest, path: str, status: int = 200, **more: Any) -> HttpResponse:
+    folder = _or_404(knowledge.folder_page(signed_in_user(request), path, request.GET.get("page")))
+    context = {**folder, "came_from": _pop_previous_path(request, path), **more}
+    return render(request, "memory/folder.html", context, status=status)
 
 
 @post_only("memory:home")
 @login_required
 def new_document(request: HttpRequest) -> HttpResponse:
-    """Begin a document at a path that is free."""
+    """Create a document at an unused path."""
     form = NewDocumentForm(request.POST)
     try:
         if not form.is_valid():
-            return _not_begun(request, form, _first_error(form), status=422)
+            return _render_creation_error(request, form, first_error(form), status=422)
         path, text = form.cleaned_data["path"], form.cleaned_data["text"].replace("\r\n", "\n")
-        add(_user(request), path, text, Revision.Author.USER, Origin())
+        add(signed_in_user(request), path, text, Revision.Author.USER, Origin())
     except PathTakenError as taken:
-        return _not_begun(request, form, str(taken), status=409)
+        return _render_creation_error(request, form, str(taken), status=409)
     messages.success(request, f"Document created at {path}.")
     return redirect(knowledge.address(path))
 
 
-def _not_begun(request: HttpRequest, form: NewDocumentForm, sentence: str, status: int) -> HttpResponse:
-    found = search_page(_user(request), SearchForm({}))
-    return _home(request, {**found, "new": form, "not_begun": sentence}, status=status)
+def _render_creation_error(request: HttpRequest, form: NewDocumentForm, sentence: str, status: int) -> HttpResponse:
+    found = search_page(signed_in_user(request), SearchForm({}))
+    return _render_home(request, {**found, "new": form, "not_begun": sentence}, status=status)
 
 
 @post_only("memory:home")
 @login_required
 def move(request: HttpRequest) -> HttpResponse:
-    """Give a document or a folder another path."""
-    place = _place(PlaceForm(request.POST))
-    _found(Document.objects.for_user(_user(request)).under(place).exists())
+    """Move or rename a document or folder."""
+    path = _parse_path(PlaceForm(request.POST))
+    _or_404(Document.objects.for_user(signed_in_user(request)).under(path).exists())
     form = MoveForm(request.POST)
     if not form.is_valid():
-        return _not_moved(request, place, _first_error(form), status=422)
+        return _render_not_moved(request, path, first_error(form), status=422)
     try:
-        moved = tree.move(_user(request), place, form.cleaned_data["to"])
+        moved = tree.move(signed_in_user(request), path, form.cleaned_data["to"])
     except tree.NotMovedError as refusal:
-        return _not_moved(request, place, str(refusal), status=409)
-    return _moved(request, place, form.cleaned_data["to"], moved)
+        return _render_not_moved(request, path, str(refusal), status=409)
+    return _render_moved(request, path, form.cleaned_data["to"], moved)
 
 
-def _moved(request: HttpRequest, old: str, new: str, moved: int) -> HttpResponse:
-    """What stood at `old` stands at `new`: the tree again where it was dragged, else the page of the new place.
+def _render_moved(request: HttpRequest, old: str, new: str, moved: int) -> HttpResponse:
+    """After a move: the tree if it was dragged, otherwise the page at the new path.
 
-    Whoever dragged what they are reading (`here`) is led to where that stands now.
+    If the page being read (`here`) moved, the browser follows it.
     """
     here = request.POST.get("here", "")
     is_read = f"{here}/".startswith(f"{old}/")
-    if _is_htmx(request) and not is_read:
-        return _tree(request, here, knowledge.Moved(old, new, moved))
+    if is_htmx(request) and not is_read:
+        return _render_tree(request, here, knowledge.Moved(old, new, moved))
     if moved:
         request.session[MOVED] = [old, new]
-    if _is_htmx(request):
+    if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": knowledge.address(new + here.removeprefix(old))})
     return redirect(knowledge.address(new))
 
 
-def _not_moved(request: HttpRequest, place: str, sentence: str, status: int) -> HttpResponse:
-    if _is_htmx(request):
-        return _tree(request, request.POST.get("here", ""), knowledge.Moved(place, place, 0, sentence), status)
-    return _refused(request, place, sentence, status)
+def _render_not_moved(request: HttpRequest, path: str, sentence: str, status: int) -> HttpResponse:
+    if is_htmx(request):
+        return _render_tree(request, request.POST.get("here", ""), knowledge.Moved(path, path, 0, sentence), status)
+    return _render_refusal(request, path, sentence, status)
 
 
-def _tree(request: HttpRequest, here: str, moved: knowledge.Moved, status: int = 200) -> HttpResponse:
-    context = {"tree": knowledge.whole_tree(_user(request), here), "moved": moved, "here": here}
+def _render_tree(request: HttpRequest, here: str, moved: knowledge.Moved, status: int = 200) -> HttpResponse:
+    context = {"tree": knowledge.whole_tree(signed_in_user(request), here), "moved": moved, "here": here}
     return render(request, "memory/knowledge.html#dragged", context, status=status)
 
 
-def _came_from(request: HttpRequest, place: str) -> str:
-    """The path that what stands here had until it was moved just now; empty: it was not. Told once."""
+def _pop_previous_path(request: HttpRequest, path: str) -> str:
+    """The previous path of what was just moved here, once; empty: it was not moved."""
     old, new = request.session.get(MOVED, ("", ""))
-    if not old or not f"{place}/".startswith(f"{new}/"):
+    if not old or not f"{path}/".startswith(f"{new}/"):
         return ""
     del request.session[MOVED]
-    return str(old) + place.removeprefix(new)
+    return str(old) + path.removeprefix(new)
 
 
 @post_only("memory:home")
 @login_required
 def tag(request: HttpRequest) -> HttpResponse:
-    """Give a document these tags and no others."""
-    place = _place(PlaceForm(request.POST))
-    document = get_object_or_404(Document.objects.for_user(_user(request)), path=place)
+    """Replace a document's tags."""
+    path = _parse_path(PlaceForm(request.POST))
+    document = get_object_or_404(Document.objects.for_user(signed_in_user(request)), path=path)
     form = TagsForm(request.POST)
     if not form.is_valid():
-        return _refused(request, place, _first_error(form), status=422)
+        return _render_refusal(request, path, first_error(form), status=422)
     try:
         tree.set_tags(document, form.cleaned_data["tags"])
     except ValidationError as refusal:
-        return _refused(request, place, refusal.messages[0], status=422)
+        return _render_refusal(request, path, refusal.messages[0], status=422)
     messages.success(request, "Tags saved.")
-    return redirect(knowledge.address(place))
+    return redirect(knowledge.address(path))
 
 
-def _refused(request: HttpRequest, place: str, sentence: str, status: int) -> HttpResponse:
-    """The page again with one sentence on why nothing was done, and what was typed."""
+def _render_refusal(request: HttpRequest, path: str, sentence: str, status: int) -> HttpResponse:
+    """The page again, with the reason for the refusal and the typed values."""
     more = {"not_done": sentence, "typed": request.POST}
-    found = Document.objects.for_user(_user(request)).filter(path=place).first()
+    found = Document.objects.for_user(signed_in_user(request)).filter(path=path).first()
     if found is None:
-        return _folder(request, place, status, **more)
-    context = knowledge.document_page(_user(request), found)
+        return _render_folder(request, path, status, **more)
+    context = knowledge.document_page(signed_in_user(request), found)
     return render(request, "memory/document.html", {**context, **more}, status=status)
 
 
 @require_POST
 @login_required
 def remove(request: HttpRequest) -> HttpResponse:
-    """Delete a document or a folder; the page that follows offers to undo it."""
-    place = _place(PlaceForm(request.POST))
-    moment, gone = trash.delete(_user(request), place)
-    _found(gone)
-    messages.success(request, f"Deleted: {_counted(gone)}.", extra_tags=f"{trash.UNDO} {moment.isoformat()}")
-    folder = tree.parent_of(place)
-    is_left = Document.objects.for_user(_user(request)).under(folder).exists() if folder != tree.ROOT else False
+    """Delete a document or folder; the next page offers to undo it."""
+    path = _parse_path(PlaceForm(request.POST))
+    moment, gone = trash.delete(signed_in_user(request), path)
+    _or_404(gone)
+    messages.success(request, f"Deleted: {_count_documents(gone)}.", extra_tags=f"{trash.UNDO} {moment.isoformat()}")
+    folder = tree.parent_of(path)
+    is_left = (
+        Document.objects.for_user(signed_in_user(request)).under(folder).exists() if folder != tree.ROOT else False
+    )
     return redirect(knowledge.address(folder if is_left else tree.ROOT))
 
 
 @require_POST
 @login_required
 def restore(request: HttpRequest) -> HttpResponse:
-    """Undo a deletion: bring back what was deleted at that moment."""
+    """Undo a deletion by its time."""
     form = RestoreForm(request.POST)
-    back = trash.undo(_user(request), form.cleaned_data["deleted"]) if form.is_valid() else []
+    back = trash.undo(signed_in_user(request), form.cleaned_data["deleted"]) if form.is_valid() else []
     if not back:
         messages.warning(request, trash.NOTHING_TO_UNDO)
         return redirect("memory:home")
-    messages.success(request, f"Restored: {_counted(back)}.")
+    messages.success(request, f"Restored: {_count_documents(back)}.")
     return redirect(knowledge.address(back[0].path))
 
 
-def _counted(documents: Sized) -> str:
+def _count_documents(documents: Sized) -> str:
     return f"{len(documents)} document{'' if len(documents) == 1 else 's'}"
 
 
@@ -290,29 +290,31 @@ def _counted(documents: Sized) -> str:
 @login_required
 @never_cache
 def upload(request: HttpRequest) -> HttpResponse:
-    """Take files to be read in the background (POST), or say how far they are."""
-    refused = _take_files(request) if request.method == "POST" else []
-    if _is_htmx(request):
-        beside = {"tree": knowledge.whole_tree(_user(request)), "is_answer": True}
+    """POST accepts files to read in the background; GET shows their progress."""
+    refused = _accept_files(request) if request.method == "POST" else []
+    if is_htmx(request):
+        beside = {"tree": knowledge.whole_tree(signed_in_user(request)), "is_answer": True}
         return render(
-            request, "memory/memory.html#uploads", {**knowledge.uploads_list(_user(request), refused), **beside}
+            request,
+            "memory/memory.html#uploads",
+            {**knowledge.uploads_list(signed_in_user(request), refused), **beside},
         )
     for name, sentence in refused:
         messages.warning(request, f"{name}: {sentence}")
     return redirect(f"{reverse('memory:home')}#uploads")
 
 
-def _take_files(request: HttpRequest) -> list[tuple[str, str]]:
-    """Accept each file that was sent; (name, sentence) of those that are not taken."""
+def _accept_files(request: HttpRequest) -> list[tuple[str, str]]:
+    """Accept the sent files; (name, reason) of each refused one."""
     form = UploadForm(request.POST)
     if not form.is_valid():
-        return [("Folder", _first_error(form))]
+        return [("Folder", first_error(form))]
     files = request.FILES.getlist("files")
     refused = [] if files else [("No file", "Choose a file first.")]
     for file in files:
         name = file.name or "file"
         try:
-            uploads.accept(_user(request), name, file.read(), form.cleaned_data["folder"] or uploads.FOLDER)
+            uploads.accept(signed_in_user(request), name, file.read(), form.cleaned_data["folder"] or uploads.FOLDER)
         except uploads.UploadRefusedError as refusal:
             refused.append((name, str(refusal)))
     return refused
@@ -320,20 +322,20 @@ def _take_files(request: HttpRequest) -> list[tuple[str, str]]:
 
 @require_POST
 @login_required
-def read_again(request: HttpRequest, pk: int) -> HttpResponse:
-    """Have a file read anew whose readers never came to an end."""
-    uploads.retry_upload(get_object_or_404(Upload.objects.for_user(_user(request)).defer("content"), pk=pk))
+def retry_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Read a file again after the reader timed out or crashed."""
+    uploads.retry_upload(get_object_or_404(Upload.objects.for_user(signed_in_user(request)).defer("content"), pk=pk))
     return redirect(f"{reverse('memory:home')}#uploads")
 
 
-def _place(form: PlaceForm) -> str:
-    """The path that is asked for; what is no path is nowhere."""
+def _parse_path(form: PlaceForm) -> str:
+    """The requested path; 404 if it is not a valid one."""
     if not form.is_valid():
         raise Http404
     return str(form.cleaned_data["path"])
 
 
-def _found[T](found: T | None) -> T:
+def _or_404[T](found: T | None) -> T:
     if not found:
         raise Http404
     return found
@@ -342,34 +344,34 @@ def _found[T](found: T | None) -> T:
 @post_only("memory:home")
 @login_required
 def save_document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Write a document, unless somebody else has written it meanwhile."""
-    document = get_object_or_404(Document.objects.for_user(_user(request)), pk=pk)
+    """Save a document, unless it has changed since."""
+    document = get_object_or_404(Document.objects.for_user(signed_in_user(request)), pk=pk)
     form = DocumentForm(request.POST)
     if not form.is_valid():
         typed = request.POST.get("text", "")
-        shown = editor(document, text=typed.replace("\x00", ""), sentence=_first_error(form), is_open=True)
-        return _document(request, shown, status=422)
+        shown = editor(document, text=typed.replace("\x00", ""), sentence=first_error(form), is_open=True)
+        return _render_document(request, shown, status=422)
     text, started_from = form.cleaned_data["text"], form.cleaned_data["started_from"]
     try:
-        document = save(_user(request), document.path, text, started_from=started_from)
+        document = save(signed_in_user(request), document.path, text, started_from=started_from)
     except DocumentChangedError as conflict:
         against = changes(without_marks(conflict.newest.text), without_marks(text.replace("\r\n", "\n")))
         shown = editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
-        return _document(request, shown, status=409)
-    return _document(request, editor(document, sentence=f"Saved: {document.title}"))
+        return _render_document(request, shown, status=409)
+    return _render_document(request, editor(document, sentence=f"Saved: {document.title}"))
 
 
-def _document(request: HttpRequest, shown: Editor, status: int = 200) -> HttpResponse:
-    """The document again: alone for htmx, else on the whole page it was edited on."""
+def _render_document(request: HttpRequest, shown: Editor, status: int = 200) -> HttpResponse:
+    """The document again: alone for htmx, otherwise on the page where it was edited."""
     is_alone = request.POST.get("page") == "document"
-    if is_alone and (_is_htmx(request) or status != 200):
-        context = knowledge.document_page(_user(request), shown.document, shown=shown)
-        template = "memory/document.html#text" if _is_htmx(request) else "memory/document.html"
+    if is_alone and (is_htmx(request) or status != 200):
+        context = knowledge.document_page(signed_in_user(request), shown.document, shown=shown)
+        template = "memory/document.html#text" if is_htmx(request) else "memory/document.html"
         return render(request, template, context, status=status)
-    if _is_htmx(request):
+    if is_htmx(request):
         return render(request, "memory/profile.html#document", {"editor": shown}, status=status)
     if status != 200:
-        return render(request, "memory/profile.html", _profile(request, changed=shown), status=status)
+        return render(request, "memory/profile.html", _build_profile(request, changed=shown), status=status)
     messages.success(request, shown.sentence)
     if is_alone:
         return redirect(knowledge.address(shown.document.path))
@@ -380,8 +382,8 @@ def _document(request: HttpRequest, shown: Editor, status: int = 200) -> HttpRes
 @login_required
 @never_cache
 def history(request: HttpRequest, pk: int, number: int | None = None) -> HttpResponse:
-    """A document's versions, and what one of them changed."""
-    document = get_object_or_404(Document.objects.for_user(_user(request)), pk=pk)
+    """A document's versions and the changes of one."""
+    document = get_object_or_404(Document.objects.for_user(signed_in_user(request)), pk=pk)
     try:
         return render(request, "memory/history.html", knowledge.history(document, number))
     except Revision.DoesNotExist:
@@ -391,8 +393,8 @@ def history(request: HttpRequest, pk: int, number: int | None = None) -> HttpRes
 @require_POST
 @login_required
 def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make an earlier version the newest one."""
-    document = get_object_or_404(Document.objects.for_user(_user(request)).select_related("user"), pk=pk)
+    """Restore an earlier version as the newest one."""
+    document = get_object_or_404(Document.objects.for_user(signed_in_user(request)).select_related("user"), pk=pk)
     form = RevertForm(request.POST)
     if not form.is_valid():
         return HttpResponse("The form is incomplete. Choose a version and try again.", status=422)
@@ -414,37 +416,24 @@ def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @never_cache
 def episodes(request: HttpRequest) -> HttpResponse:
-    """What happened, by month."""
-    user = _user(request)
+    """Episodes by month."""
+    user = signed_in_user(request)
     form, number = TimelineForm(request.GET), request.GET.get("page")
     context = timeline.timeline(user, form, number, stages_reached(user))
-    return render(request, "memory/timeline.html", {**context, **_beside_timeline(request)})
+    return render(request, "memory/timeline.html", {**context, **_timeline_frame(request)})
 
 
 @require_safe
 @login_required
 @never_cache
 def story(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """How one conversation went."""
+    """The episodes of one conversation."""
     try:
-        context = timeline.story(_user(request), pk)
+        context = timeline.story(signed_in_user(request), pk)
     except Episode.DoesNotExist:
         raise Http404 from None
-    return render(request, "memory/story.html", {**context, **_beside_timeline(request)})
+    return render(request, "memory/story.html", {**context, **_timeline_frame(request)})
 
 
-def _beside_timeline(request: HttpRequest) -> dict[str, Any]:
-    return {"tree": knowledge.whole_tree(_user(request)), "largest": knowledge.largest(), "page": "timeline"}
-
-
-def _first_error(form: Any) -> str:
-    return str(next(iter(form.errors.values()))[0])
-
-
-def _is_htmx(request: HttpRequest) -> bool:
-    return bool(request.htmx)  # type: ignore[attr-defined]
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
+def _timeline_frame(request: HttpRequest) -> dict[str, Any]:
+    return {"tree": knowledge.whole_tree(signed_in_user(request)), "largest": knowledge.largest(), "page": "timeline"}

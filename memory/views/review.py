@@ -1,7 +1,6 @@
-"""The pages on which a person decides what is remembered: review, decisions, policies, and who looked at it.
+"""Views of the review queue, past decisions, memory rules and the access log.
 
-They work without JavaScript: each deed answers htmx with the part of the page that changed, and a plain form with a
-redirect and a sentence.
+They work without JavaScript: htmx gets the part of the page that changed, a plain form a redirect and a message.
 """
 
 from __future__ import annotations
@@ -30,32 +29,43 @@ from memory.forms import FactsForm, MergeForm, PoliciesForm, RuleForm, Statement
 from memory.librarian.decision import Rule
 from memory.librarian.policies import NAMES, set_rules, subject_of, waiting_about
 from memory.models import Fact, ReviewAction
-from memory.pages.decisions import decisions
-from memory.pages.policies import LABELS, policies
-from memory.pages.review import DONE, BatchNotice, Row, as_it_stands, left_out, merge_form, progress, queue, told_of
-from recall.views import post_only
+from memory.pages.review import (
+    DONE,
+    LABELS,
+    BatchNotice,
+    Row,
+    as_it_stands,
+    decisions,
+    left_out,
+    merge_form,
+    policies,
+    progress,
+    queue,
+    told_of,
+)
+from recall.views import first_error, is_htmx, post_only, signed_in_user
 
 ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
-"""How each page that shows a fact renders it again after a decision."""
+"""The template that re-renders a fact after a decision, by page."""
 PAGES: Final = {*ROWS, "decisions", "fact"}
-"""Pages that decide on facts: each is gone back to. That of one fact is the fact's own."""
-LOOKS_A_PAGE: Final = 100
+"""Pages with decisions on facts, to redirect back to."""
+LOG_PAGE_SIZE: Final = 100
 
-TAKE: Final[dict[str, Callable[..., ReviewAction]]] = {
+DECISIONS: Final[dict[str, Callable[..., ReviewAction]]] = {
     ReviewAction.Verb.ACCEPT: review.accept,
     ReviewAction.Verb.REJECT: review.reject,
     ReviewAction.Verb.KEEP_BOTH: review.keep_both,
     ReviewAction.Verb.UNRELATED: review.not_a_contradiction,
 }
-"""The decisions that need no words of the user's."""
+"""Decisions that need no wording."""
 
 
 @require_safe
 @login_required
 @never_cache
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """All proposals that wait, by conversation."""
-    return render(request, "memory/review.html", queue(_user(request)))
+    """All proposals, by conversation."""
+    return render(request, "memory/review.html", queue(signed_in_user(request)))
 
 
 # One -------------------------------------------------------------------------------------------------------------
@@ -64,50 +74,52 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 @post_only("memory:review")
 @login_required
 def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpResponse:
-    """Accept, edit and accept, keep beside the other, or reject."""
-    fact = get_object_or_404(Fact.objects.for_user(_user(request)), pk=pk)
+    """Accept, edit and accept, keep both, or reject a proposal."""
+    fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)
     form = StatementForm(request.POST) if verb == ReviewAction.Verb.EDIT else None
     if form is not None and not form.is_valid():
-        return _row(request, Row(_shown(fact), sentence=_first_error(form), form=form), status=422)
+        return _render_row(request, Row(_load_fact_view(fact), sentence=first_error(form), form=form), status=422)
     try:
-        action = _take(fact, verb, _user(request), form)
+        action = _apply_decision(fact, verb, signed_in_user(request), form)
     except review.RefusedError as refusal:
-        return _row(request, Row(_shown(fact), sentence=str(refusal), form=form), status=409)
-    return _row(request, Row(_shown(fact), action, f"{DONE[verb]}: {truncatechars(action.fact.statement, 120)}"))
+        return _render_row(request, Row(_load_fact_view(fact), sentence=str(refusal), form=form), status=409)
+    return _render_row(
+        request, Row(_load_fact_view(fact), action, f"{DONE[verb]}: {truncatechars(action.fact.statement, 120)}")
+    )
 
 
 @post_only("memory:review")
 @login_required
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Put back what a decision changed, or all that the same click changed."""
-    action = get_object_or_404(ReviewAction.objects.for_user(_user(request)).select_related("fact"), pk=pk)
+    """Undo a decision, or its whole batch."""
+    action = get_object_or_404(ReviewAction.objects.for_user(signed_in_user(request)).select_related("fact"), pk=pk)
     if action.batch is not None or "whole" in request.POST:
         facts, refusals = undo_batch(batch_of(action))
-        return _whole(request, BatchNotice(_undone(facts, refusals)), status=200 if facts else 409)
+        return _render_queue(request, BatchNotice(_undone_sentence(facts, refusals)), status=200 if facts else 409)
     try:
         fact = review.undo(action)
     except review.RefusedError as refusal:
-        return _row(request, Row(_shown(action.fact), sentence=str(refusal)), status=409)
+        return _render_row(request, Row(_load_fact_view(action.fact), sentence=str(refusal)), status=409)
     sentence = f"Undone: {truncatechars(fact.statement, 120)}"
-    if _page(request) == "fact":
-        return _back(request, sentence, 200, _that_holds_again(action, fact))
-    return _row(request, Row(_shown(fact), sentence=sentence))
+    if _return_page(request) == "fact":
+        return _redirect_back(request, sentence, 200, _restored_fact(action, fact))
+    return _render_row(request, Row(_load_fact_view(fact), sentence=sentence))
 
 
-def _that_holds_again(action: ReviewAction, fact: Fact) -> int:
-    """The fact to be shown when a decision was undone: where a wording was taken back, the one before it."""
+def _restored_fact(action: ReviewAction, fact: Fact) -> int:
+    """The fact to show after an undo; if that undid a new wording, the fact with the old one."""
     others = [int(pk) for pk in action.before if int(pk) != fact.pk]
     return others[0] if others and fact.status == Fact.Status.REJECTED else fact.pk
 
 
-def _take(fact: Fact, verb: ReviewAction.Verb, by: User, form: StatementForm | None) -> ReviewAction:
+def _apply_decision(fact: Fact, verb: ReviewAction.Verb, by: User, form: StatementForm | None) -> ReviewAction:
     if form is not None:
         value = form.cleaned_data["value"] if fact.key else None
         return review.edit(fact, form.cleaned_data["statement"], value, by=by)
-    return TAKE[verb](fact, by=by)
+    return DECISIONS[verb](fact, by=by)
 
 
-def _undone(facts: list[Fact], refusals: list[str]) -> str:
+def _undone_sentence(facts: list[Fact], refusals: list[str]) -> str:
     if len(facts) == 1 and not refusals:
         return f"Undone: {truncatechars(facts[0].statement, 120)}"
     if len(refusals) == 1 and not facts:
@@ -120,74 +132,76 @@ def _undone(facts: list[Fact], refusals: list[str]) -> str:
 
 @post_only("memory:review")
 @login_required
-def together(request: HttpRequest) -> HttpResponse:
-    """Accept or reject what was selected, or go on to merging it."""
+def decide_selected(request: HttpRequest) -> HttpResponse:
+    """Accept or reject the selected facts, or show the merge form."""
     form = FactsForm(request.POST)
     if not form.is_valid():
-        return _whole(request, BatchNotice(_first_error(form)), status=422)
+        return _render_queue(request, BatchNotice(first_error(form)), status=422)
     chosen, verb = form.cleaned_data["fact"], form.cleaned_data["verb"]
-    facts = _facts(request, chosen)
+    facts = _get_own_facts(request, chosen)
     if verb == ReviewAction.Verb.MERGE:
-        return _merge_form(request, facts)
+        return _render_merge_form(request, facts)
     try:
-        outcome = decide_batch(facts, verb, by=_user(request))
+        outcome = decide_batch(facts, verb, by=signed_in_user(request))
     except review.RefusedError as refusal:
-        return _whole(request, BatchNotice(str(refusal)), status=409)
+        return _render_queue(request, BatchNotice(str(refusal)), status=409)
     first = outcome.actions[0] if outcome.actions else None
     gone = [review.GONE] * (len(chosen) - len(facts))
     sentence = told_of(verb, len(outcome.actions), [*outcome.refusals, *gone])
-    return _whole(request, BatchNotice(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
+    return _render_queue(request, BatchNotice(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
-def merging(request: HttpRequest) -> HttpResponse:
-    """Choose or type the wording of several (GET), and make one of them (POST)."""
+def merge_facts(request: HttpRequest) -> HttpResponse:
+    """GET shows the merge form, POST merges."""
     if request.method != "POST":
         asked = FactsForm({"fact": request.GET.getlist("fact"), "verb": ReviewAction.Verb.MERGE})
-        return _merge_form(request, _facts(request, asked.cleaned_data["fact"] if asked.is_valid() else [0]))
+        return _render_merge_form(
+            request, _get_own_facts(request, asked.cleaned_data["fact"] if asked.is_valid() else [0])
+        )
     form = MergeForm(request.POST)
     if not form.is_valid():
-        return _not_merged(request, [], _first_error(form), status=422)
+        return _render_merge_refusal(request, [], first_error(form), status=422)
     chosen = {*form.cleaned_data["fact"], form.cleaned_data["into"] or form.cleaned_data["fact"][0]}
-    facts = _facts(request, chosen)
+    facts = _get_own_facts(request, chosen)
     if len(facts) < len(chosen):
-        return _not_merged(request, facts, review.GONE, status=409)
+        return _render_merge_refusal(request, facts, review.GONE, status=409)
     into = next((fact for fact in facts if fact.pk == form.cleaned_data["into"]), facts[0])
     try:
-        action = merge(facts, into, form.cleaned_data["statement"], by=_user(request))
+        action = merge(facts, into, form.cleaned_data["statement"], by=signed_in_user(request))
     except review.RefusedError as refusal:
-        return _not_merged(request, facts, str(refusal), status=409)
+        return _render_merge_refusal(request, facts, str(refusal), status=409)
     sentence = f"{DONE[ReviewAction.Verb.MERGE]}: {truncatechars(action.fact.statement, 120)}"
-    return _whole(request, BatchNotice(sentence, action))
+    return _render_queue(request, BatchNotice(sentence, action))
 
 
-def _merge_form(request: HttpRequest, facts: list[Fact], status: int = 200, **typed: Any) -> HttpResponse:
-    if not _is_htmx(request) and request.method == "POST" and not typed:
+def _render_merge_form(request: HttpRequest, facts: list[Fact], status: int = 200, **typed: Any) -> HttpResponse:
+    if not is_htmx(request) and request.method == "POST" and not typed:
         chosen = urlencode([("fact", fact.pk) for fact in facts])
         return redirect(f"{reverse('memory:merge')}?{chosen}")
-    template = "memory/merge.html#form" if _is_htmx(request) else "memory/merge.html"
+    template = "memory/merge.html#form" if is_htmx(request) else "memory/merge.html"
     response = render(request, template, merge_form(facts, **typed), status=status)
     response["HX-Retarget"], response["HX-Reswap"] = "#merge-panel", "innerHTML"
     return response
 
 
-def _not_merged(request: HttpRequest, facts: list[Fact], sentence: str, status: int) -> HttpResponse:
-    """The form again, with what was typed."""
+def _render_merge_refusal(request: HttpRequest, facts: list[Fact], sentence: str, status: int) -> HttpResponse:
+    """The merge form again, with the typed values."""
     chosen = [int(pk) for pk in request.POST.getlist("fact") if pk.isdecimal() and len(pk) < 19]
     into = request.POST.get("into", "")
     typed = {"statement": request.POST.get("statement", ""), "into": int(into) if into.isdecimal() else 0}
-    return _merge_form(request, facts or _facts(request, chosen), status, sentence=sentence, **typed)
+    return _render_merge_form(request, facts or _get_own_facts(request, chosen), status, sentence=sentence, **typed)
 
 
-def _facts(request: HttpRequest, chosen: Collection[int]) -> list[Fact]:
-    """Those of the chosen facts that are there, all of them the user's own.
+def _get_own_facts(request: HttpRequest, chosen: Collection[int]) -> list[Fact]:
+    """The user's own facts among the chosen ones.
 
     Raises:
-        Http404: none of them is.
+        Http404: there are none.
     """
-    facts = list(Fact.objects.for_user(_user(request)).filter(pk__in=chosen).order_by("pk"))
+    facts = list(Fact.objects.for_user(signed_in_user(request)).filter(pk__in=chosen).order_by("pk"))
     if not facts:
         raise Http404
     return facts
@@ -199,110 +213,99 @@ def _facts(request: HttpRequest, chosen: Collection[int]) -> list[Fact]:
 @post_only("memory:review")
 @login_required
 def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
-    """Always or never for proposals like this one; those that wait are offered to be decided alike."""
-    fact = get_object_or_404(Fact.objects.for_user(_user(request)), pk=pk)
+    """Set “always” or “never” for proposals like this one, and offer the same decision on the pending ones."""
+    fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)
     form = RuleForm(request.POST)
     if not form.is_valid():
-        return _whole(request, BatchNotice(_first_error(form)), status=422)
+        return _render_queue(request, BatchNotice(first_error(form)), status=422)
     subject, rule = subject_of(fact), Rule(form.cleaned_data["rule"])
     if fact.status != Fact.Status.PROPOSED:
-        return _whole(request, BatchNotice("This proposal has already been decided. No rule was changed."), status=409)
-    set_rules(_user(request), {subject: rule})
-    waiting = list(waiting_about(_user(request), subject).order_by("pk").values_list("pk", flat=True)[:200])
+        return _render_queue(
+            request, BatchNotice("This proposal has already been decided. No rule was changed."), status=409
+        )
+    set_rules(signed_in_user(request), {subject: rule})
+    waiting = list(waiting_about(signed_in_user(request), subject).order_by("pk").values_list("pk", flat=True)[:200])
     sentence = f"New rule for {NAMES[subject].lower()}: {LABELS[rule].lower()}."
     offered = {Rule.NEVER: ReviewAction.Verb.REJECT, Rule.AUTOMATIC: ReviewAction.Verb.ACCEPT}.get(rule)
-    return _whole(request, BatchNotice(sentence, offer=waiting if offered else [], offered=offered or ""))
+    return _render_queue(request, BatchNotice(sentence, offer=waiting if offered else [], offered=offered or ""))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
 def policy_page(request: HttpRequest) -> HttpResponse:
-    """What may be remembered unasked, by kind, beside how often that was right."""
+    """The memory rules, with the share of correct proposals."""
     if request.method != "POST":
-        return render(request, "memory/policies.html", policies(_user(request)))
+        return render(request, "memory/policies.html", policies(signed_in_user(request)))
     form = PoliciesForm(request.POST)
     if not form.is_valid():
-        more = {"sentence": f"Nothing was saved. {_first_error(form)}"}
-        return render(request, "memory/policies.html", {**policies(_user(request)), **more}, status=422)
-    set_rules(_user(request), form.rules())
+        more = {"sentence": f"Nothing was saved. {first_error(form)}"}
+        return render(request, "memory/policies.html", {**policies(signed_in_user(request)), **more}, status=422)
+    set_rules(signed_in_user(request), form.rules())
     messages.success(request, "Rules saved. They apply to new memories.")
     return redirect("memory:policies")
 
 
-# What was decided, and who looked --------------------------------------------------------------------------------
+# Decisions and the access log ------------------------------------------------------------------------------------
 
 
 @require_safe
 @login_required
 @never_cache
 def decision_list(request: HttpRequest) -> HttpResponse:
-    """What can be taken back."""
-    return render(request, "memory/decisions.html", decisions(_user(request), request.GET.get("page")))
+    """Decisions that can be undone."""
+    return render(request, "memory/decisions.html", decisions(signed_in_user(request), request.GET.get("page")))
 
 
 @require_safe
 @login_required
 @never_cache
-def looks(request: HttpRequest) -> HttpResponse:
-    """Who of the staff looked at this person's memory."""
-    found = Paginator(access_log.latest(_user(request)), LOOKS_A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "memory/looks.html", {"looks": found, "page": "review"})
+def access_log_page(request: HttpRequest) -> HttpResponse:
+    """Which admins viewed the user's memory."""
+    entries = Paginator(access_log.latest(signed_in_user(request)), LOG_PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "memory/looks.html", {"looks": entries, "page": "review"})
 
 
-# Answers ---------------------------------------------------------------------------------------------------------
+# Responses -------------------------------------------------------------------------------------------------------
 
 
-def _row(request: HttpRequest, row: Row, status: int = 200) -> HttpResponse:
-    """The fact again: alone for htmx, else on its whole page."""
-    page = _page(request)
-    if _is_htmx(request) and page in ROWS:
-        so_far = progress(_user(request))
+def _render_row(request: HttpRequest, row: Row, status: int = 200) -> HttpResponse:
+    """The fact again: alone for htmx, otherwise on its page."""
+    page = _return_page(request)
+    if is_htmx(request) and page in ROWS:
+        so_far = progress(signed_in_user(request))
         context = {"row": row, "page": page, "is_answer": True, "waiting_count": so_far.waiting, "progress": so_far}
         return render(request, ROWS[page], context, status=status)
     if row.form is not None:
-        return render(request, "memory/review.html", queue(_user(request), row), status=status)
-    return _back(request, row.sentence, status, row.shown.fact.pk)
+        return render(request, "memory/review.html", queue(signed_in_user(request), row), status=status)
+    return _redirect_back(request, row.sentence, status, row.shown.fact.pk)
 
 
-def _whole(request: HttpRequest, told: BatchNotice, status: int = 200) -> HttpResponse:
-    """The queue again, with what happened above it."""
-    if _is_htmx(request):
-        context = {**queue(_user(request), told=told), "is_answer": True}
+def _render_queue(request: HttpRequest, told: BatchNotice, status: int = 200) -> HttpResponse:
+    """The queue again, with a notice above it."""
+    if is_htmx(request):
+        context = {**queue(signed_in_user(request), told=told), "is_answer": True}
         return render(request, "memory/review.html#queue", context, status=status)
     if told.offer:
-        return render(request, "memory/review.html", queue(_user(request), told=told), status=status)
-    return _back(request, told.sentence, status)
+        return render(request, "memory/review.html", queue(signed_in_user(request), told=told), status=status)
+    return _redirect_back(request, told.sentence, status)
 
 
-def _back(request: HttpRequest, sentence: str, status: int, fact: int = 0) -> HttpResponse:
+def _redirect_back(request: HttpRequest, sentence: str, status: int, fact: int = 0) -> HttpResponse:
     messages.add_message(request, messages.SUCCESS if status == 200 else messages.WARNING, sentence)
-    page = _page(request)
+    page = _return_page(request)
     if page == "fact":
         return redirect("memory:fact", fact) if fact else redirect("memory:decisions")
     return redirect(f"{reverse(f'memory:{page}')}{f'#fact-{fact}' if fact and page in ROWS else ''}")
 
 
-def _page(request: HttpRequest) -> str:
+def _return_page(request: HttpRequest) -> str:
     asked = request.POST.get("page", "")
     return asked if asked in PAGES else "review"
 
 
-def _shown(fact: Fact) -> FactView:
+def _load_fact_view(fact: Fact) -> FactView:
     try:
         return as_it_stands(fact)
     except Fact.DoesNotExist:
         raise Http404 from None
-
-
-def _first_error(form: Any) -> str:
-    return str(next(iter(form.errors.values()))[0])
-
-
-def _is_htmx(request: HttpRequest) -> bool:
-    return bool(request.htmx)  # type: ignore[attr-defined]
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user

@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.models import User
 from memory.facts.review import reject
 from memory.models import Fact, ReviewAction
-from memory.pages import staff_review
+from memory.views import staff_review
 from tests.memory.facts.test_review import home
 from tests.memory.pages.test_review import QUOTE, propose, say, status_of
 
@@ -71,7 +71,7 @@ def test_it_is_narrowed_to_a_person_and_a_kind(alice: User, bob: User, staff: Cl
 def test_pages_follow_one_another_without_a_count_of_all(
     alice: User, staff: Client, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
 ) -> None:
-    monkeypatch.setattr(staff_review, "A_PAGE", 30)
+    monkeypatch.setattr(staff_review, "PAGE_SIZE", 30)
     message = say(alice)
     facts = [propose(alice, f"Proposal {n:03}.", message=message) for n in range(50)]
 

@@ -1,7 +1,7 @@
-"""The review queue of all people, in the admin: what waits, whose it is, and the same decisions as on the review page.
+"""The admin's review queue: the proposals of all users, with the same decisions as on the review page.
 
-Looking takes the right to view facts, deciding the right to change them. Each look is a line in the access log of
-everybody whose proposals the page shows, written before it is rendered.
+Viewing needs the permission to view facts, deciding the permission to change them. Before the page is rendered, the
+access log of every user it shows gets an entry.
 """
 
 from __future__ import annotations
@@ -29,40 +29,41 @@ from memory.forms import StatementForm
 from memory.models import Fact, ReviewAction
 from memory.models.kinds import Kind
 from memory.pages.review import DONE, Row, by_conversation, left_out, told_of, with_evidence
+from recall.views import signed_in_user
 
-A_PAGE: Final = 50
-"""Proposals on one page. The next page begins after the last one's number: no page needs a count of all."""
+PAGE_SIZE: Final = 50
+"""Proposals per page. The next page starts after the last ID, so no page counts all rows."""
 RECENT: Final = 10
-"""Of their own latest decisions that staff are offered to undo."""
-LISTED: Final = "proposals to review"
-"""What the access log says was looked at."""
+"""Recent decisions of the admin that the page offers to undo."""
+LOG_ENTRY: Final = "proposals to review"
+"""What the access log says was viewed."""
 
-ONE: Final[dict[str, Callable[..., ReviewAction]]] = {
+DECISIONS: Final[dict[str, Callable[..., ReviewAction]]] = {
     ReviewAction.Verb.ACCEPT: review.accept,
     ReviewAction.Verb.REJECT: review.reject,
     ReviewAction.Verb.KEEP_BOTH: review.keep_both,
     ReviewAction.Verb.UNRELATED: review.not_a_contradiction,
 }
-MAY_LOOK: Final = ("memory.view_fact", "memory.change_fact")
-MAY_DECIDE: Final = "memory.change_fact"
+VIEW_PERMISSIONS: Final = ("memory.view_fact", "memory.change_fact")
+CHANGE_PERMISSION: Final = "memory.change_fact"
 
 
 @require_safe
 def staff_queue(request: HttpRequest, **site: Any) -> HttpResponse:
-    """One page of all that waits, the longest waiting first."""
-    reader = _reader(request)
-    if not any(reader.has_perm(right) for right in MAY_LOOK):
+    """One page of all proposals, the oldest first."""
+    reader = signed_in_user(request)
+    if not any(reader.has_perm(permission) for permission in VIEW_PERMISSIONS):
         raise PermissionDenied
-    facts = list(_asked(request)[: A_PAGE + 1])
-    page, more = facts[:A_PAGE], len(facts) > A_PAGE
-    recent = _recent(reader)
-    note_all(reader, {fact.user_id for fact in page} | {action.user_id for action in recent}, LISTED)
+    facts = list(_filtered_proposals(request)[: PAGE_SIZE + 1])
+    page, more = facts[:PAGE_SIZE], len(facts) > PAGE_SIZE
+    recent = _recent_decisions(reader)
+    note_all(reader, {fact.user_id for fact in page} | {action.user_id for action in recent}, LOG_ENTRY)
     context = {
         **site,
         "title": "Review queue",
         "groups": by_conversation(Row(item) for item in build_fact_views(page)),
         "recent": recent,
-        "may_decide": reader.has_perm(MAY_DECIDE),
+        "may_decide": reader.has_perm(CHANGE_PERMISSION),
         "kinds": Kind.choices,
         "asked": {name: request.GET.get(name, "") for name in ("user", "kind")},
         "next": page[-1].pk if more else None,
@@ -73,31 +74,31 @@ def staff_queue(request: HttpRequest, **site: Any) -> HttpResponse:
 @require_POST
 def staff_decide(request: HttpRequest) -> HttpResponse:
     """Decide on one (`one=accept:12`), on the selected (`verb=reject`), merge them, or undo (`undo=34`)."""
-    reader = _reader(request)
-    if not reader.has_perm(MAY_DECIDE):
+    reader = signed_in_user(request)
+    if not reader.has_perm(CHANGE_PERMISSION):
         raise PermissionDenied
     try:
-        sentence = _done(request, reader)
+        sentence = _apply(request, reader)
     except review.RefusedError as refusal:
         messages.warning(request, str(refusal))
     else:
         messages.success(request, sentence)
-    asked = request.POST.get("back", "")
-    return redirect(f"{reverse('admin:memory_fact_queue')}{f'?{asked}' if asked else ''}")
+    query = request.POST.get("back", "")
+    return redirect(f"{reverse('admin:memory_fact_queue')}{f'?{query}' if query else ''}")
 
 
-def _done(request: HttpRequest, by: User) -> str:
-    """What was done, as a sentence without anybody's text.
+def _apply(request: HttpRequest, by: User) -> str:
+    """Apply the decision; the result as a sentence without user text.
 
     Raises:
-        RefusedError: nothing was.
+        RefusedError: nothing was changed.
     """
     if "undo" in request.POST:
-        return _undo(_number(request.POST["undo"]))
+        return _undo(_parse_id(request.POST["undo"]))
     if "one" in request.POST:
         verb, _, number = request.POST["one"].partition(":")
-        return _one(request, _fact(_number(number)), verb, by)
-    facts = list(Fact.objects.filter(pk__in=map(_number, request.POST.getlist("fact"))).order_by("pk"))
+        return _decide(request, _get_fact(_parse_id(number)), verb, by)
+    facts = list(Fact.objects.filter(pk__in=map(_parse_id, request.POST.getlist("fact"))).order_by("pk"))
     verb = request.POST.get("verb", "")
     if verb == ReviewAction.Verb.MERGE:
         return _merge(request, facts, by)
@@ -107,14 +108,14 @@ def _done(request: HttpRequest, by: User) -> str:
     return told_of(verb, len(outcome.actions), outcome.refusals)
 
 
-def _one(request: HttpRequest, fact: Fact, verb: str, by: User) -> str:
+def _decide(request: HttpRequest, fact: Fact, verb: str, by: User) -> str:
     if verb == ReviewAction.Verb.EDIT:
         form = StatementForm({"statement": request.POST.get(f"statement-{fact.pk}", "")})
         if not form.is_valid():
             raise review.RefusedError(str(form.errors["statement"][0]))
         review.edit(fact, form.cleaned_data["statement"], by=by)
-    elif verb in ONE:
-        ONE[verb](fact, by=by)
+    elif verb in DECISIONS:
+        DECISIONS[verb](fact, by=by)
     else:
         raise review.RefusedError("Choose a decision.")
     return f"{DONE[ReviewAction.Verb(verb)]}: fact {fact.pk}."
@@ -137,34 +138,29 @@ def _undo(number: int) -> str:
     return " ".join([f"Undone: {len(facts)}.", *left_out(refusals)])
 
 
-def _asked(request: HttpRequest) -> Any:
-    """The proposals that the filters leave."""
+def _filtered_proposals(request: HttpRequest) -> Any:
+    """The proposals that match the filters."""
     facts = with_evidence(Fact.objects.proposed()).select_related("message__conversation", "user").order_by("pk")
     user, kind, after = (request.GET.get(name, "") for name in ("user", "kind", "after"))
     if user:
         facts = facts.filter(user__email__iexact=user)
     if kind in Kind.values:
         facts = facts.filter(kind=kind)
-    return facts.filter(pk__gt=_number(after)) if after else facts
+    return facts.filter(pk__gt=_parse_id(after)) if after else facts
 
 
-def _recent(reader: User) -> list[ReviewAction]:
+def _recent_decisions(reader: User) -> list[ReviewAction]:
     since = timezone.now() - UNDO_FOR
-    mine = ReviewAction.objects.filter(by=reader, undone_at=None, created_at__gte=since)
-    return list(mine.select_related("user").order_by("-pk")[:RECENT])
+    decisions = ReviewAction.objects.filter(by=reader, undone_at=None, created_at__gte=since)
+    return list(decisions.select_related("user").order_by("-pk")[:RECENT])
 
 
-def _fact(number: int) -> Fact:
+def _get_fact(number: int) -> Fact:
     fact: Fact | None = Fact.objects.filter(pk=number).first()
     if fact is None:
         raise review.RefusedError(review.GONE)
     return fact
 
 
-def _number(text: str) -> int:
+def _parse_id(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 19 else 0
-
-
-def _reader(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user

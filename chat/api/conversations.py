@@ -471,7 +471,7 @@ def compact_conversation(request: HttpRequest, conversation: UUID) -> Any:
     """Summarize its older turns now. Their messages stay searchable. 409 if there is nothing to compact."""
     found = get_own_conversation(person(request), conversation)
     now = compaction_status(found)
-    if not now.can_fold and not now.is_working:
+    if not now.can_compact and not now.is_working:
         raise ProblemError(HTTPStatus.CONFLICT, "There is nothing to compact yet.")
     with transaction.atomic():
         jobs.request_compaction(found, "asked")
@@ -532,7 +532,7 @@ def _build_state(found: models.Conversation) -> dict[str, Any]:
         "reading_error": reading.error,
         "is_answering": models.Message.objects.streaming().filter(conversation=found).exists(),
         "is_folding": compaction.is_working,
-        "can_fold": compaction.can_fold,
+        "can_fold": compaction.can_compact,
         "folding_error": compaction.error,
         "folding_warning": compaction.warning,
     }

@@ -27,7 +27,7 @@ from recall.llm.client import cached_capabilities, configured_capabilities
 
 TURNS_AHEAD: Final = 3
 """Turns before the next compaction at which the page warns of it."""
-SURELY: Final = FIRST_TURNS + KEPT_TURNS + MAX_SEGMENT_TURNS
+MIN_TURNS_TO_COMPACT: Final = FIRST_TURNS + KEPT_TURNS + MAX_SEGMENT_TURNS
 """Of this many turns some are compacted next, and which ones doesn't depend on their sizes."""
 PERCENT_AHEAD: Final = 85
 """The page also warns at this part of the history's ceiling, or of the prompt's part of the window."""
@@ -51,7 +51,7 @@ class SegmentView:
     topics: tuple[str, ...]
     shown: Sequence[MessageView] = ()
 
-    is_fold: bool = True
+    is_segment: bool = True
 
     @property
     def turns(self) -> int:
@@ -85,7 +85,7 @@ class CompactionStatus:
     is_working: bool = False
     warning: str = ""
     error: str = ""
-    can_fold: bool = False
+    can_compact: bool = False
 
 
 def compaction_status(conversation: Conversation) -> CompactionStatus:
@@ -97,11 +97,11 @@ def compaction_status(conversation: Conversation) -> CompactionStatus:
     last = _last_prompt(conversation)
     coming = _next_of_long_conversation(conversation, last.ceiling)
     if coming is not None:
-        return CompactionStatus(warning=warning(coming), error=error, can_fold=True)
+        return CompactionStatus(warning=warning(coming), error=error, can_compact=True)
     turns = load_uncompacted(conversation).turns
     model = conversation.model or settings.ENVIRONMENT.chat_model
     sizes = size_turns(turns, calibration.ratios(model))
-    next_ones = select_turns(sizes, last.ceiling, was_asked=True)
+    upcoming = select_turns(sizes, last.ceiling, was_asked=True)
     is_near = (
         sum(turn.tokens for turn in sizes) * 100 > last.ceiling * PERCENT_AHEAD
         or len(turns) > verbatim_turns(last.ceiling) - TURNS_AHEAD
@@ -109,9 +109,9 @@ def compaction_status(conversation: Conversation) -> CompactionStatus:
         > (cached_capabilities(model) or configured_capabilities()).context_window * WINDOW_PERCENT * PERCENT_AHEAD
     )
     return CompactionStatus(
-        warning=warning(next_ones) if next_ones is not None and is_near else "",
+        warning=warning(upcoming) if upcoming is not None and is_near else "",
         error=error,
-        can_fold=next_ones is not None,
+        can_compact=upcoming is not None,
     )
 
 
@@ -121,9 +121,9 @@ def _next_of_long_conversation(conversation: Conversation, ceiling: int) -> Turn
     An imported conversation may have thousands of turns, too many to read for a page.
     """
     uncompacted = [piece.message for piece in walk(conversation, conversation.active_leaf_id) if piece.message]
-    if len(uncompacted) <= 2 * (verbatim_turns(ceiling) + SURELY):
+    if len(uncompacted) <= 2 * (verbatim_turns(ceiling) + MIN_TURNS_TO_COMPACT):
         return None
-    first = Message.objects.filter(pk__in=uncompacted[: 2 * SURELY]).defer("search").order_by("seq")
+    first = Message.objects.filter(pk__in=uncompacted[: 2 * MIN_TURNS_TO_COMPACT]).defer("search").order_by("seq")
     return select_turns([SizedTurn(turn.number, 0) for turn in finished_turns(list(first))], 1, was_asked=True)
 
 

@@ -45,7 +45,7 @@ def list_for(request: HttpRequest) -> ConversationList:
 def header_context(conversation: Conversation) -> dict[str, Any]:
     """The context of the header and of the compaction status."""
     librarian, compaction = librarian_line(conversation), compaction_status(conversation)
-    return {"conversation": conversation, "librarian": librarian, "folding": compaction}
+    return {"conversation": conversation, "librarian": librarian, "compaction": compaction}
 
 
 # First visit -------------------------------------------------------------------------------------------------------

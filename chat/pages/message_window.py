@@ -100,12 +100,12 @@ def _find(pieces: Sequence[Piece], message: int) -> tuple[int | None, int | None
     if at is not None:
         return at, None
     turn = Message.objects.filter(pk=message, archived_at__isnull=False).values_list("turn", flat=True).first()
-    folded = {piece.segment: at for at, piece in enumerate(pieces) if piece.segment is not None}
-    if turn is None or not folded:
+    segments = {piece.segment: at for at, piece in enumerate(pieces) if piece.segment is not None}
+    if turn is None or not segments:
         return None, None
-    for segment in Segment.objects.filter(pk__in=folded, first_turn__lte=turn, last_turn__gte=turn):
+    for segment in Segment.objects.filter(pk__in=segments, first_turn__lte=turn, last_turn__gte=turn):
         if message in folded_ids(segment):
-            return folded[segment.pk], segment.pk
+            return segments[segment.pk], segment.pk
     return None, None
 
 

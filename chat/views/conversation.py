@@ -95,7 +95,7 @@ def compacted_turns(request: HttpRequest, pk: UUID, segment: int) -> HttpRespons
     if row is None:
         raise Http404
     turns = message_window.compacted_messages(row, signed_in_user(request).zone)
-    return render(request, f"{PAGE}#folded", {"conversation": found, "turns": turns})
+    return render(request, f"{PAGE}#compacted_messages", {"conversation": found, "turns": turns})
 
 
 @require_safe
@@ -112,7 +112,7 @@ def compaction_state(request: HttpRequest, pk: UUID) -> HttpResponse:
 def compact(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Compact the older turns now."""
     found = _get_own(request, pk)
-    if compaction_status(found).can_fold:
+    if compaction_status(found).can_compact:
         jobs.request_compaction(found, "asked")
     return _render_compaction(request, found) if is_htmx(request) else redirect("conversation", pk)
 
@@ -239,4 +239,4 @@ def _render_librarian(request: HttpRequest, found: Conversation, partial: str) -
 
 
 def _render_compaction(request: HttpRequest, found: Conversation) -> HttpResponse:
-    return render(request, f"{PAGE}#folding", {"conversation": found, "folding": compaction_status(found)})
+    return render(request, f"{PAGE}#compaction", {"conversation": found, "compaction": compaction_status(found)})

@@ -79,7 +79,7 @@ def archive_project(request: HttpRequest, pk: int) -> HttpResponse:
 def delete_project(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete it, but not its documents and conversations; the page it renders offers to undo that."""
     found = _get_own_project(request, pk)
-    gone = {"name": found.name, "path": found.path, "token": projects.remove(found)}
+    gone = {"name": found.name, "token": projects.remove(found)}
     return render(request, LIST, {**build_list_context(signed_in_user(request)), "gone": gone})
 
 

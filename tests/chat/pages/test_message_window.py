@@ -112,7 +112,7 @@ def test_folded_turns_are_one_piece_each_as_they_were_made(alice: User, offline_
     inside = Message.objects.get(conversation=conversation, text="Question number 20?")
     window = message_window.around(conversation, inside.pk)
     opened = message_window.build_messages_context(conversation, window, alice.zone)["messages_shown"]
-    assert [one.id for one in opened if getattr(one, "is_fold", False) and one.shown] == [window.opened]
+    assert [one.id for one in opened if getattr(one, "is_segment", False) and one.shown] == [window.opened]
 
 
 def test_an_empty_conversation_shows_the_welcome(alice: User, sign_in: SignIn) -> None:

@@ -1,6 +1,6 @@
-"""Memory in the admin: everything to look at, proposals to decide on, failed librarian runs and uploads to retry.
+"""Memory in the admin: view everything, decide on proposals, retry failed librarian runs and uploads.
 
-What has a history is changed only where that history is kept: facts by review, documents on the profile page.
+Rows with a history are changed only where that history is recorded: facts by review, documents on the profile page.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FactAdmin(LoggedAdmin):
 
     list_display = ("statement", "user", "kind", "status", "importance", "recorded_at")
     list_filter = ("status", "kind", "source", "recorded_at")
-    search_help_text = "Words of the statement, a number, or the beginning of a person's e-mail address"
+    search_help_text = "Words of the statement, a number, or the start of a user's email address"
     list_select_related = ("user",)
     actions = ("accept_proposals", "reject_facts")
     exclude = ("vector", "search")
@@ -55,7 +55,7 @@ class FactAdmin(LoggedAdmin):
     """What carries no history of its own; the rest is decided by review."""
 
     def get_urls(self) -> list[Any]:
-        """The review queue of all people stands beside the list."""
+        """Adds the review queue of all users to the list."""
         own = [
             path("queue/", self.admin_site.admin_view(self.queue_view), name="memory_fact_queue"),
             path("queue/decide/", self.admin_site.admin_view(staff_decide), name="memory_fact_queue_decide"),
@@ -67,16 +67,16 @@ class FactAdmin(LoggedAdmin):
         return staff_queue(request, **self.admin_site.each_context(request))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Fact | None = None) -> list[str]:
-        """All but the few columns that may be set by hand."""
+        """All columns but the few that may be edited by hand."""
         hidden = (*self.exclude, *self.editable)
         return [column.name for column in Fact._meta.fields if column.name not in hidden]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Fact]:
-        """Without the vectors, which nobody reads."""
+        """Without the vectors."""
         return super().get_queryset(request).defer("vector", "search")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A fact rests on words somebody wrote."""
+        """Facts are not created by hand: each has evidence."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Fact | None = None) -> bool:
@@ -84,7 +84,7 @@ class FactAdmin(LoggedAdmin):
         return False
 
     def search_condition(self, term: str) -> Q:
-        """By its words, too, in each language somebody writes in: their index serves all people's facts at once."""
+        """Also by words, in each language in use: one index serves all users' facts."""
         languages = User.objects.order_by().values_list("language", flat=True).distinct()
         ways = (Q(search=SearchQuery(term, config=one, search_type="websearch")) for one in languages)
         return reduce(or_, ways, super().search_condition(term))
@@ -223,7 +223,7 @@ class UploadAdmin(RecordAdmin):
 
 @admin.register(Episode)
 class EpisodeAdmin(RecordAdmin):
-    """Stretches of conversation as they are told."""
+    """Episodes."""
 
     list_display = ("title", "user", "kind", "status", "significance", "happened_at")
     list_filter = ("status", "kind")
@@ -232,13 +232,13 @@ class EpisodeAdmin(RecordAdmin):
     exclude = ("vector", "search", "facts")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Episode]:
-        """Without the vectors, which nobody reads."""
+        """Without the vectors."""
         return super().get_queryset(request).defer("vector", "search")
 
 
 @admin.register(Consolidation)
 class ConsolidationAdmin(RecordAdmin):
-    """What was tidied up, by number."""
+    """Consolidation reports."""
 
     list_display = ("id", "user", "how", "state", "attempts", "figures", "created_at", "finished_at")
     list_filter = ("state", "how", "created_at")
@@ -289,7 +289,7 @@ class FactLinkAdmin(RecordAdmin):
     list_select_related = ("user", "from_fact", "to_fact")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FactLink]:
-        """Without the vectors, which nobody reads."""
+        """Without the vectors."""
         heavy = (f"{end}__{column}" for end in ("from_fact", "to_fact") for column in ("vector", "search"))
         return super().get_queryset(request).select_related("from_fact", "to_fact").defer(*heavy)
 
@@ -314,7 +314,7 @@ class ChunkAdmin(RecordAdmin):
     exclude = ("vector", "search")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
-        """Without the vectors, which nobody reads."""
+        """Without the vectors."""
         return super().get_queryset(request).defer("vector", "search")
 
 
@@ -329,7 +329,7 @@ class PersonalIndexAdmin(RecordAdmin):
 
 @admin.register(DeletedDocument)
 class DeletedDocumentAdmin(RecordAdmin):
-    """Documents that can be brought back for a while, by their place. Nobody looks through what is in them."""
+    """Deleted documents that can still be restored, by path; their text isn't shown."""
 
     list_display = ("path", "user", "deleted_at")
     list_filter = ("deleted_at",)

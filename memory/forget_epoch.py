@@ -1,4 +1,4 @@
-"""Was something forgotten while a job was at work? It asks before it commits, and begins anew if so."""
+"""The forget epoch: a job checks it before it commits, and restarts if something was forgotten meanwhile."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PERSON: Final = PreparedQuery(
 
 
 def forget_epoch(user_id: int) -> int:
-    """The person's newest forgetting, 0: none. To be asked before the first text is read."""
+    """Id of the user's latest forgetting, 0 for none. Read it before reading any text."""
     return _NEWEST.first(user=user_id) or 0
 
 
 def lock_forget_epoch(user_id: int) -> int:
-    """The same, with the person's row held: nothing is forgotten meanwhile.
+    """The same with the user's row locked, so that nothing can be forgotten until commit.
 
     Raises:
         User.DoesNotExist: the account is gone.
@@ -35,9 +35,9 @@ def lock_forget_epoch(user_id: int) -> int:
 
 
 def lock_user(user_id: int) -> None:
-    """Hold the person's row to the end of the transaction: nothing is forgotten meanwhile.
+    """Lock the user's row until the end of the transaction, so that nothing can be forgotten.
 
-    Whoever holds it takes it first, before any other row: one order, so that none waits for ever.
+    Take this lock before any other row: one order avoids deadlocks.
 
     Raises:
         User.DoesNotExist: the account is gone.

@@ -1,4 +1,4 @@
-"""What does a reference such as `fact:12` name? Prompts, receipts and pages know memories by these."""
+"""References such as `fact:12`, by which prompts, receipts and pages name memories."""
 
 from __future__ import annotations
 

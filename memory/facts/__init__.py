@@ -1,1 +1,7 @@
-"""TODO: what memory/facts owns, where to enter it, what it may import."""
+"""Facts: what users decide about them, and how they relate.
+
+Owns review decisions and their undo, merging, links between facts, keys, validity, contradiction and deduplication.
+Enter at `review.accept`, `review.correct` and `links.link`. May import `retrieval` and everything below it, and
+documents for the lines that follow a fact. Never decides what a proposal becomes: that is
+`memory/librarian/decision.py`.
+"""

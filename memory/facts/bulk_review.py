@@ -1,7 +1,7 @@
-"""How are many proposals decided by one click, and taken back by one?
+"""Batch review: accept or reject many proposals in one click, and undo them in one.
 
-Each is a decision of its own with the same batch, all in one transaction: what was decided elsewhere meanwhile is left
-out and counted, and does not hold up the rest. Undo takes the latest back first.
+Each decision is recorded with the batch's id, all in one transaction. A fact that was decided elsewhere in the meantime
+is skipped and counted. Undo reverts the latest decision first.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ DECIDES: Final[Mapping[str, Callable[..., ReviewAction]]] = {
     ReviewAction.Verb.ACCEPT: accept,
     ReviewAction.Verb.REJECT: reject,
 }
-"""What may be decided on many: the decisions that need no further answer for each."""
+"""Decisions that need no further input for each fact."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of many."""
+    """The result of a batch."""
 
     actions: list[ReviewAction] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def decide_batch(facts: Iterable[Fact], verb: ReviewAction.Verb, *, by: User) -> Outcome:
-    """Accept or reject each of `facts`, as one batch; of rivals for a key the one that came last holds.
+    """Accept or reject each of `facts`, as one batch; of several values for a key the newest wins.
 
     Raises:
         RefusedError: there are none, or too many.
@@ -62,9 +62,9 @@ def decide_batch(facts: Iterable[Fact], verb: ReviewAction.Verb, *, by: User) ->
 
 
 def batch_of(action: ReviewAction, *, of_everybody: bool = False) -> list[ReviewAction]:
-    """All that the same click decided and that still stands, the latest first; the action alone if it stands alone.
+    """Decisions of the same batch that aren't undone, the latest first; the action alone if it has no batch.
 
-    Staff decide on several people's at once. Each of these takes back what is theirs; staff all (`of_everybody`).
+    A staff batch spans several users. Each user undoes their own part; staff undo all of it (`of_everybody`).
     """
     if action.batch is None:
         return [action]
@@ -74,7 +74,7 @@ def batch_of(action: ReviewAction, *, of_everybody: bool = False) -> list[Review
 
 
 def undo_batch(actions: Sequence[ReviewAction]) -> tuple[list[Fact], list[str]]:
-    """Take back what one click decided: the facts as they stand now, and a sentence for each that stays decided."""
+    """Undo a batch. Returns the facts as they are now, and a sentence for each decision that could not be undone."""
     facts: list[Fact] = []
     outcome = Outcome()
     with transaction.atomic():
@@ -92,6 +92,6 @@ def _try(decide: Callable[[], object], outcome: Outcome) -> None:
 
 
 def _lock(facts: Sequence[Fact]) -> None:
-    """All rows in the order of their ids, before each is decided: a second batch waits, and none waits for ever."""
+    """Lock all rows in id order before any decision, so that concurrent batches wait and never deadlock."""
     older = load_contradictions([fact for fact in facts if fact.status == Fact.Status.PROPOSED])
     locked_facts(Q(pk__in={fact.pk for fact in facts} | {fact.pk for fact in older.values()}))

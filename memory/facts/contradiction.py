@@ -1,17 +1,17 @@
-"""Which known fact does a proposal contradict, and what may a person say of the two?
+"""Contradictions between a proposal and a known fact, and the three ways to resolve them.
 
-Two facts meet in one of two ways: they hold the same key (a person has one home), or the librarian linked the newcomer
-as contradicting. Three answers are possible. What each does:
+Two facts contradict each other if they have the same key (a user has one home), or if the librarian linked the new one
+as contradicting. What each resolution does:
 
-| answer | the newcomer | the known fact | what is said of the two |
+| choice | new fact | known fact | link between them |
 |---|---|---|---|
-| replace | active, with its key | superseded, kept as history | the newcomer supersedes it |
-| keep both | active, *without* a key | untouched, keeps its key | they are related |
-| not a contradiction | active, *without* a key | untouched, keeps its key | nothing |
+| replace | active, with its key | superseded, kept as history | supersedes |
+| keep both | active, *without* a key | unchanged, keeps its key | related to |
+| not a contradiction | active, *without* a key | unchanged, keeps its key | none |
 
-Why the newcomer gives up its key: a key holds one value, and the one that stands in every prompt was there first and
-is not what the person was asked to change. The newcomer is recalled when it bears on the question, never fades (a
-person accepted it), and a later correction of the key still finds exactly one fact to replace.
+Why the new fact loses its key: a key has one value, and the known fact, which is in every prompt, is not what the user
+was asked to change. The new fact is recalled when it is relevant, never fades (a user accepted it), and a later
+correction of the key still finds exactly one fact to replace.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def against(fact: Fact) -> Q:
 
 
 def no_longer_opposed(fact: Fact, others: Sequence[int], *, related: bool) -> list[list[Any]]:
-    """Unsay that `fact` contradicts `others`, and say instead that they are related, or nothing.
+    """Remove the contradiction links between `fact` and `others`; with `related`, link them as related instead.
 
-    Returns what stood before, for undo: [from, to, relation, strength] for each of `others`; strength None: they met
-    in their key, and no link said so.
+    Returns the previous links for undo: [from, to, relation, strength] for each of `others`; strength None: they only
+    shared a key, without a link.
     """
     opposed = FactLink.objects.filter(from_fact=fact, to_fact__in=others, relation=Relation.CONTRADICTS)
     strengths = dict(opposed.values_list("to_fact", "strength"))

@@ -1,7 +1,7 @@
-"""Do two statements say the same in other words? Their vectors make it likely, their words must not deny it.
+"""Deduplication: whether two statements mean the same. Their vectors make it likely, and their words must not differ.
 
 A small embedding model sets “likes” and “dislikes”, Lisbon and Porto, 1 May and 2 May closer than many a paraphrase.
-So nearness alone never counts: numbers, names, a “not”, whom it is about and what is done must not differ.
+So cosine alone never counts: numbers, names, negation, subject and verb must not differ.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ SAME_MEANING_COSINE: Final = setting("librarian_same_meaning", 0.94)
 """Cosine from which on a proposal is what is known, if no word denies it. High: losing a fact is worse than keeping it
 twice. See the pairs in `tests/memory/facts/test_deduplication.py`."""
 REJECTED_TOO: Final = 0.88
-"""Cosine from which on a proposal is what a person rejected: lower, for a no must hold in other words too. Of 65
-paraphrases 35 are recognised, and none of 80 different facts is taken for the rejected one; of 35 of these, written
+"""Cosine above which a proposal counts as a rejected fact; lower, because a rejection must hold in other words too. Of
+65 paraphrases 35 are recognized, and none of 80 different facts is taken for the rejected one; of 35 of these, written
 before the tables below had been seen to fail, it was 5 (left- and right-handed, is and wants to be, …)."""
 
 GROUPS: Final[tuple[frozenset[str], ...]] = tuple(
@@ -68,7 +68,7 @@ _PEOPLE = """
     grandmother grandfather friend boss colleague neighbour neighbor dog cat
 """
 PEOPLE: Final = frozenset(map(stem, _PEOPLE.split()))
-"""Whom else a statement is about."""
+"""Subjects other than the user."""
 _NOT: Final = re.compile(r"\b(?:not|no|never|none|nothing|neither|nor|without|cannot|anymore)\b|n['’]t\b", re.I)
 _PAST: Final = re.compile(
     r"\b(?:was|were|had|did|used to|kept|sold|left|went|ran|grew|taught|met)\b"

@@ -1,4 +1,4 @@
-"""On which words does a fact rest? The quote in its surroundings, where it was said, and what it would supersede."""
+"""Evidence of a fact: its quote in context, the source message, and the fact it would supersede."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AROUND: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A quote and what stands around it in its message."""
+    """A quote with its context in the message."""
 
     before: str
     quote: str
@@ -27,7 +27,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A fact with all that a person needs to judge it."""
+    """A fact with everything needed to judge it."""
 
     fact: Fact
     passage: Passage | None
@@ -37,9 +37,9 @@ class FactView:
     older: Fact | None
     """The active fact that it contradicts, and that accepting it would supersede."""
     diff: Sequence[Change]
-    """Word by word, what becomes of the older statement; empty without one."""
+    """Word diff against the older statement; empty without one."""
     guaranteed: bool
-    """It stands in every prompt now."""
+    """It is in every prompt now."""
 
 
 def build_fact_views(facts: Sequence[Fact]) -> list[FactView]:
@@ -78,7 +78,7 @@ def _is_there(fact: Fact) -> bool:
 
 
 def passage(text: str, quote: str) -> Passage:
-    """The quote where it stands in `text`, whatever the white space between its words; alone if it is not there."""
+    """The quote within `text`, ignoring white space between its words; the bare quote if it isn't found."""
     pattern = r"\s+".join(re.escape(word) for word in quote.split())
     found = re.search(pattern, text) if pattern else None
     if found is None:

@@ -1,7 +1,7 @@
-"""Which facts hold one value at a time, and under which key? The scheme is data; what is not in it is a free fact.
+"""Keys of facts with one value at a time. The scheme is data; anything else is a free fact.
 
-A key makes a new value take the old one's place by itself. So a key is given only where a second value would be a
-contradiction: a person has one home, but any number of hobbies.
+A new value for a key supersedes the old one without asking. So a key exists only where a second value would be a
+contradiction: a user has one home, but any number of hobbies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEYS: Mapping[str, Kind] = {
     "preferred_name": Kind.IDENTITY,  # what to call them; apart from the name, so that “call me Al” leaves it alone
     "pronouns": Kind.IDENTITY,
     "birthday": Kind.BIOGRAPHY,
-    "age": Kind.BIOGRAPHY,  # told with its date, since it ages; the birthday is the better fact
+    "age": Kind.BIOGRAPHY,  # shown with its date, because it changes; the birthday is the better fact
     "home": Kind.BIOGRAPHY,  # where they live now; a second home is rare and the review shows it
     "origin": Kind.BIOGRAPHY,
     "relationship": Kind.BIOGRAPHY,  # single, married, …

@@ -1,6 +1,6 @@
-"""How do facts relate, and what follows when one takes another's place? Links between facts of one person.
+"""Links between facts of one user, and superseding one fact by another.
 
-A link is said once: saying it again may make it stronger, and changes nothing else. Links go with their facts.
+A link exists once: adding it again keeps the higher strength. Links are deleted with their facts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GAVE_WAY: Final = "superseded by a newer fact"
 CERTAIN: Final = 1.0
 """Strength of a link that states what was done."""
 MOST_STEPS: Final = 3
-"""Beyond so many steps everything relates to everything, and tells nothing."""
+"""Beyond this distance nearly everything is related, so links carry no information."""
 
 Relation = FactLink.Relation
 
@@ -41,9 +41,9 @@ class Neighbour:
 
 
 def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, strength: float) -> None:
-    """Say that one fact supersedes, contradicts, depends on … the other. Of two sayings the stronger counts.
+    """Link one fact to another (supersedes, contradicts, depends on …); an existing link keeps the higher strength.
 
-    Nothing is said of a fact and itself, nor of a fact that is not this person's.
+    Does nothing for a fact and itself, or for a fact of another user.
     """
     if from_id == to_id or Fact.objects.filter(user=user_id, pk__in=(from_id, to_id)).count() != 2:
         return
@@ -55,9 +55,9 @@ def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, st
 
 
 def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) -> list[Neighbour]:
-    """The user's facts within so many steps (at most MOST_STEPS) of `fact`, in either direction: the nearest first.
+    """The user's facts within `steps` links (at most MOST_STEPS) of `fact`, in either direction, nearest first.
 
-    `most`: no more than so many. One statement a step, and one.
+    `most`: the maximum count. One statement per step, plus one.
     """
     seen: set[int] = {fact.pk}
     reached: dict[int, tuple[int, FactLink]] = {}
@@ -102,14 +102,14 @@ def contradictions(user: User) -> list[tuple[Fact, Fact]]:
 
 
 def mark_superseded(older: Iterable[int], at: datetime) -> None:
-    """Retire facts, before the one that takes their place is active: of a key only one may be."""
+    """Supersede facts before their successor becomes active: a key may have only one active fact."""
     Fact.objects.filter(pk__in=list(older)).update(
         status=Fact.Status.SUPERSEDED, reason=GAVE_WAY, superseded_at=at, superseded_by=None
     )
 
 
 def create_superseding(older: int | None, make: Callable[[], Fact]) -> Fact:
-    """The fact that `make` stores, with the one that gave way to it first; None: it takes nobody's place."""
+    """Store the fact that `make` creates, after retiring the one it supersedes; None: it supersedes nothing."""
     gone = [] if older is None else [older]
     mark_superseded(gone, at=timezone.now())
     newer = make()

@@ -1,12 +1,12 @@
-"""How do several proposals and facts become one? One stays, in a wording chosen or typed, and supersedes the others.
+"""Merging: several proposals and facts become one, in a chosen or typed wording, which supersedes the others.
 
-What the one that stays takes over, so that nothing is lost by merging:
+The remaining fact inherits, so that merging loses nothing:
 
-- the key, with kind and value, where only another one of them has it: what stood in every prompt still does;
-- the highest importance, and all the tags;
-- certainty where the wording was typed: those are the person's own words. Otherwise the highest confidence of them.
+- the key, kind and value, if only another fact has them: what was in every prompt stays there;
+- the highest importance, and all tags;
+- confidence 1.0 if the wording was typed by the user, else the highest confidence.
 
-Two different keys are two different things, and are not merged.
+Facts with two different keys are not merged.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ MOST: Final = 50
 """Facts merged at once: as many as a page shows."""
 
 BY_MERGING: Final = (*BY_EDITING, "kind", "key", "importance", "tags")
-"""Columns of the one that stays."""
+"""Columns of the remaining fact."""
 
-TOO_FEW: Final = "Merging takes at least two. Select them first."
-TOO_MANY: Final = f"At most {MOST} are merged at once."
-TWO_PEOPLE: Final = "These belong to different people, and are never merged."
-TWO_KEYS: Final = "These are about different things, each with a place of its own in the profile. They cannot be one."
+TOO_FEW: Final = "Select at least two to merge."
+TOO_MANY: Final = f"You can merge at most {MOST} at once."
+TWO_PEOPLE: Final = "These belong to different users and can't be merged."
+TWO_KEYS: Final = "These are different profile entries, so they can't be merged."
 
 
 def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -> ReviewAction:
-    """Make one fact of several; `statement` words it anew, else the wording of `into` stays.
+    """Merge `facts` into `into`; `statement` is the new wording, empty keeps that of `into`.
 
     Raises:
         RefusedError: they are fewer than two, hold different keys, or one of them is no longer open to it.
@@ -87,7 +87,7 @@ def _check_one_key(facts: Iterable[Fact]) -> None:
 
 
 def _retire(rest: Sequence[Fact], others: Sequence[Fact], by: User) -> None:
-    """Those that go: a proposal among them was never known, so it is known from the moment it goes."""
+    """Supersede the merged facts; a proposal among them counts as known from this moment on."""
     now = timezone.now()
     mark_superseded([fact.pk for fact in others], at=now)
     Fact.objects.filter(pk__in=[fact.pk for fact in rest]).update(reason=f"merged into another by {whom(rest[0], by)}")
@@ -96,7 +96,7 @@ def _retire(rest: Sequence[Fact], others: Sequence[Fact], by: User) -> None:
 
 
 def _take_over(stays: Fact, rest: Sequence[Fact]) -> None:
-    """What the one that stays has from the others, in memory."""
+    """Inherit from the merged facts, in memory."""
     keyed = next((fact for fact in rest if fact.key), None)
     if not stays.key and keyed is not None:
         stays.kind, stays.key, stays.value = keyed.kind, keyed.key, keyed.value

@@ -1,8 +1,8 @@
-"""What does a human decide about a proposal? Accept, edit and accept, keep beside the other, reject: each one
-transaction, and each can be taken back (`memory/facts/undo.py`).
+"""Review decisions on proposals: accept, edit, keep both, reject. Each is one transaction and can be undone
+(`memory/facts/undo.py`).
 
 A human decision is final for the librarian: a rejected fact stays as a row, so that it is not proposed again.
-Several at once: `memory/facts/bulk_review.py`; several into one: `memory/facts/merge.py`; contradictions:
+Many at once: `memory/facts/bulk_review.py`; several into one: `memory/facts/merge.py`; contradictions:
 `memory/facts/contradiction.py`.
 """
 
@@ -38,13 +38,13 @@ DECIDABLE: Final[Mapping[str, frozenset[str]]] = {
     ReviewAction.Verb.REJECT: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),  # what was learned unasked, too
     ReviewAction.Verb.MERGE: frozenset({Fact.Status.PROPOSED, Fact.Status.ACTIVE}),
 }
-"""In which states of a fact each decision may be taken."""
+"""States of a fact in which each decision is allowed."""
 
 CORRECTABLE: Final = frozenset({Fact.Status.ACTIVE, Fact.Status.EXPIRED})
-"""What a person may put right: what holds, and what ended, which may have been said by mistake."""
+"""States that a user may correct; the end of an expired fact may have been a mistake."""
 
-GONE: Final = "This fact is no longer there."
-NEVER_KEPT: Final = "That looks like a password, a key or a number of that kind. Such things are never remembered."
+GONE: Final = "This fact no longer exists."
+NEVER_KEPT: Final = "That looks like a password, key or ID number. Recall never remembers those."
 CERTAIN: Final = 1.0
 """Confidence of a statement the user worded themselves."""
 
@@ -57,7 +57,7 @@ BY_DATING: Final = ("status", "reason", "valid_from", "valid_until")
 
 
 def accept(fact: Fact, *, by: User) -> ReviewAction:
-    """Make a proposal an active fact; the active fact it contradicts, if there is one, is superseded by it.
+    """Make a proposal an active fact; it supersedes the active fact it contradicts, if any.
 
     Raises:
         RefusedError: it no longer waits for a decision.
@@ -94,14 +94,13 @@ def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> R
 def correct(
     fact: Fact, statement: str, value: str | None = None, validity: Validity | None = None, *, by: User
 ) -> ReviewAction:
-    """Put a fact that is in use right: in other words, or true at other times.
+    """Correct an active or expired fact: its wording, or when it is true.
 
-    Of other words a new fact is made, the person's own, which takes its place; the old one becomes history. Where only
-    the days change, it is the same fact, with the words it rests on. Undoing either puts back what was. `value`,
-    `validity` None: as it is.
+    New wording creates a new fact, edited by the user, which supersedes the old one. If only the dates change, the fact
+    and its evidence stay. Both can be undone. `value`, `validity` None: unchanged.
 
     Raises:
-        RefusedError: it is not in use any more, says that already, holds a secret, or ends before it begins.
+        RefusedError: it is no longer in use, is unchanged, contains a secret, or ends before it starts.
     """
     if sensitive(statement) or sensitive(value or ""):
         raise RefusedError(NEVER_KEPT)
@@ -121,7 +120,7 @@ def correct(
 
 
 def keep_both(fact: Fact, *, by: User) -> ReviewAction:
-    """Accept a proposal beside the fact it contradicts: both hold.
+    """Accept a proposal next to the fact it contradicts: both stay active.
 
     Raises:
         RefusedError: it no longer waits for a decision, or contradicts nothing.
@@ -139,7 +138,7 @@ def not_a_contradiction(fact: Fact, *, by: User) -> ReviewAction:
 
 
 def reject(fact: Fact, *, by: User) -> ReviewAction:
-    """Say that a proposal, or a fact that was learned, is not to be remembered.
+    """Reject a proposal or a learned fact.
 
     Raises:
         RefusedError: it is neither proposed nor active any more.
@@ -170,15 +169,15 @@ def _check_correctable(fact: Fact | None, statement: str, value: str | None, val
     if fact is None:
         raise RefusedError(GONE)
     if fact.status not in CORRECTABLE:
-        raise RefusedError(f"This fact has changed meanwhile: it is {fact.get_status_display().lower()} now.")
+        raise RefusedError(f"This fact has changed: it is now {fact.get_status_display().lower()}.")
     if validity.is_backwards:
         raise RefusedError(BACKWARDS)
     if statement == fact.statement and value in (None, fact.value) and validity == validity_of(fact):
-        raise RefusedError("It says that already: nothing was changed.")
+        raise RefusedError("Nothing was changed: it already says that.")
 
 
 def _dated(fact: Fact, validity: Validity, by: User) -> ReviewAction:
-    """Give the fact other times; what has ended is expired at once, and what has not holds."""
+    """Change the fact's dates: it expires now if they have ended, and is active otherwise."""
     before = snapshot([fact], BY_DATING)
     _give_validity(fact, validity, f"edited by {whom(fact, by)}")
     fact.save(update_fields=BY_DATING)
@@ -194,7 +193,7 @@ def _give_validity(fact: Fact, validity: Validity, reason: str) -> None:
 
 
 def _successor(old: Fact, statement: str, value: str, vector: list[float], validity: Validity, by: User) -> Fact:
-    """A new fact in the person's own words, with all that is not a matter of words as the old one has it."""
+    """A new fact in the user's own words that inherits everything else from the old one."""
     new = Fact(
         user_id=old.user_id,
         kind=old.kind,
@@ -213,7 +212,7 @@ def _successor(old: Fact, statement: str, value: str, vector: list[float], valid
 
 
 def _not_remembered(new: Fact) -> Before:
-    """What undoing makes of a fact that was not there before."""
+    """What undo does to a fact that did not exist before."""
     return {str(new.pk): {"status": Fact.Status.REJECTED, "reason": TAKEN_BACK}}
 
 
@@ -235,12 +234,12 @@ def check_open(fact: Fact | None, verb: ReviewAction.Verb) -> None:
     """Whether a locked fact is still open to `verb`.
 
     Raises:
-        RefusedError: it is gone, or somebody decided meanwhile.
+        RefusedError: it is gone, or was decided in the meantime.
     """
     if fact is None:
         raise RefusedError(GONE)
     if fact.status not in DECIDABLE[verb]:
-        raise RefusedError(f"This fact has changed meanwhile: it is {fact.get_status_display().lower()} now.")
+        raise RefusedError(f"This fact has changed: it is now {fact.get_status_display().lower()}.")
 
 
 def reword(fact: Fact, statement: str, vector: list[float]) -> None:
@@ -251,7 +250,7 @@ def reword(fact: Fact, statement: str, vector: list[float]) -> None:
 
 
 def whom(fact: Fact, by: User) -> str:
-    """Who decided, as the fact's owner reads it."""
+    """Who decided, in words for the fact's owner."""
     return "you" if fact.user_id == by.pk else "staff"
 
 

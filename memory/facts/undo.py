@@ -1,10 +1,10 @@
-"""How is a decision recorded, so that it can be taken back exactly, and until when may it be?
+"""Records review decisions so that they can be undone exactly, within `UNDO_FOR`.
 
-Each decision keeps the changed columns of each changed fact as they stood before, and the links it took away. Undo
-puts them back, unless a fact has changed since: then it says so and changes nothing.
+Each decision stores the previous values of the columns it changed, and the links it removed. Undo restores them, unless
+a fact has changed since: then it is refused and changes nothing.
 
-Two decisions at once wait for one another in the row locks; the later one finds the state changed and is refused with
-a sentence. Locks are taken in one order (the action, then facts by id), so that none waits for ever.
+Concurrent decisions are serialized by row locks; the later one sees the new state and is refused with a sentence. Locks
+are taken in one order (the action, then facts by id) to avoid deadlocks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEAVES: Final[Mapping[str, frozenset[str]]] = {
     ReviewAction.Verb.UNRELATED: frozenset({Fact.Status.ACTIVE}),
     ReviewAction.Verb.MERGE: frozenset({Fact.Status.ACTIVE}),
 }
-"""The states each decision may leave the fact in; undo asks for one of them."""
+"""States that each decision may leave the fact in; undo requires one of them."""
 
 TOO_LATE: Final = (
     f"This was decided more than {UNDO_FOR.days} days ago, so it can no longer be undone. "
@@ -52,21 +52,21 @@ KEPT: Final = frozenset({
     "statement", "value", "source", "confidence", "tokens", "vector", "embedded_by",
     "kind", "key", "importance", "tags", "valid_from", "valid_until",
 })  # fmt: skip
-"""Columns of a fact that a decision may change, and undo put back: none that says whose it is or where it was said. The
-rows of an imported archive are another's word, so this is asked at both ends."""
+"""Columns that a decision may change and undo restores; never the owner or the source. Checked when stored and when
+restored, because rows of an imported archive are not trusted."""
 
 MOMENTS: Final = frozenset({"accepted_at", "withdrawn_at", "superseded_at", "valid_from", "valid_until"})
-"""Those of them that are kept as text."""
+"""Columns stored as ISO text."""
 
 type Before = dict[str, dict[str, Any]]
 
 
 class RefusedError(Exception):
-    """This decision cannot be taken; the message is a sentence for the user."""
+    """The decision isn't possible; the message is a sentence for the user."""
 
 
 def undo(action: ReviewAction) -> Fact:
-    """Put every row the action changed back as it was.
+    """Restore every row that the action changed.
 
     Raises:
         RefusedError: it was undone before or too long ago, or a fact it touched has changed since.
@@ -79,7 +79,7 @@ def undo(action: ReviewAction) -> Fact:
             raise RefusedError(TOO_LATE)
         rows = locked_facts(Q(pk__in=[int(pk) for pk in action.before], user=action.user_id))
         _check_untouched(action, rows)
-        # The decided fact first: it leaves its key before the superseded one takes it again.
+        # The decided fact first: it must release its key before the superseded one takes it back.
         for fact in sorted(rows.values(), key=lambda row: row.pk != action.fact_id):
             _restore(fact, action.before[str(fact.pk)])
         give_back(rows[action.fact_id], [pk for pk in rows if pk != action.fact_id])
@@ -92,7 +92,7 @@ def undo(action: ReviewAction) -> Fact:
 
 
 def can_be_undone(user: User) -> Any:
-    """The user's decisions that stand and are young enough, the latest first."""
+    """The user's decisions that can still be undone, the latest first."""
     young = ReviewAction.objects.for_user(user).filter(undone_at=None, created_at__gte=timezone.now() - UNDO_FOR)
     return young.select_related("fact", "by").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
 
@@ -102,23 +102,23 @@ def can_be_undone(user: User) -> Any:
 
 @contextmanager
 def one_change() -> Iterator[None]:
-    """One transaction; a fact with the same key that became active in the same moment wins."""
+    """One transaction; refused if another fact took the same key concurrently."""
     try:
         with transaction.atomic():
             yield
     except IntegrityError as error:
         if "one_active_fact_a_key" not in str(error):
             raise
-        raise RefusedError("Another fact took this one’s place a moment ago. Look again, then decide.") from None
+        raise RefusedError("Another fact just replaced this one. Reload and decide again.") from None
 
 
 def locked_facts(which: Q) -> dict[int, Fact]:
-    """Facts by id, locked in the order of their ids."""
+    """Facts by id, locked in id order."""
     return {fact.pk: fact for fact in Fact.objects.filter(which).order_by("pk").select_for_update(no_key=True)}
 
 
 def record(fact: Fact, verb: ReviewAction.Verb, by: User, before: Before, links: Iterable[Any] = ()) -> ReviewAction:
-    """Write down what was decided, within the caller's transaction, and tell the owner's pages."""
+    """Record a decision in the caller's transaction, and notify the owner's pages."""
     publish_event(f"user-{fact.user_id}", "memory")
     action: ReviewAction = ReviewAction.objects.create(
         user_id=fact.user_id, fact=fact, verb=verb, by=by, before=before, links=list(links)
@@ -131,7 +131,7 @@ def record(fact: Fact, verb: ReviewAction.Verb, by: User, before: Before, links:
 
 
 def snapshot(facts: Iterable[Fact], columns: Iterable[str]) -> Before:
-    """These columns of these facts as they stand."""
+    """The current values of these columns."""
     kept = list(columns)
     assert KEPT.issuperset(kept), f"undo could not put back {kept}"
     return {str(fact.pk): {column: _as_json(getattr(fact, column)) for column in kept} for fact in facts}
@@ -151,7 +151,7 @@ def _restore(fact: Fact, columns: Mapping[str, Any]) -> None:
 
 
 def _give_links_back(action: ReviewAction) -> None:
-    """What the decision took away stands again, and what it said instead is unsaid."""
+    """Restore the links that the decision removed, and remove the ones it added."""
     for from_id, to_id, relation, strength in action.links:
         FactLink.objects.filter(from_fact=from_id, to_fact=to_id, relation=Relation.RELATED_TO).delete()
         if strength is not None:
@@ -159,7 +159,7 @@ def _give_links_back(action: ReviewAction) -> None:
 
 
 def _check_untouched(action: ReviewAction, rows: Mapping[int, Fact]) -> None:
-    """Refuse where a fact is gone, is not as the action left it, or was decided on again."""
+    """Refuse if a fact is gone, has changed since the action, or was decided again."""
     decided = rows.get(action.fact_id)
     as_left = decided is not None and decided.status in LEAVES[action.verb] and len(rows) == len(action.before)
     others_as_left = all(row.superseded_by_id == action.fact_id for pk, row in rows.items() if pk != action.fact_id)

@@ -1,11 +1,11 @@
-"""From when until when is a fact true in the world? Days as a person types them, moments as they are kept.
+"""Validity: when a fact is true in the world. Users enter days, rows store moments.
 
-    true from     the first moment of that day where the person is
-    true until    the last moment of that day: on it, the fact is true still
-    left empty    not known, or without an end
+    true from     the first moment of that day in the user's time zone
+    true until    the last moment of that day, inclusive
+    empty         unknown, or without an end
 
-What has ended is expired from the moment it is said, and stands in no prompt; what ends later is expired by the nightly
-consolidation, and left out from the day on (`memory/models/facts.py: valid_at`).
+A fact that has ended is expired immediately and is in no prompt; one that ends later is left out from that day on and
+expired by the nightly consolidation (`memory/models/facts.py: valid_at`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memory.models import Fact
 
 OVER: Final = "its time has passed"
 """Why a fact expired, as people read it."""
-BACKWARDS: Final = "“True until” lies before “True from”: what ends must have begun."
+BACKWARDS: Final = "“True until” is before “True from”."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Validity:
 
     @property
     def is_backwards(self) -> bool:
-        """Whether it ends before it begins."""
+        """Whether it ends before it starts."""
         return self.since is not None and self.until is not None and self.until <= self.since
 
     def is_over(self, now: datetime) -> bool:
@@ -40,17 +40,17 @@ class Validity:
 
 
 def validity_of(fact: Fact) -> Validity:
-    """As it is kept."""
+    """As stored."""
     return Validity(fact.valid_from, fact.valid_until)
 
 
 def of_days(since: date | None, until: date | None, kept: Validity, zone: ZoneInfo) -> Validity:
-    """What a person in `zone` means by these days; a day that stays as it is kept keeps its moment."""
+    """The moments of these days in `zone`; an unchanged day keeps its stored moment."""
     return Validity(_moment(since, time.min, kept.since, zone), _moment(until, time.max, kept.until, zone))
 
 
 def day_of(moment: datetime | None, zone: ZoneInfo) -> date | None:
-    """The day a moment is on where the person is."""
+    """The day of a moment in the user's time zone."""
     return moment.astimezone(zone).date() if moment else None
 
 

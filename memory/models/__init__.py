@@ -1,4 +1,4 @@
-"""What is stored of a person's memory: facts, documents, episodes, and the passages by which they are found."""
+"""What is stored of a user's memory: facts, documents, episodes, and the passages that make them searchable."""
 
 from memory.models.boundaries import Boundary
 from memory.models.consolidations import Consolidation

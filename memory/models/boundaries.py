@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class BoundaryQuerySet(models.QuerySet["Boundary"]):
-    """Boundaries: the global ones, and a person's own."""
+    """Boundaries: global and personal."""
 
     def global_ones(self) -> Self:
         """Rules for everyone, in the first system block."""
         return self.filter(user__isnull=True, active=True)
 
     def for_user(self, user: User) -> Self:
-        """A person's own rules, in the second system block."""
+        """Personal boundaries, in the second system block."""
         return self.filter(user=user, active=True)
 
 
@@ -46,7 +46,7 @@ class Boundary(models.Model):
 
     @staticmethod
     def for_prompt(user: User) -> list[Boundary]:
-        """All that hold for this person, the global ones first."""
+        """All boundaries of this user, the global ones first."""
         return _FOR_PROMPT(user=user.pk)
 
 

@@ -1,4 +1,4 @@
-"""What was tidied up, when, and why then: the reports of the consolidation, in numbers."""
+"""Consolidation reports: when each ran, why, and what it changed, in numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recall.db.ownership import Owned, OwnedManager
 
 
 class Consolidation(Owned):
-    """One tidying of one person's memory: waiting to be done, or the report of it."""
+    """One consolidation of a user's memory: a waiting request, or its report."""
 
     class How(models.TextChoices):
         NIGHTLY = "nightly", "Every night"

@@ -1,4 +1,4 @@
-"""Documents of the knowledge base: where they stand, every version they had, and files on their way in."""
+"""Documents of the knowledge base: their paths, every revision, and uploads in progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recall.db.ownership import Owned, OwnedManager, OwnedQuerySet
 
 
 class DocumentQuerySet(OwnedQuerySet):
-    """Documents by where they stand."""
+    """Documents, filtered by path."""
 
     def under(self, folder: str) -> Self:
         """The document at `folder` and all below it, such as `/profile`."""
@@ -76,7 +76,7 @@ class Document(Owned):
 
 
 class Revision(Owned):
-    """One version of a document: who wrote it, and the whole text as it then stood."""
+    """One revision of a document: its author and the whole text at that time."""
 
     class Author(models.TextChoices):
         USER = "user", "You"
@@ -104,13 +104,13 @@ class Revision(Owned):
 class DeletedDocument(Owned):
     """What brings a deleted document back, for as long as that is offered."""
 
-    path = PathField(help_text="Where it stood")
+    path = PathField(help_text="Its path at that time")
     deleted_at = models.DateTimeField(db_index=True, help_text="The same for all that one click deleted")
     rows = models.TextField(help_text="The document and its versions, as Django serialises rows")
     decisions = ArrayField(
         models.BigIntegerField(),
         default=list,
-        help_text="Ids of those by which facts that its lines told were rejected",
+        help_text="Ids of the review actions that rejected facts of its lines",
     )
 
     objects = OwnedManager["DeletedDocument"]()
@@ -134,7 +134,7 @@ class Upload(Owned):
     folder = models.CharField(max_length=500, help_text="Path of the folder it goes to")
     content = models.BinaryField(null=True, blank=True, help_text="Kept until it is read")
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
-    error = models.TextField(blank=True, help_text="One sentence for the person")
+    error = models.TextField(blank=True, help_text="One sentence for the user")
     document = models.ForeignKey(Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="uploads")
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True, blank=True, help_text="When its reader counts as dead")

@@ -1,4 +1,4 @@
-"""Significant stretches of conversation, told as short narratives (seed 004, layer 4)."""
+"""Episodes: significant stretches of conversation, written up as short narratives (seed 004, layer 4)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class EpisodeQuerySet(OwnedQuerySet):
     """Episodes in the words of the design."""
 
     def not_deleted(self) -> Self:
-        """Without those of a conversation that was deleted; one without a conversation stands."""
+        """Excludes episodes of deleted conversations; an episode without a conversation stays."""
         return self.filter(conversation__deleted_at=None)
 
     def live(self) -> Self:
-        """Those that stand for themselves: neither merged into another nor beyond the limit."""
+        """Neither merged into another episode nor dropped by the limit."""
         return self.filter(status=Episode.Status.LIVE)
 
     def unmerged(self) -> Self:
@@ -81,8 +81,8 @@ class Episode(Indexed):
     merged_into = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="merged")
     tokens = models.PositiveIntegerField(default=0, help_text="Base count of title and summary")
     extracted_by = models.CharField(max_length=60, blank=True, help_text="Engine and version")
-    search = SearchVectorField(null=True, editable=False)  # by a trigger, in the person's language
-    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
+    search = SearchVectorField(null=True, editable=False)  # by a trigger, in the user's language
+    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it was in")
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     objects = EpisodeQuerySet.as_manager()

@@ -1,4 +1,4 @@
-"""What is known of a person: facts with their evidence, how they relate, and what people decided about them."""
+"""Facts with their evidence, the links between them, and review decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FactQuerySet(OwnedQuerySet):
     """Facts in the words of the design."""
 
     def active(self, now: datetime | None = None) -> Self:
-        """Facts that may stand in a prompt now."""
+        """Facts that may be in a prompt now."""
         return self.valid_at(now or timezone.now()).filter(status=Fact.Status.ACTIVE)
 
     def valid_at(self, moment: datetime) -> Self:
@@ -38,12 +38,13 @@ class FactQuerySet(OwnedQuerySet):
         )
 
     def known_at(self, moment: datetime, *, true_at: datetime | None = None) -> Self:
-        """What Recall took for true at `moment`: kept or accepted by then, not yet given up, and true in the world.
+        """Facts that Recall held true at `moment`: stored or accepted by then, not yet withdrawn, and valid in the
+        world.
 
-        `true_at`: true in the world at another moment than that.
+        `true_at`: valid in the world at this moment instead.
 
-        A decision that was undone later counts for as long as it stood. An archived fact is known: it has faded, no
-        more. Statements read as they do today: a wording that was undone is not kept.
+        A decision that was undone later counts until it was undone. Archived facts count as known. Statements have
+        today's wording: an undone wording is not stored.
         """
         taken = ~Q(status__in=[Fact.Status.PROPOSED, Fact.Status.REJECTED]) | Q(withdrawn_at__isnull=False)
         not_given_up = Q(superseded_at__isnull=True) | Q(superseded_at__gt=moment)
@@ -71,18 +72,18 @@ class FactQuerySet(OwnedQuerySet):
         return self.exclude(key="")
 
     def unconfirmed(self) -> Self:
-        """Facts that no person stated, worded or accepted: without a key, these alone may fade (DESIGN §6)."""
+        """Facts that no user stated, edited or accepted. Only these, if they have no key, may fade (DESIGN §6)."""
         return self.exclude(source__in=[Fact.Source.STATED, Fact.Source.EDITED]).filter(accepted_at__isnull=True)
 
     def guaranteed(self, now: datetime | None = None) -> Self:
-        """Active keyed facts that stand in every prompt, most important first."""
+        """Active keyed facts that are in every prompt, most important first."""
         return self.active(now).keyed().filter(importance__gte=GUARANTEED_IMPORTANCE).order_by("-importance", "id")
 
 
 def _as_decided_then(moment: datetime) -> Subquery:
-    """Whether a fact was taken for true by a decision that stood at `moment` and was undone later; null: there is none.
+    """Whether a decision in force at `moment` and undone later made the fact true; null without one.
 
-    Of several the latest one counts: decisions are undone from the last one back.
+    The latest such decision counts: decisions are undone in reverse order.
     """
     stood = ReviewAction.objects.filter(
         user=OuterRef("user"),
@@ -124,15 +125,15 @@ class Fact(Indexed):
     status = models.CharField(max_length=12, choices=Status, default=Status.PROPOSED)
     reason = models.CharField(max_length=200, blank=True, help_text="Why it waits, was accepted or was retired")
 
-    valid_from = models.DateTimeField(null=True, blank=True, help_text="When it began to be true in the world")
+    valid_from = models.DateTimeField(null=True, blank=True, help_text="When it became true in the world")
     valid_until = models.DateTimeField(null=True, blank=True, help_text="When it stopped being true in the world")
     recorded_at = models.DateTimeField(default=timezone.now, help_text="When Recall came to know it")
     accepted_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a person accepted it; empty: it was kept at once, or still waits"
+        null=True, blank=True, help_text="When the user accepted it; empty: stored right away, or still waiting"
     )
     superseded_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a person rejected it after it had been taken for true"
+        null=True, blank=True, help_text="When the user rejected it after it had been active"
     )
     superseded_by = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="supersedes"
@@ -144,8 +145,8 @@ class Fact(Indexed):
     run = models.ForeignKey("LibrarianRun", null=True, blank=True, on_delete=models.SET_NULL, related_name="facts")
     extracted_by = models.CharField(max_length=60, blank=True, help_text="Engine and version, as in rules/1")
 
-    search = SearchVectorField(null=True, editable=False)  # by a trigger, in the person's language
-    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
+    search = SearchVectorField(null=True, editable=False)  # by a trigger, in the user's language
+    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it was in")
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     objects = FactQuerySet.as_manager()
@@ -213,7 +214,7 @@ class FactLink(Owned):
 
 
 class ReviewAction(Owned):
-    """What a human decided about a fact, with the rows as they stood before, so that it can be undone."""
+    """A human decision about a fact, with the previous values for undo."""
 
     class Verb(models.TextChoices):
         ACCEPT = "accept", "Accepted"

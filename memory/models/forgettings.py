@@ -1,4 +1,4 @@
-"""The proof that something was forgotten: how much, when, by whom, and that it is found no more. Never what."""
+"""Receipts of forgetting: how much, when, by whom, and the check afterwards. Never the content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recall.db.ownership import Owned, OwnedManager
 
 
 class Forgetting(Owned):
-    """One forgetting. The newest one of a person is their forget epoch: a job begun before it must begin again."""
+    """One forgetting. The user's newest one is their forget epoch: a job started before it must restart."""
 
     class What(models.TextChoices):
         FACT = "fact", "A fact"
@@ -23,7 +23,7 @@ class Forgetting(Owned):
     gone = models.JSONField(default=dict, help_text="What went: type → count")
     restored = models.PositiveIntegerField(default=0, help_text="Facts that came back")
     to_rewrite = models.JSONField(
-        default=list, help_text="Summaries to be written anew from what is left: {what, id} or turns; ids only"
+        default=list, help_text="Summaries to rewrite from what is left: {what, id} or turns; ids only"
     )
     found_again = models.PositiveIntegerField(null=True, help_text="Hits when it was asked for afterwards; 0 proves it")
     checked_at = models.DateTimeField(null=True, blank=True)

@@ -1,4 +1,4 @@
-"""What can be found by meaning and by words: the columns every searchable row has."""
+"""Columns of every searchable row: vector and full text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ZERO_TO_ONE: Final = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 class Indexed(Owned):
     """A row with a vector, made by the model it names.
 
-    The vector comes some seconds after the row (`embedded_by` is empty until then), and may be another model's for as
-    long as re-embedding takes: each row is compared within its own model. Half precision costs no recall and keeps
+    The vector comes some seconds after the row (`embedded_by` is empty until then), and may be another model's while
+    re-embedding runs: each row is compared within its own model. Half precision costs no recall and keeps
     the vector beside the row, where a full one would be moved out of line and fetched for every comparison.
     """
 

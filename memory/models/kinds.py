@@ -1,4 +1,4 @@
-"""Which kinds of fact and of episode are there, and how important is each fact by default? (DESIGN §3)"""
+"""Kinds of facts and episodes, and the default importance of each kind of fact (DESIGN §3)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EpisodeKind(models.TextChoices):
 class EpisodeOutcome(models.TextChoices):
     """How an episode ended."""
 
-    NONE = "", "Not told"
+    NONE = "", "Unknown"
     SUCCESS = "success", "Success"
     PARTIAL = "partial", "Partly"
     INTERRUPTED = "interrupted", "Interrupted"

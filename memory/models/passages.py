@@ -47,13 +47,13 @@ class Chunk(Indexed):
         default=0, help_text="Place of the source in its conversation: the message's seq"
     )
     text = models.TextField()
-    heading = models.CharField(max_length=400, blank=True, help_text="Headings of the document it stands below")
+    heading = models.CharField(max_length=400, blank=True, help_text="Headings above it in the document")
     author = models.CharField(max_length=80, blank=True, help_text="Who speaks, where it is neither user nor model")
-    own_words = models.BooleanField(default=False, help_text="Written by the person themselves")
+    own_words = models.BooleanField(default=False, help_text="Written by the user")
     said_at = models.DateTimeField(default=timezone.now, help_text="When it was said or written")
     tokens = models.PositiveIntegerField(default=0, help_text="Base count of the text")
     search = SearchVectorField(null=True, editable=False)
-    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it stood in")
+    times_used = models.PositiveIntegerField(default=0, help_text="Prompts it was in")
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     objects = OwnedManager["Chunk"]()
@@ -96,7 +96,7 @@ class Chunk(Indexed):
 
 
 class PersonalIndex(Owned):
-    """The state of a large collection: beyond `LARGE` rows a person has approximate and word indexes of their own."""
+    """The state of a large collection: beyond `LARGE` rows a user gets approximate and word indexes of their own."""
 
     LARGE: Final = 20_000
 

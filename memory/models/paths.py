@@ -1,4 +1,4 @@
-"""How a typed path such as `/profile/people/Sarah Chen` is kept as a PostgreSQL ltree, and read back unchanged.
+"""Stores a typed path such as `/profile/people/Sarah Chen` as a PostgreSQL ltree and reads it back unchanged.
 
 An ltree label may hold letters, digits, hyphen and underscore. So each other character of a name is written as its
 code point in hexadecimal between underscores (`Sarah_20_Chen`), and so is the underscore itself: the encoding is

@@ -1,4 +1,4 @@
-"""What a person lets the librarian do with each kind of fact. No row: the default of `memory/librarian/decision.py`."""
+"""A user's policy for each kind of fact. No row: the default in `memory/librarian/decision.py`."""
 
 from __future__ import annotations
 

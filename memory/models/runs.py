@@ -1,4 +1,4 @@
-"""The librarian's runs: which range of which conversation is read, by whom, and with what result."""
+"""Librarian runs: the message range of a conversation, the engine, and the result."""
 
 from __future__ import annotations
 

@@ -1,1 +1,5 @@
-"""TODO: what memory/ports owns, where to enter it, what it may import."""
+"""What memory needs from the apps above it, as protocols: conversations to read, and data to forget.
+
+Chat and budget register their implementations in `AppConfig.ready`. Enter at `source.get_source` and `forgettable`.
+May import models and text; never imports chat or budget.
+"""

@@ -1,7 +1,7 @@
-"""What memory needs from the apps above it to forget: each finds, lists and erases what is its own.
+"""The port for forgetting: each app above memory finds, lists and erases its own rows.
 
-Chat and budget register theirs when they start. `Erasure` and `Going` are plain data (`recall/redaction.py`), so that
-budget need not know memory to take part.
+Chat and budget register theirs at start-up. `Erasure` and `ErasureItem` are plain data (`recall/redaction.py`), so that
+budget takes part without knowing memory.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class BusyError(Exception):
-    """It cannot be forgotten at this moment; the message is a sentence for the person."""
+    """It can't be forgotten right now; the message is a sentence for the user."""
 
 
 class Forgettable(Protocol):
     """A keeper of rows in which a memory may have left its traces."""
 
     def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
-        """Whether these may be deleted at this moment.
+        """Check that these can be deleted now.
 
         Raises:
             BusyError: not now.
@@ -32,23 +32,23 @@ class Forgettable(Protocol):
         ...
 
     def collect(self, user: User, erasure: Erasure) -> None:
-        """Add to `erasure` what of yours rests on it, or carried it. Said again until nobody adds anything."""
+        """Add this app's rows that depend on the erasure or contain it. Repeated until no app adds anything."""
         ...
 
     def preview(self, user: User, erasure: Erasure) -> Iterable[ErasureItem]:
-        """What of yours would go."""
+        """This app's rows that would be erased."""
         ...
 
     def erase(self, user: User, erasure: Erasure) -> None:
-        """Do it, within the caller's transaction, which holds the person's row."""
+        """Erase, within the caller's transaction, which holds the user's row lock."""
         ...
 
     def refresh_derived(self, user: User, erasure: Erasure) -> None:
-        """What must stand anew at once, when everybody has erased theirs."""
+        """Rebuild what must exist right after all apps have erased."""
         ...
 
     def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
-        """Write anew what `Forgetting.to_rewrite` names, if it is yours; False: it has to be tried again."""
+        """Rewrite what `Forgetting.to_rewrite` names, if it is this app's; False: try again later."""
         ...
 
 

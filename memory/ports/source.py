@@ -26,16 +26,16 @@ class Utterance:
     text: str
     said_at: datetime
     author: str = ""
-    """Who speaks, where it is neither the user nor the model: a person of an imported conversation."""
+    """The speaker, if neither the user nor the model: a participant of an imported conversation."""
     turn: int = 0
     """Number of the exchange it belongs to, from 1; 0: its source counts none."""
     echoes: Sequence[Span] = ()
-    """Parts of a user's text that somebody else said before: no evidence (`memory/librarian/echo.py`)."""
+    """Parts of a user's text that repeat someone else's words: no evidence (`memory/librarian/echo.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextText:
-    """Something that stood in a conversation before a message, or beside it, and is not read for facts."""
+    """Text in a conversation before or next to a message that is not read for facts."""
 
     number: int
     """Of the message it came before, or with; 0: it was there from the beginning."""
@@ -59,9 +59,9 @@ class ConversationSource(Protocol):
     """Where the librarian's utterances, and the passages of the index, come from."""
 
     def load_range(self, conversation_id: UUID, first: int, last: int) -> tuple[list[Utterance], list[ContextText]]:
-        """The active branch's messages numbered `first` to `last`, oldest first; and what else stood in the
-        conversation up to message `last`: all that was said before message `first`, and of the whole stretch what
-        tools brought up and what Recall recalled."""
+        """The active branch's messages numbered `first` to `last`, oldest first; and the context up to
+        message `last`: everything said before message `first`, and the tool results and recalled memories of the
+        whole range."""
         ...
 
     def load_all(self, conversation_id: UUID) -> tuple[int, list[Utterance]]:

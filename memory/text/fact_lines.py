@@ -1,10 +1,10 @@
-"""Which lines of a document are the librarian's? Those that end in a mark; every other one is the person's own prose.
+"""Fact lines of a document: lines that end in a mark are the librarian's, every other line is the user's own prose.
 
-    - Lives in Lisbon. ^fact-12       tells fact 12
+    - Lives in Lisbon. ^fact-12       states fact 12
     - The beds get morning sun. ^said-7    rests on message 7
 
-The marks are block identifiers as Markdown note tools know them. Pages and prompts leave them out; an editor shows
-them, so that a line keeps its mark when its words are changed. All of this is pure: texts in, texts out.
+The marks are block identifiers, as in Markdown note tools. Pages and prompts hide them; the editor shows them, so that
+a line keeps its mark when its words change. Pure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MARK: Final = re.compile(r"(?:(?<![ \t])[ \t]+|^)\^(fact|said)-(\d{1,18})[ \t]*
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?")
 _EMPHASIS: Final = re.compile(r"\*\*|__")
 _SUBJECTS: Final = ("The user's ", "The user’s ", "The user ")
-"""How statements begin; on a page of one's own that goes without saying."""
+"""Subjects that a statement starts with; on the user's own page they are redundant."""
 
 
 class MarkKind(StrEnum):
@@ -35,7 +35,7 @@ class Line:
     """One line of a text, taken apart."""
 
     raw: str
-    """As it stands."""
+    """The line as it is."""
     words: str
     """Without its bullet, its mark and emphasis."""
     mark: MarkKind | None = None
@@ -117,9 +117,9 @@ def statement_as_line(statement: str) -> str:
 
 
 def statement_of(words: str, before: str) -> str:
-    """What a reworded line states, given the statement it told before.
+    """The statement of an edited line, given its previous statement.
 
-    A line that still begins with the same word has the same subject; any other is taken as it was written.
+    A line that still starts with the same word keeps the subject; any other is taken as written.
     """
     was = statement_as_line(before)
     subject = next((one for one in _SUBJECTS if before.startswith(one)), "")
@@ -165,7 +165,7 @@ def sync_fact_lines(text: str, holds: Mapping[int, str], heirs: Mapping[int, int
 
 
 def _as_it_holds(line: Line, fact: int, statement: str) -> str:
-    """The line as it stands where it tells the fact; else the fact's own."""
+    """The existing line if it still states the fact; else the fact's own."""
     return line.raw if (line.fact, line.words) == (fact, statement_as_line(statement)) else fact_line(fact, statement)
 
 
@@ -187,15 +187,15 @@ def with_lines(text: str, more: Iterable[str]) -> str:
     return "\n".join(_with_more(text.split("\n") if text else [], list(more)))
 
 
-# What a person changed -------------------------------------------------------------------------------------------
+# What a user changed --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What somebody's new version of a text does to the facts that its lines told."""
+    """What an edited text changes in the facts of its lines."""
 
     text: str
-    """As it is to be kept: marks that name nothing of this text are gone."""
+    """The text to store, without marks that belong to no line of this text."""
     reworded: Mapping[int, str]
     """Fact → its line's new words."""
     removed: frozenset[int]
@@ -218,7 +218,7 @@ def diff_fact_lines(before: str, after: str, heirs: Mapping[int, int]) -> Edit:
 
 
 def _named_as_today(lines: Iterable[Line], was: Mapping[int, str], heirs: Mapping[int, int]) -> Iterator[Line]:
-    """A line from an older copy names the fact that was told in its stead."""
+    """A line from an older copy names the superseded fact."""
     for line in lines:
         heir = heirs.get(line.number) if line.fact is not None and line.fact not in was else None
         yield line_of(with_mark(line.raw, MarkKind.FACT, heir)) if heir in was and heir is not None else line

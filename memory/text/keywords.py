@@ -1,4 +1,4 @@
-"""Which words of a sentence carry what it says? Stems of content words, names, and numbers, for comparing sentences."""
+"""Keywords for comparing sentences: stems of content words, names and numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILLER = """
     out who whom which what where when there there's here very also just too really called named name some any all one
 """
 FILLER: Final = frozenset(_FILLER.split())
-"""Words without a content of their own, and the way the librarian speaks of “the user”."""
+"""Function words, and the librarian's “the user”."""
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)?")
 _NAME: Final = re.compile(r"(?<![.!?…] )(?<!^)\b[^\W\d_a-z][\w’'-]+")
 _DATED: Final = re.compile(
@@ -68,7 +68,7 @@ def content(text: str) -> set[str]:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers in a text, told in words or digits."""
+    """The numbers in a text, in words or digits."""
     return {
         NUMBERS.get(word, word).removesuffix("'s")
         for word in words(text)
@@ -77,7 +77,7 @@ def numbers(text: str) -> set[str]:
 
 
 def names(text: str) -> set[str]:
-    """Words with a capital that do not begin a sentence, in small letters. Days and months are none."""
+    """Capitalized words inside a sentence, lowercased; days and months excluded."""
     found = {name.casefold().replace("’", "'").removesuffix("'s") for name in _NAME.findall(without_dates(text))}
     return found - {"i"}
 

@@ -1,8 +1,7 @@
-"""What is never stored, not even in the review queue? Keys, passwords, card and identity numbers.
+"""Secrets that are never stored, not even in the review queue: keys, passwords, card and identity numbers.
 
-One question, `sensitive(text)`. Three ways to an answer: it is named for what it is (“my password is …”), it has the
-shape of a key that a maintained list knows (detect-secrets), or its check digits are right (python-stdnum). Checked
-and not only counted, so that a phone or an order number is not taken for a card.
+`sensitive(text)` finds a secret that is named (“my password is …”), has the shape of a known key (detect-secrets), or
+has valid check digits (python-stdnum), so that a phone or order number is not taken for a card.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which part of a message are the user's own words? Only those are evidence.
+"""The user's own words in a message; only those are evidence.
 
-Code, quotations and pasted documents stand in a message without being claimed by its writer. They are blanked out,
-space for character, so that every position stays what it was in the message.
+Code, quotations and pasted documents are in a message without being the writer's claims. They are replaced by spaces,
+one per character, so that positions stay the same.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _PASTE_BEGINS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(r"^(?:from|to|subject|date|sent): .*\n(?:from|to|cc|subject|date|sent): ", re.I | re.MULTILINE),
     ),
 )  # fmt: skip
-"""Marks behind which the rest of a message is somebody's document."""
+"""Markers after which the rest of a message is a pasted document."""
 
 
 _ASKED_ABOUT = re.compile(
@@ -77,7 +77,7 @@ _ASKED_ABOUT = re.compile(
 """A first paragraph that is about the ones below it."""
 _ONLY_A_LINK = re.compile(r"\s*<?https?://\S+>?\s*")
 PASTED_WORDS = 25
-"""From so many words on, what stands below such a paragraph is somebody's text: a remark of one's own is shorter."""
+"""Minimum words of the text below such a paragraph to count as pasted: the user's own remarks are shorter."""
 
 _SALUTATION = re.compile(
     r"^[ \t]{0,4}(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|to whom)\b[^\n.!?]{0,60}[,:!.]?[ \t]*$",
@@ -90,7 +90,7 @@ _CLOSING = re.compile(
     re.I | re.MULTILINE,
 )
 THE_ASSISTANT: Final = r"(?:assistant|ai|recall|claude|chat ?bot|bot|computer|helper)\b"
-"""Whom a letter to Recall itself greets."""
+"""Greetings of a letter to Recall itself."""
 _TO_RECALL = re.compile(rf"\s*dear {THE_ASSISTANT}", re.I)
 SIGNED = 3
 """Lines below a closing that are still the letter's: name, place, telephone."""
@@ -110,7 +110,7 @@ def mask_foreign_text(text: str, echoes: Iterable[Span] = ()) -> str:
 
 
 def _asked_about(text: str) -> Span | None:
-    """What stands below a first paragraph that asks about it, or that is only a link, if it is long."""
+    """A long text below a first paragraph that asks about it or is only a link."""
     first, _, below = text.partition("\n\n")
     if len(below.split()) < PASTED_WORDS or not (_ASKED_ABOUT.search(first) or _ONLY_A_LINK.fullmatch(first)):
         return None
@@ -120,7 +120,7 @@ def _asked_about(text: str) -> Span | None:
 def _letter(text: str) -> Span | None:
     """A letter without a header: from its salutation to its closing and the lines below.
 
-    One that begins the message is the user's own to Recall, unless it says “Dear”, and not “Dear assistant”.
+    One at the start of the message is the user's own, to Recall, unless it says “Dear” to anyone but the assistant.
     """
     closings = list(_CLOSING.finditer(text))
     salutation = _SALUTATION.search(text)

@@ -80,7 +80,7 @@ def test_what_no_longer_waits_is_named_with_the_reason(staff: Client, everything
 
     page = act(staff, "fact", "accept_proposals", everything["fact"])
 
-    assert "changed meanwhile: it is rejected now" in page
+    assert "changed: it is now rejected" in page
 
 
 def test_proposals_are_rejected_and_the_decision_undone(staff: Client, everything: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ def test_what_was_decided_elsewhere_meanwhile_is_left_out_and_told(alice: User, 
     outcome = decide_batch(many, ACCEPT, by=alice)
 
     assert states(many) == ["active", "rejected", "active", "active", "active"]
-    assert outcome.refusals == ["This fact has changed meanwhile: it is rejected now."]
+    assert outcome.refusals == ["This fact has changed: it is now rejected."]
 
 
 def test_what_was_decided_again_since_stays_and_the_rest_is_undone(alice: User, many: list[Fact]) -> None:

@@ -105,13 +105,13 @@ def test_one_alone_is_not_merged(alice: User, two: list[Fact]) -> None:
 
 def test_different_keys_are_not_merged(alice: User) -> None:
     name = propose(alice, "The user is called Alice.", kind="identity", key="name", value="Alice")
-    refused([home(alice, "Porto"), name], "different things", alice)
+    refused([home(alice, "Porto"), name], "different profile entries", alice)
 
 
 def test_what_was_decided_meanwhile_is_not_merged(alice: User, two: list[Fact]) -> None:
     reject(two[1], by=alice)
-    refused(two, "changed meanwhile: it is rejected now", alice)
+    refused(two, "changed: it is now rejected", alice)
 
 
 def test_facts_of_two_people_are_never_merged(alice: User, bob: User, charlie: User, two: list[Fact]) -> None:
-    refused([two[0], propose(bob, HIVES)], "different people", charlie)
+    refused([two[0], propose(bob, HIVES)], "different users", charlie)

@@ -248,8 +248,8 @@ def test_undoing_a_rewording_gives_the_old_one_its_place_back_and_shows_it(alice
     ("statement", "status", "sentence"),
     [
         ("", 422, "Enter a statement."),
-        ("The user lives in Porto.", 409, "It says that already"),
-        ("My password is hunter2-Xy99!", 409, "Such things are never remembered"),
+        ("The user lives in Porto.", 409, "it already says that"),
+        ("My password is hunter2-Xy99!", 409, "Recall never remembers those"),
     ],
 )
 def test_words_that_cannot_be_taken_come_back_with_the_reason(
@@ -268,7 +268,7 @@ def test_a_fact_that_is_history_is_not_reworded(alice: User, sign_in: SignIn) ->
     fact = know(alice, "The user lives in Porto.", status=Fact.Status.SUPERSEDED)
     response = sign_in(alice).post(f"/memory/facts/{fact.pk}/correct", {"statement": "Other words."})
     assert response.status_code == 409
-    assert "it is superseded now" in response.content.decode()
+    assert "it is now superseded" in response.content.decode()
 
 
 def test_retiring_leads_back_to_the_fact_where_it_can_be_undone(alice: User, sign_in: SignIn) -> None:
@@ -350,10 +350,10 @@ def test_words_alone_leave_the_days_as_they_are(alice: User, sign_in: SignIn) ->
 @pytest.mark.parametrize(
     ("since", "until", "status", "sentence"),
     [
-        ("2025-05-02", "2025-05-01", 409, "“True until” lies before “True from”"),
+        ("2025-05-02", "2025-05-01", 409, "“True until” is before “True from”"),
         ("some day", "", 422, "“True from” isn&#x27;t a valid date"),
         ("", "0001-01-01", 422, "greater than or equal to"),
-        ("", "", 409, "It says that already"),
+        ("", "", 409, "it already says that"),
     ],
 )
 def test_days_that_cannot_be_taken_come_back_with_the_reason(

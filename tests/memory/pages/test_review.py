@@ -245,7 +245,7 @@ def test_a_second_click_gets_a_sentence(alice: User, sign_in: SignIn) -> None:
     client.post(f"/memory/review/{fact.pk}/accept")
     response = client.post(f"/memory/review/{fact.pk}/accept", follow=True)
 
-    assert "changed meanwhile: it is active now" in response.content.decode()
+    assert "changed: it is now active" in response.content.decode()
     assert ReviewAction.objects.count() == 1
 
 
@@ -284,7 +284,7 @@ def test_with_htmx_a_refusal_shows_how_things_stand(alice: User, sign_in: SignIn
     response = sign_in(alice).post(f"/memory/review/{fact.pk}/accept", headers=HTMX)
 
     assert response.status_code == 409
-    assert "changed meanwhile: it is rejected now" in response.content.decode()
+    assert "changed: it is now rejected" in response.content.decode()
 
 
 # Whose it is -----------------------------------------------------------------------------------------------------

@@ -88,8 +88,8 @@ def test_what_was_decided_or_forgotten_elsewhere_is_told_and_the_rest_is_done(
     page = sign_in(alice).post(TOGETHER, {"verb": "accept", "fact": chosen}, headers=HTMX).content.decode()
 
     assert "Accepted: 2." in page
-    assert "Skipped: 1. This fact has changed meanwhile: it is rejected now." in page
-    assert "Skipped: 1. This fact is no longer there." in page
+    assert "Skipped: 1. This fact has changed: it is now rejected." in page
+    assert "Skipped: 1. This fact no longer exists." in page
     assert states(many[2:]) == ["active", "active"]
 
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_merged_is_handed_back_with_what_was_typed(
 
     page = response.content.decode()
     assert response.status_code == 409
-    assert "changed meanwhile: it is rejected now" in page
+    assert "changed: it is now rejected" in page
     assert "My own words." in page
     assert states(many[:2]) == ["proposed", "rejected"]
 
@@ -199,7 +199,7 @@ def test_words_typed_for_what_was_decided_elsewhere_are_not_lost(
     typed = {"statement": "What I had worded so well."}
     page = sign_in(alice).post(f"/memory/review/{many[0].pk}/edit", typed, headers=HTMX).content.decode()
 
-    assert "changed meanwhile: it is active now" in page
+    assert "changed: it is now active" in page
     assert "What I had worded so well." in page
 
 

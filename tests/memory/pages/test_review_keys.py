@@ -282,7 +282,7 @@ def test_what_was_decided_in_another_tab_is_told_and_the_focus_stays(
 ) -> None:
     reject(proposals[0], by=alice)
     queue.keyboard.press("a")
-    wait_for(queue, "This fact has changed meanwhile: it is rejected now.")
+    wait_for(queue, "This fact has changed: it is now rejected.")
 
     assert [status_of(fact) for fact in proposals] == ["rejected", "proposed", "proposed"]
     assert focused(queue) == f"fact-{proposals[1].pk}"

@@ -132,7 +132,7 @@ def test_the_selected_of_several_people_are_decided_and_undone_as_one(alice: Use
 def test_facts_of_one_person_are_merged_and_of_two_are_not(alice: User, bob: User, staff: Client) -> None:
     facts = [propose(alice, "One."), propose(alice, "Two."), propose(bob, "Three.")]
 
-    assert "different people" in said(staff, verb="merge", fact=[fact.pk for fact in facts])
+    assert "different users" in said(staff, verb="merge", fact=[fact.pk for fact in facts])
     page = said(staff, verb="merge", fact=[fact.pk for fact in facts[:2]], merged="Both.")
 
     assert f"into fact {facts[0].pk}." in page
@@ -144,7 +144,7 @@ def test_what_was_decided_meanwhile_gets_a_sentence(alice: User, staff: Client) 
     fact = propose(alice)
     reject(fact, by=alice)
 
-    assert "changed meanwhile: it is rejected now" in said(staff, one=f"accept:{fact.pk}")
+    assert "changed: it is now rejected" in said(staff, one=f"accept:{fact.pk}")
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def tell_and_end(page: Page) -> None:
     expect(page).to_have_url(re.compile("/c/"))
     tap(page.get_by_role("button", name="End conversation"))
     expect(page.locator("#librarian")).to_have_text("2 to review")
-    expect(page.locator("#review-count")).to_have_text("2 waiting")
+    expect(page.locator("#review-count")).to_have_text("2 to review")
 
 
 def follow_to_the_review(page: Page) -> None:

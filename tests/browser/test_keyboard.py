@@ -150,7 +150,7 @@ def tell_and_end(page: Page) -> None:
     focus_shows(page)
     tab_to(page, page.get_by_role("button", name="End conversation"), "Shift+Tab")
     page.keyboard.press("Enter")
-    expect(page.locator("#librarian")).to_have_text("1 waiting: review")
+    expect(page.locator("#librarian")).to_have_text("1 to review")
     expect(page.locator("#conversation-menu > summary")).to_be_focused()  # the button that had the focus is gone
     focus_shows(page)
 
@@ -182,7 +182,7 @@ def ask_and_look_at_the_context(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(recalled).to_be_hidden()
     focus_shows(page)
-    tab_to(page, page.get_by_role("link", name="Context: what this answer was given"))
+    tab_to(page, page.get_by_role("link", name="Context: memories and cost"))
     page.keyboard.press("Enter")
     learned = recalled.get_by_role("listitem").filter(has_text=LEARNED)
     tab_to(page, learned.get_by_role("link", name="Source of"))

@@ -183,7 +183,7 @@ def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> 
     fits_the_screen(page)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").tap()
-    page.get_by_label("Name").fill("Notes on my phone")
+    page.get_by_label("Name", exact=True).fill("Notes on my phone")
     page.get_by_role("checkbox").first.check()
     fits_the_screen(page)
     page.get_by_role("button", name="Create key").tap()

@@ -24,7 +24,7 @@ def test_it_is_switched_on_marked_talked_in_and_gone_on_reload(somebody: Person,
     conversations = page.locator("#conversation-list a").count()
     switch_on(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Temporary chat")
-    expect(page.get_by_text("Nothing of it is kept: no message, no memory, no receipt.")).to_be_visible()
+    expect(page.get_by_text("This chat won't be saved or remembered.")).to_be_visible()
     expect(composer(page)).to_be_focused()
 
     offline.reply("A fine **telescope**.", match="telescope from Jena")

@@ -170,7 +170,7 @@ def test_without_script_everything_can_be_read_and_searched(gardener: Person) ->
     page.get_by_role("link", name="Porto").click()
     expect(page.locator(".prose")).to_contain_text("We drove to Porto")
 
-    page.get_by_role("link", name="Search").click()
+    page.get_by_role("link", name="Search", exact=True).click()
     page.get_by_role("searchbox").fill("Who drove an old van?")
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator(".result").first).to_contain_text("old van")

@@ -59,12 +59,9 @@ class Attachments(Paging):
 
 
 @router.get(
-    "",
-    response=Page[Attachment],
-    auth=require_scope("chat:read"),
-    summary="List attachments",
+    "", response=Page[Attachment], auth=require_scope("chat:read"), summary="List attachments",
     operation_id="list_attachments",
-)
+)  # fmt: skip
 def list_attachments(request: HttpRequest, query: Query[Attachments]) -> Any:
     """Latest first. Unsent drafts are deleted after a day."""
     rows = _own_rows(request)

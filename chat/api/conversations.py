@@ -135,12 +135,9 @@ class ModelChoice(Schema):
 
 
 @router.get(
-    "/models",
-    response=list[ModelChoice],
-    auth=require_scope("chat:read"),
-    summary="List models",
+    "/models", response=list[ModelChoice], auth=require_scope("chat:read"), summary="List models",
     operation_id="list_models",
-)
+)  # fmt: skip
 def list_models(request: HttpRequest) -> Any:
     """The models to choose from, default first."""
     return models_for(person(request))

@@ -74,12 +74,8 @@ def list_imports(request: HttpRequest, query: Query[Paging]) -> Any:
 
 
 @imports.get(
-    "/{int:number}",
-    response=Import,
-    auth=require_scope("export"),
-    summary="Get an import",
-    operation_id="get_import",
-)
+    "/{int:number}", response=Import, auth=require_scope("export"), summary="Get an import", operation_id="get_import",
+)  # fmt: skip
 def get_import(request: HttpRequest, number: int) -> Any:
     """Progress and results."""
     return _build_import(_get_own_import(request, number))

@@ -107,12 +107,9 @@ class Look(Schema):
 
 
 @router.get(
-    "/looks",
-    response=Page[Look],
-    auth=require_scope("settings"),
-    summary="List the access log",
+    "/looks", response=Page[Look], auth=require_scope("settings"), summary="List the access log",
     operation_id="list_looks",
-)
+)  # fmt: skip
 def list_looks(request: HttpRequest, query: Query[Paging]) -> Any:
     """Latest first: who opened what, and when. Never its text."""
     return paginate(request, access_log.latest(person(request)), LATEST, query)

@@ -86,12 +86,9 @@ def list_projects(request: HttpRequest, archived: Annotated[bool, Query()] = Fal
 
 
 @router.post(
-    "",
-    response={201: Project},
-    auth=require_scope("chat:write"),
-    summary="Create a project",
+    "", response={201: Project}, auth=require_scope("chat:write"), summary="Create a project",
     operation_id="make_project",
-)
+)  # fmt: skip
 def make_project(request: HttpRequest, payload: NewProject) -> Any:
     """Creates a folder in /projects, too."""
     name = " ".join(payload.name.split())
@@ -100,12 +97,9 @@ def make_project(request: HttpRequest, payload: NewProject) -> Any:
 
 
 @router.get(
-    "/{int:project}",
-    response=Project,
-    auth=require_scope("chat:read"),
-    summary="Get a project",
+    "/{int:project}", response=Project, auth=require_scope("chat:read"), summary="Get a project",
     operation_id="get_project",
-)
+)  # fmt: skip
 def get_project(request: HttpRequest, project: int) -> Any:
     """List its documents by its path, and its conversations by the filter `project`."""
     return _get_own_project(request, project)

@@ -78,12 +78,9 @@ def change_role(request: HttpRequest, role: int, payload: NewRole) -> Any:
 
 
 @router.delete(
-    "/{int:role}",
-    response=Deleted,
-    auth=require_scope("chat:write"),
-    summary="Delete a role",
+    "/{int:role}", response=Deleted, auth=require_scope("chat:write"), summary="Delete a role",
     operation_id="delete_role",
-)
+)  # fmt: skip
 def delete_role(request: HttpRequest, role: int) -> Any:
     """Its conversations continue without a role. `token` restores it within an hour."""
     return deleted(roles.remove(_get_own_role(request, role)))

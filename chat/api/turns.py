@@ -221,12 +221,9 @@ def keep_text(request: HttpRequest, message: int) -> Any:
 
 
 @router.get(
-    "/{int:message}",
-    response=Message,
-    auth=require_scope("chat:read"),
-    summary="Get a message",
+    "/{int:message}", response=Message, auth=require_scope("chat:read"), summary="Get a message",
     operation_id="get_message",
-)
+)  # fmt: skip
 def get_message(request: HttpRequest, message: int) -> Any:
     """A question or an answer. While an answer is being written, its text may be incomplete or empty."""
     return get_object_or_404(api_messages(models.Message.objects.not_deleted().for_user(person(request))), pk=message)

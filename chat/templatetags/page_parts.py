@@ -1,11 +1,11 @@
-"""Template tags for all pages: icons, undo notices, shortcuts, attachment limits, the number of proposals to review."""
+"""Template tags for all pages: icons, undo notices, shortcuts, limits, counts, and the state of the account."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from django import template
 from django.contrib.auth.models import AnonymousUser
@@ -15,14 +15,20 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts import sign_up
+from accounts.devices import device_of
 from accounts.models import User
+from accounts.secret_encryption import is_readable
 from chat.attachments.limits import LONG_PASTE, MOST_A_MESSAGE, largest_bytes
 from chat.conversations import archiving, trash
+from chat.pages import conversation, settings
 from chat.pages.palette import COOKIE, OFF, SHORTCUTS
 from memory.documents import trash as memory_trash
 from memory.models import Fact
 
 register = template.Library()
+register.filter("device", device_of)
+register.filter("is_readable", is_readable)
 
 
 @register.simple_tag
@@ -82,3 +88,24 @@ def undo_form(message: Message) -> UndoForm | None:
 def waiting_for_review(user: User | AnonymousUser | str) -> int:
     """Number of the user's proposals to review; 0 without a user."""
     return Fact.objects.for_user(user).proposed().count() if isinstance(user, User) else 0
+
+
+# The account -------------------------------------------------------------------------------------------------------
+
+
+@register.simple_tag(takes_context=True)
+def settings_sections(context: Any) -> list[tuple[str, str, bool]]:
+    """Label and URL of each settings section, and whether the page belongs to it."""
+    return settings.sections(context["request"].path)
+
+
+@register.simple_tag
+def sign_up_is_open() -> bool:
+    """Whether anyone may create an account."""
+    return sign_up.is_open()
+
+
+@register.simple_tag
+def is_first_visit(user: object) -> bool:
+    """Whether the user sees the welcome text."""
+    return isinstance(user, User) and conversation.is_first_visit(user)

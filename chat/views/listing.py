@@ -1,4 +1,4 @@
-"""Views that rename, pin, archive and delete conversations, one or several at once, and undo it.
+"""Views that rename, pin, archive and delete conversations, one or several, undo that, and change their options.
 
 Each action is a plain form that redirects to a page; htmx gets the list, the header and the notices instead.
 """
@@ -25,11 +25,15 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from chat.archive.stream import streamed
 from chat.conversations import archiving, markdown_export, trash
+from chat.conversations.model_choice import ModelNotOfferedError
+from chat.conversations.options import OptionNotFoundError, initial_fields, update_options
+from chat.forms import ChoicesForm
 from chat.models import Conversation
 from chat.pages.conversation import PAGE, get_own_conversation, header_context, list_for
+from chat.protocol import ConversationOptions
 from memory.documents.trash import NOTHING_TO_UNDO
 from recall.db.notify import publish_event
-from recall.views import is_htmx, signed_in_user
+from recall.views import first_error, is_htmx, signed_in_user
 
 TITLE_CHARS = 200
 MAX_SELECTED = 1_000
@@ -121,6 +125,31 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _done(request, found)
     _offer_undo(request, f"“{found.title or 'Untitled'}” deleted.", trash.UNDO, moment)
     return _gone(request, [pk])
+
+
+@require_POST
+@login_required
+def change_options(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Change the conversation's role, project, model or effort."""
+    found = get_own_conversation(signed_in_user(request), pk)
+    form = ChoicesForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, f"Nothing was changed. {first_error(form)}")
+        return redirect("conversation", pk)
+    try:
+        fields = initial_fields(
+            found.user,
+            ConversationOptions(**{name: form.cleaned_data[name] for name in ConversationOptions.__slots__}),
+        )
+    except OptionNotFoundError:
+        raise Http404 from None
+    except ModelNotOfferedError as refused:
+        messages.warning(request, f"Nothing was changed. {refused}")
+        return redirect("conversation", pk)
+    changed = update_options(found, fields)
+    if changed:
+        messages.success(request, " ".join(changed))
+    return redirect("conversation", pk)
 
 
 @require_safe

@@ -320,8 +320,8 @@ def test_whoever_comes_in_without_a_code_is_told_to_make_what_is_lost_anew(sign_
     client = confirmed(sign_in(alice))
     for page in ("settings_sign_in", "mfa_index"):
         html = text(client.get(reverse(page)))
-        assert "no code of your authenticator app is right any more" in html
-        assert "none of your recovery codes signs you in any more" in html
+        assert "your authenticator app's codes no longer work" in html
+        assert "so your recovery codes no longer work" in html
     for page in ("mfa_view_recovery_codes", "mfa_download_recovery_codes"):
         assert client.get(reverse(page))["Location"] == reverse("settings_sign_in"), "no invented codes"
     client.post(reverse("mfa_generate_recovery_codes"))

@@ -1,4 +1,4 @@
-"""Celery tasks of memory: thin, each says which function to run."""
+"""Memory's Celery tasks: each calls one function."""
 
 from __future__ import annotations
 
@@ -30,54 +30,54 @@ def read(run_id: int) -> None:
 
 @shared_task(name="memory.tasks.requeue_stale_runs")
 def requeue_stale_runs() -> None:
-    """Queue the runs that wait, or whose worker was lost."""
+    """Queue the runs that are due, or whose worker died."""
     run.RUNS.requeue_due()
 
 
 @shared_task(name="memory.tasks.file_conversation")
 def file_conversation(user_id: int, conversation_id: str) -> None:
-    """Write what an ended conversation comes to; one that is gone meanwhile is told no more."""
+    """Write the digest of an ended conversation, if its user still exists."""
     user = User.objects.filter(pk=user_id).first()
     if user is not None:
-        document_updates.file_ended(user, UUID(conversation_id))
+        document_updates.write_ended(user, UUID(conversation_id))
 
 
 @shared_task(name=indexer.INDEX_TASK)
 def index_conversation(conversation_id: str) -> None:
-    """Bring the index in line with a conversation; one that has gone meanwhile took its passages along."""
+    """Index a conversation; one that was deleted took its chunks with it."""
     with contextlib.suppress(ObjectDoesNotExist):
         indexer.index_conversation(UUID(conversation_id))
 
 
 @shared_task(name="memory.tasks.embed")
 def embed() -> None:
-    """Give vectors to the rows that wait for one, for a while: the clock comes again."""
+    """Embed rows without a vector, for a limited time; the scheduler runs it again."""
     indexer.embed_pending()
 
 
 @shared_task(name=language_change.TASK)
 def reword(user_id: int) -> None:
-    """Read anew the words of somebody who writes in another language than before."""
+    """Rebuild the search vectors of a user who changed their language."""
     language_change.rebuild_search_vectors(user_id)
 
 
 @shared_task(name="memory.tasks.reword_due")
 def reword_due() -> None:
-    """Queue those whose words are not all read in their language."""
+    """Queue users whose search vectors are not all in their language."""
     for user_id in language_change.due():
         language_change.look(user_id)
 
 
 @shared_task(name="memory.tasks.consolidate")
 def consolidate() -> None:
-    """Have everyone's memory tidied up: a task each, so that one person's failure stops nobody else's."""
-    for user_id in consolidation.people().values_list("pk", flat=True):
+    """Consolidate everyone's memory: one task per user, so that one failure doesn't stop the others."""
+    for user_id in consolidation.users_to_consolidate().values_list("pk", flat=True):
         enqueue_on_commit("memory.tasks.consolidate_one", user_id)
 
 
 @shared_task(name="memory.tasks.consolidate_one")
 def consolidate_one(user_id: int) -> None:
-    """Tidy up one person's memory; an account that is gone has none."""
+    """Consolidate one user's memory, if the account still exists."""
     user = User.objects.filter(pk=user_id).first()
     if user is not None:
         report = jobs.run_consolidation(user, jobs.How.NIGHTLY, timezone.now())
@@ -86,13 +86,13 @@ def consolidate_one(user_id: int) -> None:
 
 @shared_task(name=jobs.TASK)
 def tidy(consolidation_id: int) -> None:
-    """Tidy up a memory whose person asked for it."""
+    """Run a consolidation that a user requested."""
     jobs.run_requested(consolidation_id, timezone.now())
 
 
 @shared_task(name="memory.tasks.requeue_waiting_consolidations")
 def requeue_waiting_consolidations() -> None:
-    """Queue the tidyings that still wait."""
+    """Queue the consolidations that still wait."""
     jobs.requeue_waiting(timezone.now())
 
 
@@ -104,35 +104,35 @@ def read_upload(upload_id: int) -> None:
 
 @shared_task(name="memory.tasks.requeue_stale_uploads")
 def requeue_stale_uploads() -> None:
-    """Queue the files that wait, or whose worker was lost."""
+    """Queue the files that wait, or whose worker died."""
     uploads.UPLOADS.requeue_due()
 
 
 @shared_task(name="memory.tasks.empty_trash")
 def empty_trash() -> None:
-    """Remove for good the documents that were deleted half an hour ago."""
+    """Remove the documents that were deleted half an hour ago."""
     trash.empty(timezone.now())
 
 
 @shared_task(name="memory.tasks.refresh_personal_indexes")
 def refresh_personal_indexes() -> None:
-    """Build, renew or drop the indexes that large collections have of their own."""
+    """Build, refresh or drop the indexes of large collections."""
     large_collections.refresh_due(timezone.now())
 
 
 @shared_task(name=rewrite.TASK)
 def rewrite_summaries(receipt_id: int) -> None:
-    """Write anew the summaries that a forgetting dropped."""
+    """Regenerate the summaries that a forgetting dropped."""
     rewrite.rewrite(receipt_id)
 
 
 @shared_task(name="memory.tasks.requeue_rewriting")
 def requeue_rewriting() -> None:
-    """Queue the summaries that were not written anew yet."""
+    """Queue the summaries that are not regenerated yet."""
     rewrite.requeue()
 
 
 @shared_task(name=verify.VACUUM_TASK)
 def vacuum_forgotten() -> None:
-    """Have the pages of forgotten rows used again."""
+    """Vacuum the tables with forgotten rows."""
     verify.vacuum()

@@ -21,7 +21,7 @@ from accounts.api import idempotency
 from accounts.models import User
 from chat.models import Conversation, ConversationQuerySet, Message
 from memory.documents.artifacts import remove_artifacts
-from memory.librarian.document_updates import remove_told
+from memory.librarian.document_updates import remove_digest
 from recall.db.notify import publish_event
 
 UNDO_FOR: Final = timedelta(minutes=30)
@@ -80,7 +80,7 @@ def remove(pk: UUID, due: ConversationQuerySet) -> User | None:
     user = conversation.user
     conversation.delete()
     remove_artifacts(user, str(pk))  # after the delete: a worker storing an artifact locks its message row
-    remove_told(user, pk)
+    remove_digest(user, pk)
     idempotency.drop_answers(user)
     return user
 

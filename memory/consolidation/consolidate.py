@@ -1,11 +1,9 @@
-"""What is tidied up once a day, and what is never touched by it? And what brings a faded memory back?
+"""Consolidation of one user's memory: expire, archive, merge; never delete.
 
-    expired validity is closed → what faded is archived → overlapping episodes become one → the least significant beyond
-    the limit are archived → the figures that large collections are steered by are renewed
-
-One transaction a person, which holds their row, as the librarian does: so that the two never decide on the same facts
-at once. Facts that somebody else has locked at that moment are in use, and are left for tomorrow. What was done is
-told in numbers and sentences; doing it again at the same moment does nothing.
+Closes expired validity, archives faded facts, merges overlapping episodes, archives the least significant episodes over
+the limit, and refreshes the statistics that steer large collections. It runs in one transaction that locks the user's
+row, as the librarian does, so the two never decide on the same facts at once. Facts that another transaction has locked
+are in use, and are left for the next night. Running it twice at the same moment changes nothing more.
 """
 
 from __future__ import annotations
@@ -36,34 +34,34 @@ if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet
 
 LIVE_EPISODES: Final = setting("live_episodes", 100)
-"""A person has at most so many live ones (seed 004, `maxEpisodicMemories`); the others stay, archived."""
+"""Live episodes per user; the others stay, archived."""
 
 FADED: Final = "faded: long unused, and of little importance"
 """Reason, as the user reads it."""
 
 CLOSED_WHEN_OVER: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
-"""A proposal is left to the person who was asked, whatever its date."""
+"""Proposals are left to the user, whatever their dates."""
 SEARCHABLE_FACTS: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one person's consolidation did."""
+    """What one user's consolidation did."""
 
     user_id: int
     weighed: int = 0
-    """Facts whose decay was worked out: those that may fade."""
+    """Facts that may fade, whose decay was computed."""
     expired: int = 0
     archived: int = 0
     merged: int = 0
-    """Episodes that became part of another one …"""
+    """Episodes that became part of another …"""
     merged_into: int = 0
     """… of these."""
     episodes_archived: int = 0
     tokens_reclaimed: int = 0
-    """Base count of what leaves default recall; what expired had left it by itself."""
+    """Tokens no longer recalled by default, without expired facts, which weren't recalled anyway."""
     searchable: int = 0
-    """Rows a search of theirs looks at now."""
+    """Rows that the user's searches cover now."""
 
     @property
     def did_something(self) -> bool:
@@ -71,23 +69,22 @@ class Report:
         return bool(self.expired or self.archived or self.merged or self.episodes_archived)
 
     def sentences(self) -> list[str]:
-        """For people."""
-        told = (
-            (self.expired, f"{_counted(self.expired, 'fact')} expired: {OVER}."),
-            (self.archived, f"{_counted(self.archived, 'fact')} archived: {FADED}."),
-            (self.merged, f"{_counted(self.merged, 'overlapping episode')} merged into {self.merged_into}."),
+        """For the page."""
+        parts = (
+            (self.expired, f"{_count(self.expired, 'fact')} expired: {OVER}."),
+            (self.archived, f"{_count(self.archived, 'fact')} archived: {FADED}."),
+            (self.merged, f"{_count(self.merged, 'overlapping episode')} merged into {self.merged_into}."),
             (
                 self.episodes_archived,
-                f"{_counted(self.episodes_archived, 'episode')} archived: the least significant beyond"
-                f" {LIVE_EPISODES}.",
+                f"{_count(self.episodes_archived, 'episode')} archived: the least significant beyond {LIVE_EPISODES}.",
             ),
-            (self.tokens_reclaimed, f"{_counted(self.tokens_reclaimed, 'token')} reclaimed from default recall."),
+            (self.tokens_reclaimed, f"{_count(self.tokens_reclaimed, 'token')} reclaimed from default recall."),
         )
-        return [sentence for number, sentence in told if number] or ["Nothing to tidy up."]
+        return [sentence for number, sentence in parts if number] or ["Nothing to clean up."]
 
 
 def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
-    """Tidy up one person's memory; `rehearse` says what would be done, and does nothing.
+    """Consolidate one user's memory. `rehearse` reports what would be done, and changes nothing.
 
     Raises:
         User.DoesNotExist: the account is gone.
@@ -117,11 +114,11 @@ def consolidate(user: User, now: datetime, *, rehearse: bool = False) -> Report:
     return report
 
 
-def people() -> QuerySet[User]:
-    """Everyone who has something to tidy up."""
-    remembered = Fact.objects.filter(status__in=CLOSED_WHEN_OVER).order_by().values("user")
-    told = Episode.objects.live().order_by().values("user")
-    return User.objects.filter(Q(pk__in=remembered) | Q(pk__in=told)).order_by("pk")
+def users_to_consolidate() -> QuerySet[User]:
+    """Users with anything to consolidate."""
+    with_facts = Fact.objects.filter(status__in=CLOSED_WHEN_OVER).order_by().values("user")
+    with_episodes = Episode.objects.live().order_by().values("user")
+    return User.objects.filter(Q(pk__in=with_facts) | Q(pk__in=with_episodes)).order_by("pk")
 
 
 # Facts -----------------------------------------------------------------------------------------------------------
@@ -133,24 +130,24 @@ def _close_validity(user: User, now: datetime) -> int:
 
 
 def _archive_faded(user: User, now: datetime) -> tuple[int, int]:
-    """How many faded, and how many tokens they have."""
+    """How many facts faded, and their tokens."""
     faded = Fact.objects.filter(pk__in=lock_unused(fading(Fact.objects.for_user(user), now)))
     size: int = faded.aggregate(size=Coalesce(Sum("tokens"), 0))["size"]
     return faded.update(status=Fact.Status.ARCHIVED, reason=FADED), size
 
 
 def may_fade(facts: FactQuerySet, now: datetime) -> FactQuerySet:
-    """Active facts that are old enough, but for those that never fade: with a key, or vouched for by a person."""
+    """Active facts that are old enough to fade. Facts with a key, or confirmed by the user, never fade."""
     old = facts.filter(status=Fact.Status.ACTIVE, key="", recorded_at__lte=now - decay.ARCHIVED_FROM_AGE)
-    found: FactQuerySet = old.unconfirmed()
-    return found
+    unconfirmed: FactQuerySet = old.unconfirmed()
+    return unconfirmed
 
 
 def fading(facts: FactQuerySet, now: datetime) -> FactQuerySet:
-    """Those of them that `decay.is_faded`."""
+    """Those of them for which `decay.is_faded` holds."""
     worth = ExpressionWrapper(F("importance") * _decay(now), output_field=FloatField())
-    found: FactQuerySet = may_fade(facts, now).alias(worth=worth).filter(worth__lt=decay.ARCHIVED_BELOW)
-    return found
+    faded: FactQuerySet = may_fade(facts, now).alias(worth=worth).filter(worth__lt=decay.ARCHIVED_BELOW)
+    return faded
 
 
 def _decay(now: datetime) -> Least:
@@ -158,7 +155,7 @@ def _decay(now: datetime) -> Least:
     since = Coalesce("last_used_at", "recorded_at")
     unused = ExpressionWrapper(Value(now) - since, output_field=DurationField())
     half_lives = Greatest(Cast(Extract(unused, "epoch"), FloatField()), 0.0) / decay.HALF_LIFE.total_seconds()
-    # 0.5 to a great power is refused as an underflow; from 1,000 half-lives on it is nothing.
+    # A higher power of 0.5 raises an underflow error; after 1,000 half-lives the value is 0 anyway.
     faded = Power(Value(0.5), Least(half_lives, 1000.0), output_field=FloatField())
     boost = Least(F("times_used") * decay.USE_ADDS, decay.USES_ADD_AT_MOST, output_field=FloatField())
     return Least(faded + boost, 1.0, output_field=FloatField())
@@ -168,12 +165,12 @@ def _decay(now: datetime) -> Least:
 
 
 def _merge_overlapping(user: User) -> tuple[int, int, int]:
-    """How many became part of another, of how many, and how many tokens that saves."""
+    """How many episodes were merged, into how many, and the tokens that saves."""
     live = Episode.objects.for_user(user).live().filter(conversation__isnull=False)
-    told = live.order_by("conversation_id", "first_turn", "last_turn", "pk").defer("vector", "search")
+    ordered = live.order_by("conversation_id", "first_turn", "last_turn", "pk").defer("vector", "search")
     merged, made, saved = 0, 0, 0
-    for _, of_one in groupby(told, key=lambda episode: episode.conversation_id):
-        of_conversation = list(of_one)
+    for _, rows in groupby(ordered, key=lambda episode: episode.conversation_id):
+        of_conversation = list(rows)
         ranges = [(episode.first_turn, episode.last_turn) for episode in of_conversation]
         for places in episodes.overlapping(ranges):
             group = [of_conversation[place] for place in places]
@@ -186,10 +183,10 @@ def _merge_overlapping(user: User) -> tuple[int, int, int]:
 
 
 def _merge(group: Sequence[Episode]) -> Episode:
-    """One episode in place of several that tell of the same turns; their rows stay, and say what they became."""
+    """One episode for several about the same turns; their rows stay, with a link to it."""
     rows = Episode.objects.filter(pk__in=[episode.pk for episode in group])
-    rows.update(status=Episode.Status.MERGED)  # first: of a range of turns only one may be live
-    whole = episodes.told_as_one(group)
+    rows.update(status=Episode.Status.MERGED)  # first: only one live episode may span a range of turns
+    whole = episodes.merge_episodes(group)
     whole.save()
     whole.facts.set(Fact.objects.filter(episodes__in=rows))
     rows.update(merged_into=whole)
@@ -197,18 +194,18 @@ def _merge(group: Sequence[Episode]) -> Episode:
 
 
 def _archive_beyond_limit(user: User) -> tuple[int, int]:
-    """How many went, and how many tokens they have."""
+    """How many episodes were archived, and their tokens."""
     by_weight = Episode.objects.for_user(user).live().order_by("-significance", "-happened_at", "-pk")
     beyond = list(by_weight.values_list("pk", "tokens")[LIVE_EPISODES:])
     Episode.objects.filter(pk__in=[pk for pk, _ in beyond]).update(status=Episode.Status.ARCHIVED)
     return len(beyond), sum(size for _, size in beyond)
 
 
-# Figures ---------------------------------------------------------------------------------------------------------
+# Statistics ------------------------------------------------------------------------------------------------------
 
 
 def _refresh_statistics(user: User) -> int:
-    """How many rows a search of theirs looks at; large collections are searched in another way (`PersonalIndex`)."""
+    """How many rows the user's searches cover; large collections have an index of their own (`PersonalIndex`)."""
     rows = (
         Fact.objects.for_user(user).filter(status__in=SEARCHABLE_FACTS).count()
         + Episode.objects.for_user(user).unmerged().count()
@@ -220,5 +217,5 @@ def _refresh_statistics(user: User) -> int:
     return rows
 
 
-def _counted(number: int, what: str) -> str:
+def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"

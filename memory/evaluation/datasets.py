@@ -1,4 +1,4 @@
-"""What does a file of conversations say, whichever of the two layouts it is in?
+"""Reads conversations with questions and evidence from files in two layouts.
 
 - turns: `conversations[].sessions[].turns[]` with `id`, `speaker`, `text`, perhaps `image_caption`, below a session's
   `datetime`: two people who write to each other (LoCoMo);
@@ -23,17 +23,17 @@ type ItemId = int | str
 """Of a turn or message, as the file has it: unique within its conversation."""
 
 CHARACTERS_A_TOKEN: Final = 4
-"""The scorer's token: a figure that does not depend on a vocabulary compares everywhere."""
+"""The scorer's token, which depends on no vocabulary."""
 ANSWER_TOKENS: Final = 225
-"""An assistant's longer message counts as one passage of this size, since no more of it would stand in a prompt."""
-PACE: Final = timedelta(seconds=10)
-"""Between two items of a session, whose file only says when it began: keeps their order and their day."""
+"""A longer message of an assistant counts as one chunk of this size, because a prompt holds no more of it."""
+ITEM_INTERVAL: Final = timedelta(seconds=10)
+"""Between two items of a session, whose file only has its start: keeps their order and day."""
 NOON: Final = timedelta(hours=12)
-"""When a session begins that has a date and no time: the same day in nearly every time zone."""
+"""Start of a session without a time: the same day in nearly every time zone."""
 
 
-class UnknownLayout(Exception):
-    """The file is in neither layout; the message is one sentence that says what is wrong."""
+class UnknownLayoutError(Exception):
+    """The file is in neither layout; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Item:
     id: ItemId
     role: Literal["user", "assistant"]
     author: str
-    """The speaker's name, or empty where the role says it all."""
+    """The speaker's name; empty if the role suffices."""
     text: str
-    """With `[shared image: caption]` behind it, where an image was shared."""
+    """Followed by `[shared image: caption]` for a shared image."""
     when: datetime
     tokens: int
     """Of its line `[date] speaker: text` in a prompt, as the scorer counts."""
@@ -58,7 +58,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said in one sitting."""
+    """Consecutive items of one date."""
 
     date: datetime
     items: tuple[Item, ...]
@@ -66,7 +66,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the ids of the items that hold its answer."""
+    """A question with the ids of the items that contain its answer."""
 
     id: ItemId
     text: str
@@ -76,7 +76,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A long conversation in dated sessions, and what is asked about it."""
+    """A long conversation in dated sessions, with questions about it."""
 
     id: str
     sessions: tuple[Session, ...]
@@ -97,13 +97,13 @@ def read(path: Path) -> tuple[Conversation, ...]:
     """The conversations of a file in either layout.
 
     Raises:
-        UnknownLayout: it is in neither, or not JSON.
+        UnknownLayoutError: it is in neither, or not JSON.
         OSError: it cannot be read.
     """
     try:
         found = _File.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        raise UnknownLayout(_sentence(path, error)) from error
+        raise UnknownLayoutError(_sentence(path, error)) from error
     return tuple(
         Conversation(str(one.id), one.read(), tuple(question.read() for question in one.questions))
         for one in found.conversations
@@ -120,7 +120,7 @@ def _sentence(path: Path, error: ValidationError) -> str:
     )
 
 
-def moment(said: str) -> datetime:
+def parse_date(said: str) -> datetime:
     """A date as the files write it: ISO 8601 with or without a time, or `March-15-2024`. Without a zone it is UTC.
 
     Raises:
@@ -138,8 +138,8 @@ def moment(said: str) -> datetime:
     return when if has_time else when + NOON
 
 
-def _a_date(said: str) -> str:
-    moment(said)
+def _validate_date(said: str) -> str:
+    parse_date(said)
     return said
 
 
@@ -147,7 +147,7 @@ def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
-# What stands in a file -------------------------------------------------------------------------------------------
+# File layouts ---------------------------------------------------------------------------------------------------
 
 
 class _Turn(BaseModel):
@@ -159,7 +159,7 @@ class _Turn(BaseModel):
     def read(self, date: str, when: datetime) -> Item:
         text = f"{self.text} [shared image: {self.image_caption}]" if self.image_caption else self.text
         tokens = _tokens(f"[{date}] {self.speaker}: {text}\n")
-        # Both are people: what either says is somebody's own words.
+        # Both speakers are people, so both count as users.
         return Item(self.id, "user", self.speaker, text, when, tokens)
 
 
@@ -167,11 +167,11 @@ class _Session(BaseModel):
     datetime: str
     turns: list[_Turn]
 
-    _is_a_date = field_validator("datetime")(_a_date)
+    _is_validate_date = field_validator("datetime")(_validate_date)
 
     def read(self) -> Session:
-        began = moment(self.datetime)
-        turns = (turn.read(self.datetime[:10], began + n * PACE) for n, turn in enumerate(self.turns))
+        began = parse_date(self.datetime)
+        turns = (turn.read(self.datetime[:10], began + n * ITEM_INTERVAL) for n, turn in enumerate(self.turns))
         return Session(began, tuple(turns))
 
 
@@ -181,7 +181,7 @@ class _Message(BaseModel):
     date: str
     text: str
 
-    _is_a_date = field_validator("date")(_a_date)
+    _is_validate_date = field_validator("date")(_validate_date)
 
     def read(self, when: datetime) -> Item:
         tokens = _tokens(self.text) if self.role == "user" else min(_tokens(self.text), ANSWER_TOKENS)
@@ -199,7 +199,7 @@ class _Question(BaseModel):
         return Question(self.id, self.question, self.category, frozenset(self.evidence))
 
 
-class _OfSessions(BaseModel):
+class _SessionsLayout(BaseModel):
     id: ItemId
     sessions: Annotated[list[_Session], Field(min_length=1)]
     questions: list[_Question]
@@ -215,19 +215,19 @@ class _OfSessions(BaseModel):
         return tuple(session.read() for session in self.sessions if session.turns)
 
 
-class _OfMessages(BaseModel):
+class _MessagesLayout(BaseModel):
     id: ItemId
     messages: Annotated[list[_Message], Field(min_length=1)]
     questions: list[_Question]
 
     def read(self) -> tuple[Session, ...]:
-        return tuple(_sitting(date, messages) for date, messages in groupby(self.messages, lambda found: found.date))
+        return tuple(_session_of(date, messages) for date, messages in groupby(self.messages, lambda found: found.date))
 
 
-def _sitting(date: str, messages: Iterable[_Message]) -> Session:
-    """Messages of one date that follow each other."""
-    began = moment(date)
-    return Session(began, tuple(message.read(began + n * PACE) for n, message in enumerate(messages)))
+def _session_of(date: str, messages: Iterable[_Message]) -> Session:
+    """Consecutive messages of one date."""
+    began = parse_date(date)
+    return Session(began, tuple(message.read(began + n * ITEM_INTERVAL) for n, message in enumerate(messages)))
 
 
 def _kind(conversation: Any) -> str | None:
@@ -236,7 +236,7 @@ def _kind(conversation: Any) -> str | None:
 
 
 type _Either = Annotated[
-    Annotated[_OfSessions, Tag("sessions")] | Annotated[_OfMessages, Tag("messages")],
+    Annotated[_SessionsLayout, Tag("sessions")] | Annotated[_MessagesLayout, Tag("messages")],
     Discriminator(
         _kind, custom_error_type="layout", custom_error_message="a conversation has neither sessions nor messages"
     ),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from django.db.models import F, Q
 
 from memory.forgetting.vocabulary import said_elsewhere
-from memory.librarian.document_updates import resting_on
+from memory.librarian.document_updates import documents_based_on
 from memory.models import Chunk, Document, Episode, Fact, Revision
 from memory.ports.forgettable import forgettables
 from memory.text.fact_lines import Line, MarkKind, line_of
@@ -97,7 +97,7 @@ def _telling(user: User, erasure: Erasure) -> set[str]:
 
 def _documents(user: User, erasure: Erasure) -> None:
     """The documents that tell of what goes, and how receipts name those that go, and their passages."""
-    erasure.documents |= resting_on(user, erasure.conversations, erasure.messages)
+    erasure.documents |= documents_based_on(user, erasure.conversations, erasure.messages)
     for document in Document.objects.for_user(user).filter(pk__in=erasure.documents).only("path", "title"):
         erasure.refs.add(document.ref)
         erasure.add_text(document.path)

@@ -1,8 +1,7 @@
-"""What becomes of a fact whose evidence lies on a branch that is left? It becomes a proposal again (DESIGN §3).
+"""Facts whose evidence is on a branch the user left: they become proposals again, and return with the branch.
 
-Whoever edits a message takes its words back: what was learned from them unasked is no longer taken for true, and the
-person decides. What had given way to it holds again. A fact that a person accepted, or worded, stays: that was a
-decision about the fact and not about the message. Turned to again, the branch brings its facts back.
+Editing a message takes its words back, so facts learned from them automatically are no longer assumed true, and the
+facts they superseded become active again. A fact the user accepted or edited stays: that was a decision about the fact.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet
 
 LEFT: Final = "said on a branch of the conversation that you left"
-"""Reason of such a proposal; it is also how it is known again."""
+"""Reason of such a proposal, by which it is also recognized."""
 BACK: Final = "came back: what had taken its place was said on a branch that you left"
 
 
 @transaction.atomic
 def demote_facts(user: User, messages: Collection[int]) -> None:
-    """The person left the branch with these messages."""
-    unasked = _resting_on(user, messages).filter(status=Fact.Status.ACTIVE, accepted_at=None)
+    """Turn the facts of a left branch, with these messages, into proposals."""
+    unasked = _facts_from(user, messages).filter(status=Fact.Status.ACTIVE, accepted_at=None)
     leaving = list(unasked.exclude(source=Fact.Source.EDITED).values_list("pk", flat=True))
     if not leaving:
         return
@@ -44,21 +43,23 @@ def demote_facts(user: User, messages: Collection[int]) -> None:
 
 @transaction.atomic
 def reactivate_facts(user: User, messages: Collection[int]) -> None:
-    """The person went over to the branch with these messages. Where something else holds meanwhile, it goes on waiting,
-    unless that had only come back in its place."""
-    coming = list(_resting_on(user, messages).filter(status=Fact.Status.PROPOSED, reason=LEFT).order_by("pk"))
-    for fact in coming:
+    """Reactivate the facts of the followed branch, with these messages.
+
+    A fact stays a proposal if another one has its key now, unless that one only replaced it while the branch was left.
+    """
+    returning = list(_facts_from(user, messages).filter(status=Fact.Status.PROPOSED, reason=LEFT).order_by("pk"))
+    for fact in returning:
         if fact.key:
             _same_key(fact).filter(reason=BACK).update(
                 status=Fact.Status.SUPERSEDED, superseded_at=timezone.now(), superseded_by=fact
             )
         if not _is_taken(fact):
             Fact.objects.filter(pk=fact.pk).update(status=Fact.Status.ACTIVE, reason=Reason.STATED)
-    if coming:
+    if returning:
         refresh_profile(user)
 
 
-def _resting_on(user: User, messages: Collection[int]) -> FactQuerySet:
+def _facts_from(user: User, messages: Collection[int]) -> FactQuerySet:
     facts: FactQuerySet = Fact.objects.for_user(user).filter(message__in=messages)
     return facts
 
@@ -69,5 +70,5 @@ def _same_key(fact: Fact) -> FactQuerySet:
 
 
 def _is_taken(fact: Fact) -> bool:
-    """Whether another fact holds the key, of which one holds at a time."""
+    """Whether another active fact has the key."""
     return bool(fact.key) and _same_key(fact).exists()

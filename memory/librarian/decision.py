@@ -1,7 +1,6 @@
-"""What becomes of a proposed fact: kept at once, put to the user, counted as known, or dropped? And why?
+"""Decides what happens to a proposed fact: store it, ask the user, count it as a duplicate, or drop it; and why.
 
-One pure function, `decide`. The steps are asked in the order of `decide`; the first one that has an answer rules.
-Every outcome carries its reason, which is what the user is shown.
+`decide` is pure. It tries its steps in order, and the first one with an answer decides. The user sees the reason.
 """
 
 from __future__ import annotations
@@ -23,29 +22,29 @@ from memory.text.user_text import mask_foreign_text, mask_spans
 from recall.environment import setting
 
 MIN_CONFIDENCE = setting("librarian_min_confidence", 0.4)
-"""Below it a proposal is dropped (seed 002)."""
+"""Below it a proposal is dropped."""
 MIN_IMPORTANCE = setting("librarian_min_importance", 0.2)
-"""Below it a proposal is dropped (seed 002)."""
+"""Below it a proposal is dropped."""
 SURE_CONFIDENCE = setting("librarian_sure_confidence", 0.8)
-"""From this confidence on a fact may be kept unasked (DESIGN §6)."""
+"""From this confidence on a fact may be stored without asking."""
 CORRECTED = 1.0
-"""An explicit correction by the user counts as this confidence against what was known (DESIGN §6)."""
-OWN_SHARE = 0.5
-"""At least this share of a quote's letters must be the user's own words, and not a quotation inside them."""
+"""Confidence of an explicit correction by the user, compared with the known fact's."""
+MIN_OWN_SHARE = 0.5
+"""Minimum share of a quote's letters that must be the user's own words rather than a quotation."""
 
 
 class Outcome(StrEnum):
     """What is done with a proposal."""
 
-    KEEP = "keep"  # an active fact
-    PROPOSE = "propose"  # waits for the user
-    QUARANTINE = "quarantine"  # waits for the user, and does not even rest on their words
-    REINFORCE = "reinforce"  # known already; that it was said again makes it surer
+    KEEP = "keep"  # store as an active fact
+    PROPOSE = "propose"  # ask the user
+    QUARANTINE = "quarantine"  # ask the user, without evidence in their words
+    REINFORCE = "reinforce"  # already known; saying it again raises its confidence
     DROP = "drop"  # counted, not stored
 
 
 class Reason(StrEnum):
-    """Why, in words for the user."""
+    """Why, as the user reads it. The values are stored with facts and runs."""
 
     STATED = "you said so"
     SECRET = "a password, key, card or identity number: never stored"  # noqa: S105 - a sentence, not a password
@@ -82,7 +81,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A user's rules; where several apply, the strictest one holds."""
+    """A user's memory rules; if several apply, the strictest wins."""
 
     by_kind: Mapping[Kind, Rule] = field(default_factory=dict)
     """Kinds not named are automatic."""
@@ -92,8 +91,8 @@ class Policy:
 
 DEFAULT_POLICY = Policy(
     by_kind={
-        Kind.CONSTRAINT: Rule.ASK,  # what must never be got wrong: allergies, diets
-        Kind.INSTRUCTION: Rule.ASK,  # what would steer every later answer
+        Kind.CONSTRAINT: Rule.ASK,  # allergies, diets: mistakes are dangerous
+        Kind.INSTRUCTION: Rule.ASK,  # changes every later answer
     }
 )
 
@@ -105,10 +104,10 @@ class Decision:
     outcome: Outcome
     reason: str
     supersedes: int | None = None
-    """Fact that gives way: at once when the outcome is KEEP, after the user's yes when it is a proposal."""
+    """The fact to supersede: now if the outcome is KEEP, on acceptance if it is a proposal."""
     reinforces: int | None = None
     evidence: Utterance | None = None
-    """The user's message in which the quote stands verbatim."""
+    """The user's message that contains the quote verbatim."""
 
 
 def decide(
@@ -118,43 +117,42 @@ def decide(
     policy: Policy = DEFAULT_POLICY,
     similarity: Mapping[int, float] | None = None,
 ) -> Decision:
-    """What becomes of `proposal`.
+    """What to do with `proposal`, and why.
 
-    `known` are the user's facts, but for expired ones; `similarity` gives the cosine of the proposal's statement to
-    known ones, by fact id.
+    `known`: the user's facts except expired ones. `similarity`: cosines of the statement to known facts, by fact id.
     """
-    never = _never_stored(proposal, policy)
+    never = _check_storable(proposal, policy)
     if never is not None:
         return never
     similarity = similarity or {}
     evidence = evidence_of(proposal, utterances)
-    unfounded = _unfounded(proposal, evidence, utterances, known)
+    weak = _check_evidence(proposal, evidence, utterances, known)
     return (
-        _rejected_before(proposal, known, similarity)
-        or _read_before(proposal, known, evidence)
-        or _check_duplicate(proposal, known, None if unfounded else evidence, similarity)
-        or unfounded
-        or _not_claimed(proposal, evidence)
-        or _contradiction(proposal, known, evidence, policy)
-        or _by_policy(proposal, evidence, policy)
+        _check_rejected(proposal, known, similarity)
+        or _check_reread(proposal, known, evidence)
+        or _check_duplicate(proposal, known, None if weak else evidence, similarity)
+        or weak
+        or _check_claim(proposal, evidence)
+        or _check_contradiction(proposal, known, evidence, policy)
+        or _apply_policy(proposal, evidence, policy)
     )
 
 
 def evidence_of(proposal: ProposedFact, utterances: Iterable[Utterance]) -> Utterance | None:
-    """The user's message in which the quote stands verbatim, in their own words: the numbered one, else any."""
-    mine = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != proposal.number)
-    return next((u for u in mine if _stands_in(proposal.quote, u)), None)
+    """The user's message that contains the quote verbatim, in their own words: the numbered one, else any."""
+    own = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != proposal.number)
+    return next((u for u in own if _contains_quote(proposal.quote, u)), None)
 
 
 def normal(text: str) -> str:
-    """For comparing statements: case, spacing and punctuation do not count."""
+    """The text for comparing: without case, spacing and punctuation."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
 
 
 # The steps -------------------------------------------------------------------------------------------------------
 
 
-def _never_stored(proposal: ProposedFact, policy: Policy) -> Decision | None:
+def _check_storable(proposal: ProposedFact, policy: Policy) -> Decision | None:
     texts = (proposal.statement, proposal.key, proposal.value, proposal.quote, *proposal.tags)
     if any(sensitive(text) for text in texts):
         return Decision(Outcome.DROP, Reason.SECRET)
@@ -167,27 +165,27 @@ def _never_stored(proposal: ProposedFact, policy: Policy) -> Decision | None:
     return None
 
 
-def _rejected_before(
+def _check_rejected(
     proposal: ProposedFact, known: Iterable[KnownFact], similarity: Mapping[int, float]
 ) -> Decision | None:
-    """A human's no is final: the same in other words, or another reading of the same words, is not proposed again."""
+    """A rejection is final: a paraphrase, or another reading of the same words, is not proposed again."""
     for fact in known:
         if fact.status != "rejected":
             continue
         same_words = fact.kind == proposal.kind and normal(fact.quote) == normal(proposal.quote)
-        if same_words or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, REJECTED_TOO):
+        if same_words or _is_same_text(proposal, fact) or _is_same_meaning(proposal, fact, similarity, REJECTED_TOO):
             return Decision(Outcome.DROP, Reason.REJECTED)
     return None
 
 
-def _read_before(proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None) -> Decision | None:
-    """The very words a fact rests on that a person worded anew, or that gave way: read again, they make no other."""
+def _check_reread(proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None) -> Decision | None:
+    """The quote of a fact that the user edited, or that was superseded, makes no second fact."""
     for fact in known:
         settled = fact.status == "superseded" or fact.edited
         if not settled or evidence is None or fact.message_id != evidence.message_id or fact.kind != proposal.kind:
             continue
-        mine, theirs = normal(proposal.quote), normal(fact.quote)
-        if normal(proposal.statement) == normal(fact.statement) or mine in theirs or theirs in mine:
+        new, old = normal(proposal.quote), normal(fact.quote)
+        if normal(proposal.statement) == normal(fact.statement) or new in old or old in new:
             return Decision(Outcome.DROP, Reason.KNOWN)
     return None
 
@@ -195,16 +193,16 @@ def _read_before(proposal: ProposedFact, known: Iterable[KnownFact], evidence: U
 def _check_duplicate(
     proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
 ) -> Decision | None:
-    same = next((fact for fact in known if _is_known_as(proposal, fact, similarity)), None)
+    same = next((fact for fact in known if _is_known(proposal, fact, similarity)), None)
     if same is None:
         return None
     if evidence is None or not _is_claim(proposal):
-        return Decision(Outcome.DROP, Reason.KNOWN)  # an echo makes nothing surer
+        return Decision(Outcome.DROP, Reason.KNOWN)  # an echo raises no confidence
     reason = Reason.WAITING if same.status == "proposed" else Reason.KNOWN
     return Decision(Outcome.REINFORCE, reason, reinforces=same.fact_id, evidence=evidence)
 
 
-_UNFOUNDED: Final = {
+_OUTCOME_OF_DOUBT: Final = {
     Doubt.NOT_SAID: (Outcome.QUARANTINE, Reason.NOT_SAID),
     Doubt.NEGATED: (Outcome.QUARANTINE, Reason.NEGATED),
     Doubt.ASKED: (Outcome.QUARANTINE, Reason.ASKED),
@@ -214,17 +212,17 @@ _UNFOUNDED: Final = {
 """The outcome for a proposal whose quote is verbatim but does not support it (`memory/librarian/quote_support.py`)."""
 
 
-def _unfounded(
+def _check_evidence(
     proposal: ProposedFact, evidence: Utterance | None, utterances: Sequence[Utterance], known: Sequence[KnownFact]
 ) -> Decision | None:
-    """Words that are not the user's own, or that do not say it."""
+    """Quotes that are not the user's own words, or don't support the statement."""
     if evidence is None:
         echoed = any(u.speaker == "user" and _is_echo(proposal.quote, u) for u in utterances)
         return Decision(Outcome.QUARANTINE, Reason.ECHO if echoed else Reason.NOT_QUOTED)
     why = doubt(proposal, evidence, utterances, known)
     if why is None:
         return None
-    outcome, reason = _UNFOUNDED[why]
+    outcome, reason = _OUTCOME_OF_DOUBT[why]
     return Decision(outcome, reason, evidence=evidence if outcome == Outcome.PROPOSE else None)
 
 
@@ -232,8 +230,8 @@ def _is_echo(quote: str, said: Utterance) -> bool:
     return quote in said.text and quote not in mask_spans(said.text, said.echoes)
 
 
-def _not_claimed(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
-    """Words that do not claim anything, as the engine itself says."""
+def _check_claim(proposal: ProposedFact, evidence: Utterance | None) -> Decision | None:
+    """Quotes that the engine itself marks as no claim."""
     for flag, reason in (
         (proposal.hypothetical, Reason.HYPOTHETICAL),
         (proposal.reported, Reason.REPORTED),
@@ -244,10 +242,10 @@ def _not_claimed(proposal: ProposedFact, evidence: Utterance | None) -> Decision
     return None
 
 
-def _contradiction(
+def _check_contradiction(
     proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, policy: Policy
 ) -> Decision | None:
-    """Keyed facts follow confidence; free facts stand side by side until the user decides."""
+    """Keyed facts follow confidence; free facts coexist until the user decides."""
     if evidence is None:
         return None
     holder = next((f for f in known if f.status == "active" and proposal.key and _same_key(proposal, f)), None)
@@ -256,22 +254,22 @@ def _contradiction(
     other = next((f for f in known if f.status == "active" and f.number == proposal.related_to is not None), None)
     if other is None or proposal.relation not in {Relation.UPDATES, Relation.CONTRADICTS}:
         return None
-    return Decision(Outcome.PROPOSE, _against(Reason.CONTRADICTS, other), other.fact_id, evidence=evidence)
+    return Decision(Outcome.PROPOSE, _reason_against(Reason.CONTRADICTS, other), other.fact_id, evidence=evidence)
 
 
 def _resolve_conflict(proposal: ProposedFact, holder: KnownFact, evidence: Utterance, policy: Policy) -> Decision:
-    """A new value for a key that has one."""
+    """A new value for a key that already has one."""
     if evidence.said_at < holder.said_at:
-        # A late or repeated reading of old words must not undo what was said, or decided, since.
-        return Decision(Outcome.PROPOSE, _against(Reason.OUTDATED, holder), holder.fact_id, evidence=evidence)
+        # Reading an old message late or again must not override newer statements or review decisions.
+        return Decision(Outcome.PROPOSE, _reason_against(Reason.OUTDATED, holder), holder.fact_id, evidence=evidence)
     weight = CORRECTED if proposal.correction else proposal.confidence
     if weight < holder.confidence:
-        return Decision(Outcome.PROPOSE, _against(Reason.LESS_SURE, holder), holder.fact_id, evidence=evidence)
-    verdict = _by_policy(proposal, evidence, policy)
+        return Decision(Outcome.PROPOSE, _reason_against(Reason.LESS_SURE, holder), holder.fact_id, evidence=evidence)
+    verdict = _apply_policy(proposal, evidence, policy)
     return Decision(verdict.outcome, verdict.reason, holder.fact_id, evidence=evidence)
 
 
-def _by_policy(proposal: ProposedFact, evidence: Utterance | None, policy: Policy) -> Decision:
+def _apply_policy(proposal: ProposedFact, evidence: Utterance | None, policy: Policy) -> Decision:
     rule, reason = _rule(proposal, policy)
     if rule != Rule.AUTOMATIC:
         return Decision(Outcome.PROPOSE, reason, evidence=evidence)
@@ -280,13 +278,13 @@ def _by_policy(proposal: ProposedFact, evidence: Utterance | None, policy: Polic
     return Decision(Outcome.KEEP, Reason.STATED, evidence=evidence)
 
 
-# What the steps ask ----------------------------------------------------------------------------------------------
+# Predicates -----------------------------------------------------------------------------------------------------
 
 _STRICTNESS = {Rule.AUTOMATIC: 0, Rule.ASK: 1, Rule.NEVER: 2}
 
 
 def _rule(proposal: ProposedFact, policy: Policy) -> tuple[Rule, Reason]:
-    """The strictest rule that applies, and what it is about."""
+    """The strictest rule that applies, and its subject."""
     rules = [(policy.by_kind.get(proposal.kind, Rule.AUTOMATIC), Reason.ASK_KIND)]
     if proposal.health:
         rules.insert(0, (policy.health, Reason.HEALTH))
@@ -303,47 +301,47 @@ def _same_key(proposal: ProposedFact, fact: KnownFact) -> bool:
     return bool(proposal.key) and (proposal.kind, proposal.key) == (fact.kind, fact.key)
 
 
-def _says_the_same(proposal: ProposedFact, fact: KnownFact) -> bool:
+def _is_same_text(proposal: ProposedFact, fact: KnownFact) -> bool:
     same_value = bool(proposal.value) and normal(proposal.value) == normal(fact.value)
     return normal(proposal.statement) == normal(fact.statement) or (_same_key(proposal, fact) and same_value)
 
 
-def _is_known_as(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float]) -> bool:
+def _is_known(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float]) -> bool:
     if fact.status in ("rejected", "superseded"):
         return False
     named = proposal.relation == Relation.SAME and fact.number == proposal.related_to is not None
     return (
-        named or _says_the_same(proposal, fact) or _means_the_same(proposal, fact, similarity, SAME_MEANING_COSINE)
-    ) and not _another_value(proposal, fact)
+        named or _is_same_text(proposal, fact) or _is_same_meaning(proposal, fact, similarity, SAME_MEANING_COSINE)
+    ) and not _has_other_value(proposal, fact)
 
 
-def _means_the_same(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float], least: float) -> bool:
+def _is_same_meaning(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float], least: float) -> bool:
     near = similarity.get(fact.fact_id, 0.0)
-    return not _another_value(proposal, fact) and is_same_statement(proposal.statement, fact.statement, near, least)
+    return not _has_other_value(proposal, fact) and is_same_statement(proposal.statement, fact.statement, near, least)
 
 
-def _another_value(proposal: ProposedFact, fact: KnownFact) -> bool:
-    """Both name the value of the same key, and not the same one."""
+def _has_other_value(proposal: ProposedFact, fact: KnownFact) -> bool:
+    """Whether both give the same key different values."""
     both = bool(proposal.value) and bool(fact.value) and _same_key(proposal, fact)
     return both and normal(proposal.value) != normal(fact.value)
 
 
-def _against(reason: Reason, fact: KnownFact) -> str:
-    """The reason with what it contradicts, within the column's 200 characters."""
+def _reason_against(reason: Reason, fact: KnownFact) -> str:
+    """The reason with the contradicted statement, within the column's 200 characters."""
     room = 200 - len(reason) - len(": “”")
     statement = fact.statement if len(fact.statement) <= room else f"{fact.statement[: room - 1]}…"
     return f"{reason}: “{statement}”"
 
 
-def _stands_in(quote: str, said: Utterance) -> bool:
-    """Whether `quote` stands in a message character by character, mostly in its writer's own words."""
+def _contains_quote(quote: str, said: Utterance) -> bool:
+    """Whether a message contains `quote` verbatim, mostly in its writer's own words."""
     start = said.text.find(quote)
     if start < 0 or not re.search(r"\w", quote):
         return False
     own = mask_foreign_text(said.text, said.echoes)
     while start >= 0:
         kept = sum(char.isalnum() for char in own[start : start + len(quote)])
-        if kept >= OWN_SHARE * sum(char.isalnum() for char in quote):
+        if kept >= MIN_OWN_SHARE * sum(char.isalnum() for char in quote):
             return True
         start = said.text.find(quote, start + 1)
     return False

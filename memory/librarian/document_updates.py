@@ -1,12 +1,8 @@
-"""What is written into documents at the end of a reading? Lines on a subject, a conversation in short, a story.
+"""Documents written at the end of a run: lines on a subject, a digest of the conversation, and stories.
 
-    prepared     places, vectors and the summary, before any lock is held
-    write_lines  lines that rest on the user's words, each with the mark of its message
-    file_told    one document a conversation, brought up to date whenever it ends again
-    file_story   the user's own words, character by character, once
-
-All of it is written in the transaction that closes the run (memory/librarian/run.py), as revisions of the librarian's.
-A document is known again by its mark (`Document.external_id`), wherever a person moved it and whatever they call it.
+`prepare_updates` does the slow part before any lock is held. The rest is written in the transaction that ends the run
+(`run.py`), as the librarian's revisions. A document is recognized by its mark (`Document.external_id`), wherever the
+user moves it and whatever they call it.
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ from memory.documents.tree import fitting_name, join_path, numbered
 from memory.embeddings.port import embedder
 from memory.forget_epoch import lock_user
 from memory.librarian.engine import ProposedDocument, ProposedFact, ProposedLine, ProposedStory
-from memory.librarian.placement import Placement, placed
+from memory.librarian.placement import Placement, place_documents
 from memory.models import Document, LibrarianRun, Revision
 from memory.models.kinds import Kind, default_importance
 from memory.ports.source import ConversationDigest, Utterance, get_source
@@ -39,17 +35,17 @@ if TYPE_CHECKING:
 
     from memory.librarian.engine import Extraction
 
-LEAST_TURNS: Final = {"ended": 1, "idle": 3, "left": 3}
-"""By what made the librarian read: turns from which on a conversation has a document. One that was ended is done with;
-one that only paused must be worth it. A conversation that is still going on has none yet."""
+MIN_TURNS: Final = {"ended": 1, "idle": 3, "left": 3}
+"""Minimum turns for a digest, by the run's trigger: an ended conversation always gets one, a paused one if it is long
+enough, an ongoing one never."""
 CONVERSATIONS: Final = "/conversations"
 STORIES: Final = "/stories"
 CONFIDENCE: Final = 0.8
-"""Of a document's line as it is judged: it may be kept unasked if it rests on the user's own words."""
-OWN_SHARE: Final = 0.7
-"""Of a story's letters so many must be the user's own words; the rest may be what people in it said."""
-LEAST_STORY: Final = 120
-"""Characters: what is shorter is a sentence, and a fact at most."""
+"""Of a document line: enough to store it without asking, if its evidence is in the user's words."""
+MIN_OWN_SHARE: Final = 0.7
+"""Minimum share of a story's letters in the user's own words; the rest may quote the people in it."""
+MIN_STORY_CHARS: Final = 120
+"""A shorter one is a sentence, and a fact at most."""
 
 NO_STORY: Final = "a story that is not in your own words"
 TOO_SHORT: Final = "a story of a sentence or two"
@@ -58,7 +54,7 @@ SECRET_STORY: Final = "a story that holds a password, key, card or identity numb
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A proposed line, where it would stand, and the same as the decision judges it."""
+    """A proposed line, its place, and the same as a proposed fact."""
 
     place: Placement
     title: str
@@ -69,16 +65,16 @@ class PlacedLine:
 
 @dataclass(frozen=True, slots=True)
 class DocumentUpdates:
-    """What a run is to file."""
+    """What a run writes into documents."""
 
     lines: Sequence[PlacedLine] = ()
     stories: Sequence[ProposedStory] = ()
-    told: ConversationDigest | None = None
+    digest: ConversationDigest | None = None
 
 
 def prepare_updates(run: LibrarianRun, extraction: Extraction) -> DocumentUpdates:
-    """Everything that takes a while: where documents stand, what lines mean, what the conversation comes to."""
-    places = placed(run.user, extraction.documents)
+    """The slow part: choose documents, embed lines, load the conversation's digest."""
+    places = place_documents(run.user, extraction.documents)
     judged = [
         (place, document, line, as_fact(document, line))
         for place, document in zip(places, extraction.documents, strict=True)
@@ -89,11 +85,11 @@ def prepare_updates(run: LibrarianRun, extraction: Extraction) -> DocumentUpdate
         PlacedLine(place, document.title, line.text, fact, vector)
         for (place, document, line, fact), vector in zip(judged, vectors, strict=True)
     ]
-    return DocumentUpdates(lines, extraction.stories, _told(run))
+    return DocumentUpdates(lines, extraction.stories, _load_digest(run))
 
 
 def as_fact(document: ProposedDocument, line: ProposedLine) -> ProposedFact:
-    """A line as the decision judges it, and as it waits for the user where it may not be written."""
+    """A line as a proposed fact, which `decide` judges and which waits for the user if it may not be written."""
     return ProposedFact(
         statement=line.text,
         kind=Kind.FACT,
@@ -109,27 +105,27 @@ def as_fact(document: ProposedDocument, line: ProposedLine) -> ProposedFact:
     )
 
 
-def _told(run: LibrarianRun) -> ConversationDigest | None:
-    if run.trigger not in LEAST_TURNS:
+def _load_digest(run: LibrarianRun) -> ConversationDigest | None:
+    if run.trigger not in MIN_TURNS:
         return None
-    told = get_source().load_digest(run.conversation_id)
-    return told if told is not None and told.text and told.turns >= LEAST_TURNS[run.trigger] else None
+    digest = get_source().load_digest(run.conversation_id)
+    return digest if digest is not None and digest.text and digest.turns >= MIN_TURNS[run.trigger] else None
 
 
 # Lines on a subject ----------------------------------------------------------------------------------------------
 
 
 def write_lines(user: User, kept: Iterable[tuple[PlacedLine, Utterance]]) -> int:
-    """Write lines into their documents; how many were new. What a person took out is not written again."""
+    """Write lines into their documents; how many were new. Lines the user removed are not written again."""
     by_place: dict[str, list[tuple[PlacedLine, Utterance]]] = {}
     for line, said in kept:
         by_place.setdefault(line.place.path, []).append((line, said))
-    return sum(_write_into(user, lines) for _, lines in sorted(by_place.items()))
+    return sum(_write_document(user, lines) for _, lines in sorted(by_place.items()))
 
 
-def _write_into(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -> int:
+def _write_document(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -> int:
     first, note = lines[0][0], f"Learned on {_day(lines[0][1])}"
-    document = _standing_at(user, first.place)
+    document = _lock_document(user, first.place)
     text = document.text if document else ""
     known = {line.words for line in lines_of(text)} | (taken_out(versions(document)) if document else frozenset())
     new: dict[str, str] = {}
@@ -140,82 +136,82 @@ def _write_into(user: User, lines: Sequence[tuple[PlacedLine, Utterance]]) -> in
     if document is not None:
         revisions.write(document, text, Revision.Author.LIBRARIAN, note)
     elif new:
-        _new(user, first.place.path, first.title, first.place.mark, text, note)
+        _create_document(user, first.place.path, first.title, first.place.mark, text, note)
     return len(new)
 
 
-def _standing_at(user: User, place: Placement) -> Document | None:
-    """The document that was chosen, locked; one that was moved since is found by its mark."""
+def _lock_document(user: User, place: Placement) -> Document | None:
+    """The chosen document, locked; if it was moved since, it is found by its mark."""
     ours = Document.objects.for_user(user).filter(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
     locked = ours.select_for_update(no_key=True, of=("self",))
-    marked_so: Document | None = locked.filter(external_id=place.mark).order_by("pk").first()
-    return marked_so or (None if place.why == "new" else locked.filter(path=place.path).first())
+    marked: Document | None = locked.filter(external_id=place.mark).order_by("pk").first()
+    return marked or (None if place.why == "new" else locked.filter(path=place.path).first())
 
 
-def _new(user: User, path: str, title: str, mark: str, text: str, note: str = "") -> Document:
-    """A document of the librarian's at the path, or at the next one that is free."""
+def _create_document(user: User, path: str, title: str, mark: str, text: str, note: str = "") -> Document:
+    """A new document of the librarian at the path, or at the next free one."""
     origin = Origin(Document.Source.LIBRARIAN, mark)
     for free in numbered(path):
         if Document.objects.for_user(user).filter(path=free).exists():
             continue
         try:
             return revisions.add(user, free, text, Revision.Author.LIBRARIAN, origin, title=title, note=note)
-        except PathTakenError:  # somebody was faster
+        except PathTakenError:  # taken by a concurrent request
             continue
     raise PathTakenError(path)
 
 
 def versions(document: Document) -> list[Version]:
-    """Every version from the first on, and whether a person wrote it."""
+    """Every version, oldest first, and whether the user wrote it."""
     rows = document.revisions.order_by("number").values_list("author", "text")
     return [(author != Revision.Author.LIBRARIAN, text) for author, text in rows]
 
 
-# A conversation in short -----------------------------------------------------------------------------------------
+# Digests of conversations ----------------------------------------------------------------------------------------
 
 
-def write_digest(user: User, conversation_id: UUID, told: ConversationDigest) -> None:
-    """Write what the conversation comes to, or bring it up to date; what a person changed in it stays."""
+def write_digest(user: User, conversation_id: UUID, digest: ConversationDigest) -> None:
+    """Write or update the conversation's digest document. The user's own edits stay."""
     mark = mark_of(conversation_id)
     ours = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN, external_id=mark)
     document: Document | None = ours.select_for_update(no_key=True, of=("self",)).first()
     if document is None:
-        month = told.began_at.astimezone(user.zone).strftime("%Y-%m")
-        path = join_path(CONVERSATIONS, fitting_name(f"{month}-{_as_name(told.title)}"))
-        _new(user, path, told.title, mark, told.text)
+        month = digest.began_at.astimezone(user.zone).strftime("%Y-%m")
+        path = join_path(CONVERSATIONS, fitting_name(f"{month}-{_path_name(digest.title)}"))
+        _create_document(user, path, digest.title, mark, digest.text)
         return
-    text = rebase_generated(versions(document), told.text)
-    revisions.write(document, text, Revision.Author.LIBRARIAN, "The conversation went on")
+    text = rebase_generated(versions(document), digest.text)
+    revisions.write(document, text, Revision.Author.LIBRARIAN, "The conversation continued")
 
 
-def file_ended(user: User, conversation_id: UUID) -> None:
-    """Write it for a conversation that was ended with nothing left to read; doing it again changes nothing."""
+def write_ended(user: User, conversation_id: UUID) -> None:
+    """Write the digest of a conversation that ended with nothing left to read. Idempotent."""
     with transaction.atomic():
-        lock_user(user.pk)  # one at a time, and nothing is forgotten between reading and writing
-        told = get_source().load_digest(conversation_id)
-        if told is not None and told.text:
-            write_digest(user, conversation_id, told)
+        lock_user(user.pk)  # nothing is forgotten between reading and writing
+        digest = get_source().load_digest(conversation_id)
+        if digest is not None and digest.text:
+            write_digest(user, conversation_id, digest)
 
 
-def remove_told(user: User, conversation_id: UUID) -> None:
-    """Delete the document of a conversation that was deleted, unless a person wrote in it: then it is theirs."""
+def remove_digest(user: User, conversation_id: UUID) -> None:
+    """Delete the digest of a deleted conversation, unless the user edited it: then it is theirs."""
     mark = mark_of(conversation_id)
-    filed = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN, external_id=mark)
-    filed.exclude(revisions__author=Revision.Author.USER).delete()
+    documents = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN, external_id=mark)
+    documents.exclude(revisions__author=Revision.Author.USER).delete()
 
 
-def resting_on(user: User, conversations: Iterable[UUID], messages: Iterable[int]) -> set[int]:
-    """Ids of the documents that tell one of these conversations, or a story that stands in one of these messages."""
+def documents_based_on(user: User, conversations: Iterable[UUID], messages: Iterable[int]) -> set[int]:
+    """Ids of the digests of these conversations and of the stories from these messages."""
     which = Q(external_id__in=[mark_of(one) for one in conversations])
-    filed = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN)
-    told = set(filed.filter(which).values_list("pk", flat=True))
-    stories = filed.filter(external_id__startswith="story:").values_list("pk", "external_id")
+    documents = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN)
+    digests = set(documents.filter(which).values_list("pk", flat=True))
+    stories = documents.filter(external_id__startswith="story:").values_list("pk", "external_id")
     wanted = {str(one) for one in messages}
-    return told | {pk for pk, mark in stories if mark.split(":")[1] in wanted}
+    return digests | {pk for pk, mark in stories if mark.split(":")[1] in wanted}
 
 
 def mark_of(conversation_id: UUID) -> str:
-    """By which the document of a conversation is known."""
+    """The mark of a conversation's digest document."""
     return f"conversation:{conversation_id}"
 
 
@@ -224,7 +220,7 @@ def mark_of(conversation_id: UUID) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Where a story stands in its message."""
+    """The part of a message that is a story."""
 
     said: Utterance
     start: int
@@ -232,41 +228,41 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """The words, character by character."""
+        """The words, verbatim."""
         return self.said.text[self.start : self.end]
 
     @property
     def mark(self) -> str:
-        """By which its document is known."""
+        """The mark of its document."""
         return f"story:{self.said.message_id}:{self.start}-{self.end}"
 
 
 @dataclass(slots=True)
 class Captured:
-    """What became of the stories proposed."""
+    """The result of `write_stories`."""
 
     written: int = 0
     refused: list[str] = field(default_factory=list)
-    """Why others were not, in words for the user."""
+    """Why others were refused, for the user."""
 
 
-def file_stories(user: User, stories: Iterable[ProposedStory], utterances: Sequence[Utterance]) -> Captured:
-    """Keep the stories that are the user's own words; each passage once."""
+def write_stories(user: User, stories: Iterable[ProposedStory], utterances: Sequence[Utterance]) -> Captured:
+    """Write the stories that are in the user's own words; each passage once."""
     captured = Captured()
     for story in stories:
         passage = passage_of(story, utterances)
         reason = NO_STORY if passage is None else refusal(passage)
         if passage is None or reason is not None:
             captured.refused.append(reason or NO_STORY)
-        elif not _is_kept(user, passage):
-            path = join_path(STORIES, fitting_name(_as_name(story.title)))
-            _new(user, path, story.title, passage.mark, _page(story, passage))
+        elif not _is_stored(user, passage):
+            path = join_path(STORIES, fitting_name(_path_name(story.title)))
+            _create_document(user, path, story.title, passage.mark, _render_story(story, passage))
             captured.written += 1
     return captured
 
 
 def passage_of(story: ProposedStory, utterances: Iterable[Utterance]) -> Passage | None:
-    """The passage from its first words to its last, in the user's message it names."""
+    """The passage of the named message from the story's first words to its last."""
     for said in utterances:
         if said.number != story.number or said.speaker != "user":
             continue
@@ -278,37 +274,37 @@ def passage_of(story: ProposedStory, utterances: Iterable[Utterance]) -> Passage
 
 
 def refusal(passage: Passage) -> str | None:
-    """Why this is kept as no story, in words for the user; None: it is."""
-    if len(passage.text) < LEAST_STORY:
+    """Why this passage is not stored as a story, for the user; None if it is."""
+    if len(passage.text) < MIN_STORY_CHARS:
         return TOO_SHORT
     if sensitive(passage.text):
         return SECRET_STORY
     own = mask_foreign_text(passage.said.text, passage.said.echoes)[passage.start : passage.end]
     letters = sum(char.isalnum() for char in passage.text)
-    return None if sum(char.isalnum() for char in own) >= OWN_SHARE * letters else NO_STORY
+    return None if sum(char.isalnum() for char in own) >= MIN_OWN_SHARE * letters else NO_STORY
 
 
-def _is_kept(user: User, passage: Passage) -> bool:
-    """Whether this passage, or a part of it, has its document."""
+def _is_stored(user: User, passage: Passage) -> bool:
+    """Whether this passage, or a part of it, is stored already."""
     prefix = f"story:{passage.said.message_id}:"
     kept = Document.objects.for_user(user).filter(external_id__startswith=prefix).values_list("external_id", flat=True)
     ranges = (mark.removeprefix(prefix).split("-") for mark in kept)
     return any(int(start) < passage.end and passage.start < int(end) for start, end in ranges)
 
 
-def _page(story: ProposedStory, passage: Passage) -> str:
-    """The user's words, then when, with whom and where they were told."""
+def _render_story(story: ProposedStory, passage: Passage) -> str:
+    """The user's words, then when and where they wrote them, and with whom it happened."""
     link = get_source().message_url(passage.said.message_id)
-    told = [f"Told on {_day(passage.said)}, [in this message]({link})."]
-    told += [f"It happened: {story.when}."] if story.when else []
-    told += [f"With {', '.join(dict.fromkeys(story.people))}."] if story.people else []
-    return f"{passage.text.strip()}\n\n{with_mark(' '.join(told), MarkKind.SAID, passage.said.message_id)}"
+    lines = [f"Told on {_day(passage.said)}, [in this message]({link})."]
+    lines += [f"It happened: {story.when}."] if story.when else []
+    lines += [f"With {', '.join(dict.fromkeys(story.people))}."] if story.people else []
+    return f"{passage.text.strip()}\n\n{with_mark(' '.join(lines), MarkKind.SAID, passage.said.message_id)}"
 
 
 def _day(said: Utterance) -> str:
     return f"{said.said_at.day} {said.said_at:%B %Y}"
 
 
-def _as_name(title: str) -> str:
-    """A title as one name of a path."""
+def _path_name(title: str) -> str:
+    """A title as a name within a path."""
     return " ".join(title.replace("/", " ").replace("\\", " ").split())[:100]

@@ -1,8 +1,8 @@
-"""Which of a user's words were somebody else's first? Those are an echo, and no evidence.
+"""Marks echoes: words of the user that someone else said first, which are no evidence.
 
-What the assistant said, what a tool brought up, what Recall itself put into the prompt and what an uploaded file holds
-comes back in users' messages: pasted, quoted without marks, repeated. Whoever said a run of words first owns it; what
-the user said before anybody else stays theirs. Case, punctuation and spacing do not count. Linear in all that was said.
+What the assistant, a tool, the prompt or an uploaded file said comes back in users' messages: pasted, quoted without
+marks, repeated. The first speaker of a run of words owns it. Case, punctuation and spacing don't count. Linear in the
+length of the conversation.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from memory.ports.source import ContextText, Utterance
 from memory.text.user_text import Span, mask_foreign_text
 
 RUN: Final = 7
-"""Words in a row that are no chance. In 731 messages of talk between two people (LoCoMo, development part) such a run
-that the other had said before stands in 13 % of the messages for 5 words, 6 % for 6, 4 % for 7 and 3 % for 8; a whole
-sentence said again is found by itself."""
-WHOLE: Final = 3
-"""Words of a sentence that is a whole sentence of another's; shorter ones (“Yes, please.”) are anybody's."""
+"""Words in a row that are no coincidence. In 731 messages between two people (LoCoMo, development part), 13% of the
+messages repeat 5 words of the other person, 6% repeat 6, 4% repeat 7 and 3% repeat 8. Repeated sentences are
+found separately."""
+MIN_SENTENCE_WORDS: Final = 3
+"""Shorter whole sentences (“Yes, please.”) belong to no one."""
 
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE: Final = re.compile(r"[^.!?…\n:;\"“”«»]+")
@@ -35,23 +35,23 @@ class _Word:
 
 
 def mark_echoes(utterances: Sequence[Utterance], heard: Iterable[ContextText]) -> list[Utterance]:
-    """The utterances, each of the user's with the spans of its text that are an echo.
+    """The utterances, with the echoed spans of the user's texts.
 
-    `heard` is what else stood in the conversation; what came with a message counts as said before it.
+    `heard`: other texts in the conversation. A text attached to a message counts as said before it.
     """
     owners = _Owners()
     marked: list[Utterance] = []
     everything: list[ContextText | Utterance] = [*heard, *utterances]
-    for one in sorted(everything, key=lambda one: (one.number, isinstance(one, Utterance))):
-        if isinstance(one, ContextText):
-            owners.take(mask_foreign_text(one.text) if one.is_users else one.text, is_users=one.is_users)
+    for said in sorted(everything, key=lambda said: (said.number, isinstance(said, Utterance))):
+        if isinstance(said, ContextText):
+            owners.take(mask_foreign_text(said.text) if said.is_users else said.text, is_users=said.is_users)
         else:
-            marked.append(_marked(one, owners))
+            marked.append(_mark_echo(said, owners))
     return marked
 
 
-def _marked(said: Utterance, owners: _Owners) -> Utterance:
-    """The utterance with its echoes; from now on what it says first is its speaker's."""
+def _mark_echo(said: Utterance, owners: _Owners) -> Utterance:
+    """The utterance with its echoes; registers its new words as its speaker's."""
     if said.speaker != "user":
         owners.take(said.text, is_users=False)
         return said
@@ -61,7 +61,7 @@ def _marked(said: Utterance, owners: _Owners) -> Utterance:
 
 
 class _Owners:
-    """Who said which words first: runs of words, and whole sentences."""
+    """The first speaker of each run of words and each whole sentence."""
 
     def __init__(self) -> None:
         self._runs: dict[_Run, bool] = {}  # whether it is the user's
@@ -74,15 +74,15 @@ class _Owners:
             self._sentences.setdefault(tuple(word.text for word in sentence), is_users)
 
     def echoes(self, text: str) -> Iterator[Span]:
-        """Spans of a user's text that are another's, in order, merged."""
+        """Spans of a user's text that someone else owns, in order, merged."""
         spans = [
-            *(_span(run) for run in _runs(_words(text)) if self._is_anothers(self._runs, run)),
-            *(_span(words) for words in _sentences(text) if self._is_anothers(self._sentences, words)),
+            *(_span(run) for run in _runs(_words(text)) if self._is_foreign(self._runs, run)),
+            *(_span(words) for words in _sentences(text) if self._is_foreign(self._sentences, words)),
         ]
-        yield from _merged(sorted(spans))
+        yield from _merge_spans(sorted(spans))
 
     @staticmethod
-    def _is_anothers(owners: dict[_Run, bool], words: Sequence[_Word]) -> bool:
+    def _is_foreign(owners: dict[_Run, bool], words: Sequence[_Word]) -> bool:
         return not owners.get(tuple(word.text for word in words), True)
 
 
@@ -97,7 +97,7 @@ def _runs(words: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
 def _sentences(text: str) -> Iterator[Sequence[_Word]]:
     for found in _SENTENCE.finditer(text):
         words = [_Word(word.text, word.start + found.start(), word.end + found.start()) for word in _words(found[0])]
-        if len(words) >= WHOLE:
+        if len(words) >= MIN_SENTENCE_WORDS:
             yield words
 
 
@@ -105,7 +105,7 @@ def _span(words: Sequence[_Word]) -> Span:
     return words[0].start, words[-1].end
 
 
-def _merged(spans: Iterable[Span]) -> Iterator[Span]:
+def _merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
     current: Span | None = None
     for start, end in spans:
         if current is None:

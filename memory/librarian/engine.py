@@ -1,6 +1,6 @@
-"""What is an engine given to read, and what may it propose? The one interface of the librarian's engines.
+"""The protocol of extraction engines: what an engine reads, and what it may propose.
 
-An engine proposes; it decides nothing. `memory/librarian/decision.py` decides, by the same rules for every engine.
+An engine decides nothing: `decision.py` decides on its proposals, by the same rules for every engine.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from memory.models.kinds import EpisodeKind, EpisodeOutcome, Kind
 from memory.ports.source import Utterance
 
 MAX_STATEMENT = 500
-"""Longest statement, in characters. One sentence is meant; a longer text is no fact but a document."""
+"""Characters. A statement is one sentence; a longer text is a document."""
 MAX_TAG = 60
-"""Longest tag, in characters: the column's width."""
+"""Characters: the column's width."""
 MAX_TITLE, MAX_SUMMARY, MAX_TONE, MAX_NAME = 200, 2_000, 40, 80
-"""Longest texts of an episode, in characters. A summary is a paragraph; the others have their columns' width."""
+"""Characters of an episode's texts: a summary is a paragraph, the others have their columns' width."""
 MAX_LINES = 60
-"""Lines of a proposed document: two pages. What is longer is no note but a copy."""
+"""Of a proposed document: two pages. Anything longer is a copy, not a note."""
 
 
 class Relation(StrEnum):
@@ -35,7 +35,7 @@ class Relation(StrEnum):
     SAME = "same"
     UPDATES = "updates"
     CONTRADICTS = "contradicts"
-    # These decide nothing: both stand, and the link says how they hang together.
+    # These change no fact: both stay active, and a link relates them.
     PART_OF = "part_of"
     DEPENDS_ON = "depends_on"
     CAUSED_BY = "caused_by"
@@ -100,10 +100,10 @@ class ProposedFact(BaseModel):
         return self
 
     def normalized(self) -> ProposedFact:
-        """The same proposal with its key spelt by the scheme and the kind that the key belongs to.
+        """The same proposal with its key spelled by the scheme, and the kind that the key belongs to.
 
-        A key outside the scheme, and any key on a fact about somebody else, is taken off: the sister's home must
-        never take the place of the user's.
+        Removes keys outside the scheme, and any key of a fact about someone else: the sister's home must never
+        replace the user's.
         """
         key = "" if self.about_third_party else spell(self.key)
         kind = kind_of(key)
@@ -260,39 +260,39 @@ class KnownFact:
     """Active, proposed, archived, rejected or superseded: a value of `Fact.Status`."""
     quote: str
     said_at: datetime
-    """When the words it rests on were said, or when a person decided about it, whichever is later."""
+    """When its evidence was said, or the user decided about it, whichever is later."""
     number: int | None = None
-    """By which a proposal names it; None: the engine was not shown it."""
+    """How a proposal refers to it; None if the engine wasn't shown it."""
     message_id: int | None = None
-    """Of the message its quote stands in."""
+    """Of the message that contains its quote."""
     edited: bool = False
-    """A person worded it."""
+    """Whether the user edited it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionInput:
-    """What an engine is given: a stretch of conversation, and what is known already."""
+    """What an engine reads: a range of conversation, and known facts."""
 
     utterances: Sequence[Utterance]
     preferred_name: str
     zone: ZoneInfo
-    """In which “tomorrow” is meant."""
+    """The user's time zone, for “tomorrow”."""
     known: Sequence[KnownFact] = ()
-    """Numbered candidates for a relation."""
+    """Numbered, so that a proposal can refer to them."""
     documents: Sequence[str] = ()
-    """Paths of documents that may be added to, the latest first."""
+    """Paths of documents that may be extended, latest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens an extraction cost; the rule engine costs none."""
+    """Tokens of an extraction; the rule engine uses none."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
-    """Requests, repairs included."""
+    """Requests, including repairs."""
     model: str = ""
-    """Whose prices hold."""
+    """For its price."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -305,31 +305,31 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What an engine found, in the order it was said, and what that cost."""
+    """What an engine found, in the order it was said, and its usage."""
 
     facts: Sequence[ProposedFact] = field(default_factory=tuple)
     usage: Usage = Usage()
     episode: ProposedEpisode | None = None
-    """What was significant in this stretch; most stretches hold nothing of the kind."""
+    """The significant episode of this range; most ranges have none."""
     documents: Sequence[ProposedDocument] = ()
     """Lines for documents, by subject."""
     stories: Sequence[ProposedStory] = ()
-    """What the user told of their life; mostly nothing."""
+    """From the user's life; usually none."""
 
 
 class ExtractionError(Exception):
-    """A reading that came to nothing, with a sentence for the user. Never an empty list in its stead."""
+    """A failed extraction, with a sentence for the user; never an empty list instead."""
 
     def __init__(self, sentence: str, *, final: bool = False, usage: Usage = Usage()) -> None:
         super().__init__(sentence)
         self.usage = usage
-        """What it cost all the same: tokens spent are spent."""
+        """Tokens used before it failed."""
         self.final = final
-        """True: another attempt would fail the same way, so that a person must decide."""
+        """Whether another attempt would fail the same way."""
 
 
 class ExtractionEngine(Protocol):
-    """Something that reads a stretch of conversation and proposes facts, one episode or none, documents and stories."""
+    """Reads a range of conversation and proposes facts, at most one episode, documents and stories."""
 
     @property
     def version(self) -> str:
@@ -337,15 +337,15 @@ class ExtractionEngine(Protocol):
 
     @property
     def max_duration(self) -> timedelta:
-        """Longest time an extraction may take: after it, its worker counts as dead."""
+        """Longest time an extraction may take; the run's lease."""
 
     @property
     def uses_tokens(self) -> bool:
-        """Whether it takes tokens: a person's limits then put it off."""
+        """Whether it uses tokens, so that a user's limits postpone it."""
 
     def extract(self, reading: ExtractionInput) -> Extraction:
-        """The facts the user's own words hold.
+        """The facts in the user's own words.
 
         Raises:
-            ReadingFailed: with a sentence for the user.
+            ExtractionError: with a sentence for the user.
         """

@@ -1,7 +1,7 @@
-"""What becomes an episode, which of them tell the same, and how does a conversation's story go?
+"""Episodes: records them, merges overlapping ones, and arranges them into a conversation's narrative arc.
 
-An episode is recorded once for a conversation and a range of turns: a second reading of the same turns finds it there,
-whatever became of it since, and changes nothing.
+An episode is recorded once per conversation and range of turns. Reading the same turns again finds it and changes
+nothing, whatever happened to it since.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from memory.ports.source import Utterance
 
 MIN_SIGNIFICANCE: Final = MIN_IMPORTANCE
-"""Below it nothing is told: what holds for facts (seed 002)."""
+"""Less significant episodes are not recorded; the same limit as for facts."""
 SHARED_TURNS: Final = 0.5
-"""Two episodes tell the same when they share at least this part of the shorter one's turns. Sharing the turn at which
-one ends and the next begins is no overlap, or a long conversation would melt into one episode."""
+"""Two episodes overlap if they share at least this part of the shorter one's turns. Sharing only the turn at which one
+ends and the next starts doesn't count, or a long conversation would become one episode."""
 
 NO_TURNS: Final = "an episode of messages that are not there"
 NOT_THE_USERS: Final = "an episode without a word of yours"
@@ -41,29 +41,29 @@ INSIGNIFICANT: Final = "an episode of too little significance"
 
 
 def refusal(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> str | None:
-    """Why this is not recorded, in words for the user; None: it is."""
+    """Why this is not recorded, for the user; None if it is."""
     texts = (proposal.title, proposal.summary, proposal.context, proposal.tone)
     if any(sensitive(text) for text in (*texts, *proposal.participants, *proposal.topics)):
         return Reason.SECRET
     if proposal.significance < MIN_SIGNIFICANCE:
         return INSIGNIFICANT
-    said = spanned(proposal, utterances)
+    said = spanned_messages(proposal, utterances)
     if not said:
         return NO_TURNS
     return None if any(one.speaker == "user" for one in said) else NOT_THE_USERS
 
 
-def spanned(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> list[Utterance]:
-    """The messages an episode is told of."""
+def spanned_messages(proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> list[Utterance]:
+    """The messages an episode spans."""
     return [one for one in utterances if proposal.first <= one.number <= proposal.last]
 
 
 def record(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> Episode:
-    """The episode of these turns: a new one, or the one that was recorded before.
+    """The episode of these turns: a new one, or the one recorded before.
 
-    Within the caller's transaction, which holds the person's row; `refusal` was asked before.
+    Within the caller's transaction, which has locked the user's row and checked `refusal`.
     """
-    said = spanned(proposal, utterances)
+    said = spanned_messages(proposal, utterances)
     turns = [one.turn for one in said]
     where = {"conversation_id": run.conversation_id, "first_turn": min(turns), "last_turn": max(turns)}
     known: Episode | None = Episode.objects.filter(user=run.user_id, **where).order_by("pk").first()
@@ -91,7 +91,7 @@ def record(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Ut
 
 
 def tokens(title: str, summary: str) -> int:
-    """Base count of what a prompt shows of an episode."""
+    """Token count of an episode in a prompt."""
     return count_tokens(f"{title}: {summary}")
 
 
@@ -102,16 +102,16 @@ type Turns = tuple[int, int]
 
 
 def overlap(one: Turns, other: Turns) -> float:
-    """The share of the shorter range's turns that the ranges have in common, 0–1."""
+    """Share of the shorter range's turns that both contain, 0–1."""
     shared = min(one[1], other[1]) - max(one[0], other[0]) + 1
     return max(0, shared) / min(one[1] - one[0] + 1, other[1] - other[0] + 1)
 
 
 def overlapping(ranges: Sequence[Turns]) -> list[list[int]]:
-    """Places of ranges that tell the same, grouped; those that stand alone are left out.
+    """Groups of overlapping ranges, by position; ranges that overlap no other are left out.
 
-    A group counts as the range from its first turn to its last, until no two groups overlap: so that merging the
-    groups, and asking again, finds nothing.
+    A group spans from its first turn to its last, and groups merge until no two overlap: calling this again after
+    merging them finds nothing.
     """
     groups = [([place], span) for place, span in sorted(enumerate(ranges), key=lambda item: item[1])]
     merged = True
@@ -130,14 +130,14 @@ def overlapping(ranges: Sequence[Turns]) -> list[list[int]]:
     return [sorted(places) for places, _ in groups if len(places) > 1]
 
 
-def told_as_one(group: Sequence[Episode]) -> Episode:
+def merge_episodes(group: Sequence[Episode]) -> Episode:
     """An unsaved episode that spans all of these, which are in the order of their turns.
 
-    The most significant one lends its title, kind and tone; nothing that was told is left out.
+    Title, kind and tone come from the most significant one; all summaries are kept.
     """
     first, weightiest = group[0], max(group, key=lambda one: one.significance)
     weight = sum(one.significance for one in group) or 1.0
-    summary = _in_order([one.summary for one in group])
+    summary = _join_texts([one.summary for one in group])
     return Episode(
         user_id=first.user_id,
         conversation_id=first.conversation_id,
@@ -146,7 +146,7 @@ def told_as_one(group: Sequence[Episode]) -> Episode:
         kind=weightiest.kind,
         title=weightiest.title,
         summary=summary,
-        context=_in_order([one.context for one in group]),
+        context=_join_texts([one.context for one in group]),
         participants=list(dict.fromkeys(name for one in group for name in one.participants)),
         outcome=next((one.outcome for one in reversed(group) if one.outcome), EpisodeOutcome.NONE),
         tone=weightiest.tone,
@@ -162,16 +162,16 @@ def told_as_one(group: Sequence[Episode]) -> Episode:
     )
 
 
-def _in_order(texts: Sequence[str]) -> str:
-    """Texts told one after the other (as merged summaries are), each once."""
-    told: list[str] = []
+def _join_texts(texts: Sequence[str]) -> str:
+    """The texts in order, each once, as merged summaries are."""
+    kept: list[str] = []
     for text in texts:
-        if not any(text in earlier for earlier in told):
-            told = [*(earlier for earlier in told if earlier not in text), text]
-    return f"Earlier: {' Then: '.join(told)}" if len(told) > 1 else "".join(told)
+        if not any(text in earlier for earlier in kept):
+            kept = [*(earlier for earlier in kept if earlier not in text), text]
+    return f"Earlier: {' Then: '.join(kept)}" if len(kept) > 1 else "".join(kept)
 
 
-# The story -------------------------------------------------------------------------------------------------------
+# Narrative arc ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,22 +182,22 @@ class NarrativeArc:
     middle: tuple[Episode, ...] = ()
     end: tuple[Episode, ...] = ()
     key_moments: tuple[Episode, ...] = ()
-    """Those of great significance, whichever part they stand in."""
+    """The most significant ones, from all parts."""
 
 
 def narrative_arc(conversation_id: UUID, user: User) -> NarrativeArc:
-    """How the conversation went. Archived episodes belong to the story; merged ones are told by what they became."""
-    told = Episode.objects.for_user(user).not_deleted().unmerged().filter(conversation=conversation_id)
-    turns = told.aggregate(turns=Max("conversation__messages__turn"))["turns"]
-    return arc(list(told.in_turn_order().defer("vector", "search")), turns or 0)
+    """The arc of a conversation, with archived episodes; merged ones are part of what they became."""
+    episodes = Episode.objects.for_user(user).not_deleted().unmerged().filter(conversation=conversation_id)
+    turns = episodes.aggregate(turns=Max("conversation__messages__turn"))["turns"]
+    return arc(list(episodes.in_turn_order().defer("vector", "search")), turns or 0)
 
 
-def arc(told: Sequence[Episode], turns: int) -> NarrativeArc:
-    """Episodes in the order given, by thirds of `turns`; each stands in the third that its middle lies in."""
+def arc(episodes: Sequence[Episode], turns: int) -> NarrativeArc:
+    """Episodes in the given order by thirds of `turns`; each is in the third that contains its middle."""
     parts: tuple[list[Episode], ...] = ([], [], [])
-    for one in told:
-        centre = (one.first_turn - 1 + one.last_turn) / 2
-        parts[min(2, int(3 * centre / max(turns, one.last_turn, 1)))].append(one)
-    key_moments = tuple(one for one in told if one.significance >= KEY_MOMENT)
+    for episode in episodes:
+        center = (episode.first_turn - 1 + episode.last_turn) / 2
+        parts[min(2, int(3 * center / max(turns, episode.last_turn, 1)))].append(episode)
+    key_moments = tuple(episode for episode in episodes if episode.significance >= KEY_MOMENT)
     beginning, middle, end = (tuple(part) for part in parts)
     return NarrativeArc(beginning, middle, end, key_moments)

@@ -1,7 +1,7 @@
-"""What becomes of what another assistant remembered? Proposals for the person to decide on, never facts by themselves.
+"""Imports from other assistants: their memories become proposals, their files documents.
 
-What is known already is proposed all the same, with the known fact beside it: the person sees that both say it, and
-nothing is dropped in silence. Secrets, and what they rejected before, are not proposed again; they are counted.
+A memory that is known already is proposed too, linked to the known fact, so that the user sees both. Secrets and
+statements the user rejected before are only counted.
 """
 
 from __future__ import annotations
@@ -36,29 +36,28 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 CONFIDENCE: Final = 0.6
-"""Another assistant's words about the person: worth asking, not worth keeping unasked."""
+"""Another assistant's words: never stored without asking."""
 NAMES: Final = {"chatgpt": "ChatGPT", "claude": "Claude"}
-"""How the person knows an origin."""
+"""Origins as the user knows them."""
 REASON: Final = "remembered by {name}"
 ALREADY_KNOWN: Final = "already known: “{statement}”"
 REASON_CHARS: Final = 200
-LEAST_LETTERS: Final = 3
+MIN_LETTERS: Final = 3
 NO_MESSAGE: Final = 0
 FOLDER: Final = "/reference"
 PROJECTS: Final = "/projects"
 MARK: Final = 10
-"""Characters that tell files of one name apart."""
+"""Characters of the suffix that distinguishes files of the same name."""
 
 WAITING: Final = "memories"
 KNOWN: Final = "memories_known"
 SEEN: Final = "memories_seen"
 REFUSED: Final = "memories_refused"
-"""What `propose` counts: those that wait, of these the ones already known, those an earlier import brought, those that
-are not stored."""
+"""What `propose` counts: proposals, those of them already known, those imported before, and those not stored."""
 
 
 class Remembered(Protocol):
-    """A memory as an export tells it."""
+    """A memory in an export."""
 
     @property
     def text(self) -> str: ...
@@ -67,38 +66,40 @@ class Remembered(Protocol):
 
 
 def propose(user: User, origin: str, memories: Iterable[Remembered]) -> Counter[str]:
-    """Put memories into the review queue; how many of them, and what became of the others."""
+    """Add memories to the review queue; the counts by outcome."""
     counted: Counter[str] = Counter()
     extracted_by = f"import:{origin}/{VERSION}"
-    fresh = _not_seen(user, extracted_by, {one.text.strip(): one.kind for one in memories}, counted)
-    proposals = [proposal for text, kind in fresh.items() if (proposal := _proposal(text, kind, counted)) is not None]
+    unseen = _drop_seen(user, extracted_by, {memory.text.strip(): memory.kind for memory in memories}, counted)
+    proposals = [
+        proposal for text, kind in unseen.items() if (proposal := _build_proposal(text, kind, counted)) is not None
+    ]
     if not proposals:
         return counted
     vectors = embedder().embed([proposal.statement for proposal in proposals])
     policy = policy_for(user)
     with transaction.atomic():
-        lock_user(user.pk)  # one at a time: see the librarian
+        lock_user(user.pk)  # concurrent proposals would otherwise both be new
         for proposal, vector in zip(proposals, vectors, strict=True):
             counted += _propose(user, origin, proposal, vector, policy)
         publish_event(f"user-{user.pk}", "memory")
     return counted
 
 
-def _not_seen(user: User, extracted_by: str, told: dict[str, Kind], counted: Counter[str]) -> dict[str, Kind]:
-    """Those that no earlier import brought: whatever was decided about them stands."""
+def _drop_seen(user: User, extracted_by: str, kinds: dict[str, Kind], counted: Counter[str]) -> dict[str, Kind]:
+    """Texts that no earlier import proposed: decisions about those are kept."""
     seen = set(
         Fact.objects.for_user(user)
-        .filter(extracted_by=extracted_by, quote__in=[storable(text) for text in told])
+        .filter(extracted_by=extracted_by, quote__in=[storable(text) for text in kinds])
         .values_list("quote", flat=True)
     )
     counted[SEEN] += len(seen)
-    return {text: kind for text, kind in told.items() if storable(text) not in seen}
+    return {text: kind for text, kind in kinds.items() if storable(text) not in seen}
 
 
-def _proposal(text: str, kind: Kind, counted: Counter[str]) -> ProposedFact | None:
+def _build_proposal(text: str, kind: Kind, counted: Counter[str]) -> ProposedFact | None:
     quote = storable(text)
     try:
-        if sum(char.isalpha() for char in quote) < LEAST_LETTERS:
+        if sum(char.isalpha() for char in quote) < MIN_LETTERS:
             return None
         return ProposedFact(
             statement=quote,
@@ -118,12 +119,12 @@ def _propose(user: User, origin: str, proposal: ProposedFact, vector: object, po
     decision = decide(proposal, [], found.facts, policy, found.similarity)
     if decision.outcome == Outcome.DROP and decision.reason != Reason.KNOWN:
         return Counter({REFUSED: 1})
-    known = _same(proposal, found)
+    known = _find_same(proposal, found)
     fact = create_fact(
         user.pk,
         proposal,
         status=Fact.Status.PROPOSED,
-        reason=_known_reason(known) if known else REASON.format(name=NAMES.get(origin, origin)),
+        reason=_reason_known(known) if known else REASON.format(name=NAMES.get(origin, origin)),
         source=Fact.Source.IMPORTED,
         said=None,
         vector=vector,
@@ -135,24 +136,23 @@ def _propose(user: User, origin: str, proposal: ProposedFact, vector: object, po
     return Counter({WAITING: 1, KNOWN: 1})
 
 
-def _same(proposal: ProposedFact, found: Near) -> KnownFact | None:
-    """The known fact that says the same, the most alike first."""
-    near_by = found.similarity
+def _find_same(proposal: ProposedFact, found: Near) -> KnownFact | None:
+    """The most similar known fact that says the same."""
     alike = [
         fact
         for fact in found.facts
         if fact.status != Fact.Status.REJECTED
         and (
             normal(fact.statement) == normal(proposal.statement)
-            or is_same_statement(proposal.statement, fact.statement, near_by.get(fact.fact_id, 0.0))
+            or is_same_statement(proposal.statement, fact.statement, found.similarity.get(fact.fact_id, 0.0))
         )
     ]
-    return max(alike, key=lambda fact: near_by.get(fact.fact_id, 0.0), default=None)
+    return max(alike, key=lambda fact: found.similarity.get(fact.fact_id, 0.0), default=None)
 
 
-def _known_reason(same: KnownFact) -> str:
+def _reason_known(known: KnownFact) -> str:
     room = REASON_CHARS - len(ALREADY_KNOWN.format(statement=""))
-    statement = same.statement if len(same.statement) <= room else f"{same.statement[: room - 1]}…"
+    statement = known.statement if len(known.statement) <= room else f"{known.statement[: room - 1]}…"
     return ALREADY_KNOWN.format(statement=statement)
 
 
@@ -161,35 +161,35 @@ def _known_reason(same: KnownFact) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """The text of a file that an export holds."""
+    """The text of a file in an export."""
 
     key: str
-    """Its name at its origin."""
+    """Its id at its origin."""
     name: str
     text: str
     project: str = ""
-    """Name of the project it belongs to, if any."""
+    """Name of its project, if any."""
 
 
 @transaction.atomic
 def store_document(user: User, origin: str, file: ImportedFile) -> bool:
-    """Keep it as a document, or as a new version of the one it became before; False: it is there as it is."""
+    """Store the file as a document or a new revision of it; False if it is stored already."""
     text = storable(file.text)
     digest = hashlib.sha256(text.encode()).hexdigest()
     external_id = f"{origin}:{file.key}"[:300]
-    standing = Document.objects.for_user(user).filter(source=Document.Source.IMPORT, external_id=external_id).first()
-    if standing is not None:
-        if standing.content_hash == digest:
+    existing = Document.objects.for_user(user).filter(source=Document.Source.IMPORT, external_id=external_id).first()
+    if existing is not None:
+        if existing.content_hash == digest:
             return False
-        revisions.replace_text(standing, text, Revision.Author.IMPORT, digest, note=_note(origin))
+        revisions.replace_text(existing, text, Revision.Author.IMPORT, digest, note=_note(origin))
         return True
-    made = revisions.Origin(Document.Source.IMPORT, external_id, digest)
-    revisions.add(user, _free_path(user, origin, file), text, Revision.Author.IMPORT, made, note=_note(origin))
+    source = revisions.Origin(Document.Source.IMPORT, external_id, digest)
+    revisions.add(user, _free_path(user, origin, file), text, Revision.Author.IMPORT, source, note=_note(origin))
     return True
 
 
 def _free_path(user: User, origin: str, file: ImportedFile) -> str:
-    """Its own name; where that is taken, with a mark that is its alone: hundreds may be called “pasted text”."""
+    """The file's own name, with a unique suffix if that is taken: hundreds may be called “pasted text”."""
     parent, folder = (PROJECTS, file.project) if file.project else (FOLDER, NAMES.get(origin, origin))
     within, name = tree.join_path(parent, tree.fitting_name(folder)), PurePosixPath(tree.fitting_name(file.name))
     wanted = tree.join_path(within, str(name))

@@ -1,4 +1,4 @@
-"""Which known facts is a proposal compared with? All of a person's for a reading; for one statement the near ones."""
+"""Loads the known facts that a proposal is compared with: all of them for a run, similar ones for one statement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet
 
 COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
-"""Facts a proposal is compared with. Superseded and expired ones may become true again, by new words, and are not."""
+"""Superseded and expired facts are not compared: new words may make them true again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +33,23 @@ class Near:
 
     facts: list[KnownFact]
     similarity: dict[int, float]
-    """Cosine of the statement and a fact's, by fact id; of those that may say the same."""
+    """Cosines by fact id, of facts that may say the same."""
 
 
 def load_known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
-    """All of the user's facts that count, and those that gave way: their words are not read into a fact once more.
+    """All compared facts of the user, and superseded ones, whose quotes must not make a fact again.
 
-    `lock`: in the order of their ids, as reviewing does.
+    `lock`: locks them in the order of their ids, as review does.
     """
-    read_before = Q(status=Fact.Status.SUPERSEDED, message__isnull=False)
-    facts = _with_times(Fact.objects.for_user(user).filter(Q(status__in=COMPARED) | read_before))
+    superseded = Q(status=Fact.Status.SUPERSEDED, message__isnull=False)
+    facts = _with_times(Fact.objects.for_user(user).filter(Q(status__in=COMPARED) | superseded))
     return _known(facts.select_for_update(of=("self",), no_key=True) if lock else facts)
 
 
 def load_similar_facts(user: User, proposal: ProposedFact, vector: Any, message_id: int) -> Near:
-    """The facts that may say the same as `proposal`, contradict its key, or be a no to the same words.
+    """The facts that may say the same as `proposal`, have its key, or are a rejection of the same words.
 
-    The caller holds the user's row, so that what is not there yet stays so. Two statements.
+    The caller holds the user's row lock, so no such fact appears meanwhile. Two statements.
     """
     (similarity,) = load_similarities(user, [vector])
     rejected = Q(status=Fact.Status.REJECTED) & (Q(message=message_id) | Q(quote=proposal.quote))
@@ -61,7 +61,7 @@ def load_similar_facts(user: User, proposal: ProposedFact, vector: Any, message_
 
 
 def load_similarities(user: User, vectors: Vectors | list[Any]) -> list[dict[int, float]]:
-    """Of each vector: the cosine to the user's facts that may say the same, by fact id. One statement for all."""
+    """For each vector, the cosines to the user's facts that may say the same, by fact id. One statement for all."""
     if not len(vectors):
         return []
     found: list[dict[int, float]] = [{} for _ in vectors]
@@ -111,7 +111,7 @@ def to_known_fact(fact: Fact, said_at: datetime) -> KnownFact:
 
 
 def _with_times(facts: FactQuerySet) -> FactQuerySet:
-    """With the moments its words were said, and a person decided about it."""
+    """With the times its words were said and the user decided about it."""
     decided = (
         ReviewAction.objects.filter(fact=OuterRef("pk"), undone_at=None)
         .order_by()

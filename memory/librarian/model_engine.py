@@ -1,7 +1,7 @@
-"""The librarian's model engine: a language model reads the conversation and answers by a strict schema.
+"""The model engine: a language model reads the conversation and answers in a strict schema.
 
-What the conversation says is data, given as JSON, and never an instruction. What the model answers is checked here
-(ranges, lengths, known kinds); whether it is believed is decided in `memory/librarian/decision.py`, by the quote.
+The conversation is sent as JSON data, never as instructions. The answer is validated here (ranges, lengths, kinds);
+whether it is believed is decided in `decision.py`, by the quote.
 """
 
 from __future__ import annotations
@@ -95,15 +95,15 @@ ASK_FOR_REPAIR: Final = (
 MAX_OUTPUT: Final = 16_000
 """Tokens of an answer, thinking included; the SDK wants streaming beyond about 21,000."""
 CALL_SECONDS: Final = 120.0
-"""One call may take so long …"""
+"""Timeout of one call."""
 READING_SECONDS: Final = 270.0
-"""… and all calls of a reading together so long: the worker's tasks end at 300 seconds (`recall/celery.py`)."""
+"""Timeout of all calls of a run together: the worker's tasks end at 300 seconds (`recall/celery.py`)."""
 LEASE: Final = timedelta(seconds=READING_SECONDS + 20)
 
 ASSISTANT_CHARS: Final = 1_500
 """Of an assistant's message; it is context only."""
 USER_CHARS: Final = 24_000
-"""Of a user's message; a longer one is a pasted document, and no evidence."""
+"""Of a user's message; anything longer is a pasted document, and no evidence."""
 BATCH_CHARS: Final = 240_000
 """Of the messages in one call, about 70,000 tokens: above 100,000 the small models cost five times as much."""
 MAX_VERSION: Final = 60
@@ -124,7 +124,7 @@ class _Answer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelEngine:
-    """Reads with the language model named."""
+    """Extraction with the named language model."""
 
     model: str
     max_duration: timedelta = LEASE
@@ -140,7 +140,7 @@ class ModelEngine:
         """The facts, documents and stories the model finds, and the most significant episode.
 
         Raises:
-            ReadingFailed: the server failed, the model refused, or its answer is of no use even after one repair.
+            ExtractionError: the server failed, the model refused, or its answer is invalid even after one repair.
         """
         deadline = time.monotonic() + READING_SECONDS
         every: list[Extraction] = []
@@ -165,10 +165,10 @@ class ModelEngine:
 
 
 def _batches(utterances: Sequence[Utterance]) -> list[list[Utterance]]:
-    """Stretches that fit into one call; without a word of the user's there is nothing to ask."""
+    """Parts that fit into one call; parts without a user's message are skipped."""
     batches: list[list[Utterance]] = [[]]
     size = 0
-    for utterance in map(_shortened, utterances):
+    for utterance in map(_shorten, utterances):
         size += len(utterance.text)
         if batches[-1] and size > BATCH_CHARS:
             batches.append([])
@@ -177,32 +177,32 @@ def _batches(utterances: Sequence[Utterance]) -> list[list[Utterance]]:
     return [batch for batch in batches if any(utterance.speaker == "user" for utterance in batch)]
 
 
-def _shortened(utterance: Utterance) -> Utterance:
+def _shorten(utterance: Utterance) -> Utterance:
     limit = USER_CHARS if utterance.speaker == "user" else ASSISTANT_CHARS
     return utterance if len(utterance.text) <= limit else replace(utterance, text=f"{utterance.text[:limit]} […]")
 
 
 @dataclass(slots=True)
 class _Call:
-    """One question to the model, with at most one repair."""
+    """One request to the model, with at most one repair."""
 
     model: str
     deadline: float
     usage: Usage = field(default_factory=Usage)
 
     def extract(self, reading: ExtractionInput) -> Extraction:
-        """Ask, check, and ask once more for a correction."""
+        """Ask, validate, and ask once more for a correction."""
         asked: list[MessageParam] = [{"role": "user", "content": as_data(reading)}]
         text = self._ask(asked)
         try:
-            answer = _checked(text)
+            answer = _validate(text)
             return _extraction(answer, self.usage)
         except ValueError as problem:
-            repair = ASK_FOR_REPAIR.format(problem=_in_short(problem))
+            repair = ASK_FOR_REPAIR.format(problem=_summarize_error(problem))
             asked += [{"role": "assistant", "content": text or "{}"}, {"role": "user", "content": repair}]
         text = self._ask(asked)
         try:
-            answer = _checked(text)
+            answer = _validate(text)
             return _extraction(answer, self.usage)
         except ValueError as problem:
             raise ExtractionError("The model's answer did not follow the schema, nor did its correction.") from problem
@@ -226,7 +226,7 @@ class _Call:
         except (anthropic.AnthropicError, httpx2.HTTPError) as error:
             raise ExtractionError(classify(error).sentence) from error
         self.usage += _usage(message, self.model)
-        _refuse_unfinished(message)
+        _check_finished(message)
         return "".join(block.text for block in message.content if block.type == "text")
 
     def _time_left(self) -> float:
@@ -236,7 +236,7 @@ class _Call:
         return left
 
 
-# What is asked ---------------------------------------------------------------------------------------------------
+# Request --------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -251,7 +251,7 @@ def instructions() -> str:
 
 @cache
 def schema() -> dict[str, Any]:
-    """The answer's JSON schema, in what the provider's structured output allows."""
+    """The answer's JSON schema, within what the provider's structured output allows."""
     return transform_schema(_Answer)
 
 
@@ -276,24 +276,24 @@ def as_data(reading: ExtractionInput) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-# What is answered ------------------------------------------------------------------------------------------------
+# Answer ---------------------------------------------------------------------------------------------------------
 
 _UNFINISHED: Final = {
     "refusal": ("The model refused to read this conversation.", True),
     "max_tokens": ("The model's list of memories was cut off at its length limit.", False),
-    "model_context_window_exceeded": ("This stretch of conversation is too long for the model.", True),
+    "model_context_window_exceeded": ("This part of the conversation is too long for the model.", True),
 }
-"""Answers that look like an empty or a short list and are none: the sentence, and whether trying again is no use."""
+"""Answers that look like a short list but are cut off: the sentence, and whether a retry is useless."""
 
 
-def _refuse_unfinished(message: Message) -> None:
+def _check_finished(message: Message) -> None:
     if message.stop_reason in _UNFINISHED:
         sentence, final = _UNFINISHED[message.stop_reason]
         raise ExtractionError(sentence, final=final)
 
 
-def _checked(text: str) -> _Answer:
-    """The answer in `text`, which may stand between words or in a code fence.
+def _validate(text: str) -> _Answer:
+    """The answer in `text`, possibly between words or in a code fence.
 
     Raises:
         ValueError: there is no JSON object in it, or it breaks the schema (pydantic's error is a ValueError).
@@ -304,8 +304,8 @@ def _checked(text: str) -> _Answer:
     return _Answer.model_validate_json(text[start : end + 1])
 
 
-def _in_short(problem: ValueError) -> str:
-    """What is wrong, without repeating the whole answer."""
+def _summarize_error(problem: ValueError) -> str:
+    """The error, without the whole answer."""
     if not isinstance(problem, ValidationError):
         return str(problem)
     errors = problem.errors(include_url=False, include_input=False)[:5]
@@ -317,7 +317,7 @@ def _extraction(answer: _Answer, usage: Usage) -> Extraction:
 
 
 def _usage(message: Message, model: str) -> Usage:
-    """Tokens of one call; servers that leave the cache figures out mean 0."""
+    """Tokens of one call; missing cache figures count as 0."""
     used = message.usage
     cached = (used.cache_creation_input_tokens or 0) + (used.cache_read_input_tokens or 0)
     return Usage(used.input_tokens + cached, used.output_tokens, 1, model)

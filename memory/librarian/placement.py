@@ -1,11 +1,11 @@
-"""At which path does a proposed document stand? Where one on the same subject does, wherever it was moved to.
+"""Chooses the path of a proposed document: that of a document on the same subject, or a new one.
 
-    known by its mark    the librarian wrote on this very subject before: that document, under whatever name it has now
-    same words           a document's title or name has the same content words, in any order and number
-    same meaning         the titles' vectors are as close as those of two names of one thing
-    new                  in the folder of the same topic if there is one, else in the engine's folder
+    known      the librarian wrote on this subject before (the document's mark), whatever its name and path are now
+    words      a document's title or name has the same content words, in any order
+    meaning    the titles' vectors are close
+    new        in the folder of the same topic, else in the engine's folder
 
-Choosing is pure; `placed` asks the database and the embedding model, before any lock is held.
+`choose` is pure; `place_documents` reads the database and the embedding model, before any lock is held.
 """
 
 from __future__ import annotations
@@ -26,23 +26,22 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MARK: Final = "subject:"
-"""`Document.external_id` of such a document begins so: it is known again wherever a person moves it."""
+"""Prefix of such a document's `external_id`, by which it is recognized wherever the user moves it."""
 SAME_SUBJECT: Final = 0.8
-"""Cosine of two titles from which on they name one subject. High on purpose: a second document is a smaller harm than
-one that mixes two subjects."""
+"""Cosine of two titles from which on they name one subject. High: a second document is better than mixed subjects."""
 SAME_WORDS: Final = 0.75
-"""Share of the content words of both titles that they have in common, from which on they are the same."""
-MOST_KNOWN: Final = 200
-"""Documents looked at, the latest changed first."""
+"""Share of common content words from which on two titles are the same."""
+MAX_EXISTING: Final = 200
+"""Documents compared, latest changed first."""
 _FILLERS: Final = frozenset(
     {"a", "an", "and", "for", "in", "my", "note", "notes", "of", "on", "our", "plan", "project", "the", "to", "user"}
 )
-"""Words of a title that tell no subject apart."""
+"""Words of a title that distinguish no subjects."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExistingDocument:
-    """A document or folder that is there."""
+    """A document that may be extended."""
 
     path: str
     title: str
@@ -51,7 +50,7 @@ class ExistingDocument:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a proposal goes, and why."""
+    """The path of a proposed document, and why."""
 
     path: str
     mark: str
@@ -63,12 +62,12 @@ type Likeness = Callable[[str, str], float]
 """Cosine of two titles, −1…1."""
 
 
-def placed(user: User, proposals: Sequence[ProposedDocument]) -> list[Placement]:
-    """A place for each proposal, in order. Two on one subject get the same."""
+def place_documents(user: User, proposals: Sequence[ProposedDocument]) -> list[Placement]:
+    """A placement for each proposal, in order; the same for two on one subject."""
     if not proposals:
         return []
     known = load_existing(user)
-    likeness = _likeness({*(p.title for p in proposals), *(p.topic for p in proposals), *_names(known)})
+    likeness = _embed_titles({*(p.title for p in proposals), *(p.topic for p in proposals), *_all_names(known)})
     places: list[Placement] = []
     for proposal in proposals:
         place = choose(proposal, known, likeness)
@@ -78,53 +77,51 @@ def placed(user: User, proposals: Sequence[ProposedDocument]) -> list[Placement]
 
 
 def load_existing(user: User) -> list[ExistingDocument]:
-    """Documents that may be added to: those of the librarian's subjects, wherever they are, and the person's own."""
-    folders = [f"/{folder}" for folder in Folder]
-    documents = Document.objects.for_user(user).filter(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
-    found = documents.order_by("-changed_at").values_list("path", "title", "external_id")[: MOST_KNOWN * 5]
-    mine = (ExistingDocument(*row) for row in found)
-    return [one for one in mine if one.mark.startswith(MARK) or one.path.startswith(tuple(f"{f}/" for f in folders))][
-        :MOST_KNOWN
-    ]
+    """Documents that may be extended: the librarian's by their marks, and the user's own in its folders."""
+    rows = Document.objects.for_user(user).filter(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
+    latest = rows.order_by("-changed_at").values_list("path", "title", "external_id")[: MAX_EXISTING * 5]
+    prefixes = tuple(f"/{folder}/" for folder in Folder)
+    documents = (ExistingDocument(*row) for row in latest)
+    return [row for row in documents if row.mark.startswith(MARK) or row.path.startswith(prefixes)][:MAX_EXISTING]
 
 
 def choose(proposal: ProposedDocument, known: Sequence[ExistingDocument], likeness: Likeness) -> Placement:
-    """The place of one proposal among what is known."""
+    """The placement of one proposal among existing documents."""
     mark = mark_of(proposal)
     if same := next((one for one in known if one.mark == mark), None):
         return Placement(same.path, mark, "known")
     folder = f"/{proposal.folder}"
     near = [one for one in known if one.path.startswith(f"{folder}/") or one.mark.startswith(MARK)]
-    if alike := next((one for one in near if same_words(proposal.title, one)), None):
+    if alike := next((one for one in near if has_same_words(proposal.title, one)), None):
         return Placement(alike.path, alike.mark or mark, "words")
     closest = max(near, key=lambda one: likeness(proposal.title, one.title), default=None)
     if closest is not None and likeness(proposal.title, closest.title) >= SAME_SUBJECT:
         return Placement(closest.path, closest.mark or mark, "meaning")
-    return Placement(join_path(_folder(proposal, known, likeness), fitting_name(proposal.title)), mark, "new")
+    return Placement(join_path(_choose_folder(proposal, known, likeness), fitting_name(proposal.title)), mark, "new")
 
 
 def mark_of(proposal: ProposedDocument) -> str:
-    """The subject as a mark: a digest, so that a forgotten title leaves no word behind."""
-    subject = f"{proposal.folder}/{' '.join(sorted(_content(proposal.title)))}"
+    """The subject as a mark: a digest, so that a forgotten title leaves no trace."""
+    subject = f"{proposal.folder}/{' '.join(sorted(_content_words(proposal.title)))}"
     return f"{MARK}{hashlib.sha256(subject.encode()).hexdigest()[:32]}"
 
 
-def same_words(title: str, one: ExistingDocument) -> bool:
-    """Whether a title has the words of a document's title, or of its name."""
-    words = _content(title)
-    return any(_share(words, _content(name)) >= SAME_WORDS for name in (one.title, name_of(one.path)))
+def has_same_words(title: str, one: ExistingDocument) -> bool:
+    """Whether a title has the words of a document's title or name."""
+    words = _content_words(title)
+    return any(_overlap(words, _content_words(name)) >= SAME_WORDS for name in (one.title, name_of(one.path)))
 
 
-def _folder(proposal: ProposedDocument, known: Iterable[ExistingDocument], likeness: Likeness) -> str:
-    """The folder of the topic, as it is called already; without a topic, or one that is the title, the engine's own."""
+def _choose_folder(proposal: ProposedDocument, known: Iterable[ExistingDocument], likeness: Likeness) -> str:
+    """The existing folder of the topic, or a new one; the engine's folder without a topic, or if it is the title."""
     folder = f"/{proposal.folder}"
     topic = proposal.topic
-    if not topic or _share(_content(topic), _content(proposal.title)) >= SAME_WORDS:
+    if not topic or _overlap(_content_words(topic), _content_words(proposal.title)) >= SAME_WORDS:
         return folder
-    there = {parent_of(one.path) for one in known} | {one.path for one in known}
-    inside = sorted(path for path in there if path.startswith(f"{folder}/") and parent_of(path) == folder)
+    paths = {parent_of(one.path) for one in known} | {one.path for one in known}
+    inside = sorted(path for path in paths if path.startswith(f"{folder}/") and parent_of(path) == folder)
     for path in inside:
-        if _share(_content(topic), _content(name_of(path))) >= SAME_WORDS:
+        if _overlap(_content_words(topic), _content_words(name_of(path))) >= SAME_WORDS:
             return path
     closest = max(inside, key=lambda path: likeness(topic, name_of(path)), default="")
     if closest and likeness(topic, name_of(closest)) >= SAME_SUBJECT:
@@ -132,7 +129,7 @@ def _folder(proposal: ProposedDocument, known: Iterable[ExistingDocument], liken
     return join_path(folder, fitting_name(topic))
 
 
-def _content(title: str) -> frozenset[str]:
+def _content_words(title: str) -> frozenset[str]:
     words = re.findall(r"\w+", unicodedata.normalize("NFKC", title).casefold())
     return frozenset(_stem(word) for word in words if word not in _FILLERS) or frozenset(words)
 
@@ -141,17 +138,17 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-def _names(known: Iterable[ExistingDocument]) -> set[str]:
+def _all_names(known: Iterable[ExistingDocument]) -> set[str]:
     paths = {one.path for one in known} | {parent_of(one.path) for one in known} - {ROOT}
     return {one.title for one in known} | {name_of(path) for path in paths}
 
 
-def _likeness(titles: Iterable[str]) -> Likeness:
-    """Cosines among these titles: the embedding model's vectors have length 1."""
+def _embed_titles(titles: Iterable[str]) -> Likeness:
+    """A function that gives the cosine of two of these titles."""
     names = sorted(title for title in titles if title)
     vectors = dict(zip(names, embedder().embed(names), strict=True)) if names else {}
 

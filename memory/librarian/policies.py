@@ -1,8 +1,7 @@
-"""What may the librarian do with a kind of fact? The person's own rules, over the defaults of
-`memory/librarian/decision.py`.
+"""Memory rules: what the librarian may do with each kind of fact, set by the user over the defaults in `decision.py`.
 
-A rule is about a subject: a kind of fact, or what cuts across the kinds (health, other people). Where several apply to
-one fact, the strictest one holds (`memory/librarian/decision.py: _rule`).
+A rule is about a subject: a kind of fact, or health and other people, which cut across the kinds. If several rules
+apply to a fact, the strictest wins (`decision.py: _rule`).
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
 HEALTH: Final = "health"
 THIRD_PARTIES: Final = "third_parties"
 SUBJECTS: Final = (*Kind.values, HEALTH, THIRD_PARTIES)
-"""What a rule may be about: each kind, and what cuts across them."""
+"""What a rule may be about."""
 
 BY_REASON: Final[Mapping[str, str]] = {Reason.HEALTH: HEALTH, Reason.THIRD_PARTY: THIRD_PARTIES}
-"""What a proposal that waits for this reason is about; one that waits for another reason is about its kind."""
+"""The subject of a proposal by its reason; with any other reason it is the kind."""
 
 MEANS: Final[Mapping[Rule, str]] = {
     Rule.AUTOMATIC: f"Saved right away if you said it yourself, Recall is at least {100 * SURE_CONFIDENCE:.0f}% sure "
     "and nothing contradicts it. You are asked about the rest.",
-    Rule.ASK: "Every one waits for your review, and stands in no prompt until you accept it.",
-    Rule.NEVER: "Not stored at all, not even as a proposal. What is known already stays until you reject or forget it.",
+    Rule.ASK: "Ask me before saving.",
+    Rule.NEVER: "Never saved, not even as a proposal. What Recall already knows stays until you reject or forget it.",
 }
-"""What each rule does, in a sentence for the user."""
+"""What each rule does, as the page says it."""
 
 NAMES: Final[Mapping[str, str]] = {**dict(Kind.choices), HEALTH: "Health", THIRD_PARTIES: "Other people"}
 SUCH_AS: Final[Mapping[str, str]] = {
@@ -43,22 +42,22 @@ SUCH_AS: Final[Mapping[str, str]] = {
     Kind.BIOGRAPHY: "home, origin, job, birthday",
     Kind.PERSON: "family, friends, colleagues",
     Kind.PLACE: "places that matter to you",
-    Kind.EVENT: "plans with a date, what happened",
+    Kind.EVENT: "plans with a date, past events",
     Kind.PREFERENCE: "likes and dislikes",
-    Kind.CONSTRAINT: "allergies, diets, what must not be",
-    Kind.INSTRUCTION: "how the assistant is to behave",
-    Kind.GOAL: "what you want to reach",
+    Kind.CONSTRAINT: "allergies, diets, things to avoid",
+    Kind.INSTRUCTION: "how the assistant should behave",
+    Kind.GOAL: "what you want to achieve",
     Kind.DECISION: "what you decided",
     Kind.PROCEDURE: "how you do something",
     Kind.ENTITY: "pets, things, projects",
     Kind.FACT: "everything else",
-    HEALTH: "whatever its kind",
-    THIRD_PARTIES: "whatever its kind",
+    HEALTH: "of any kind",
+    THIRD_PARTIES: "of any kind",
 }
 
 
 def policy_for(user: User) -> Policy:
-    """The person's policy: where they set no rule, the default holds. One statement."""
+    """The user's policy, with defaults where they set no rule. One statement."""
     rules = rules_of(user)
     return Policy(
         by_kind={Kind(subject): rule for subject, rule in rules.items() if subject in Kind.values},
@@ -79,10 +78,10 @@ _OWN: Final = PreparedQuery(
 
 
 def default_rule(subject: str) -> Rule:
-    """What holds where a person set nothing.
+    """The rule for a subject without a setting.
 
     Raises:
-        ValueError: there is no such subject.
+        ValueError: unknown subject.
     """
     across = {HEALTH: DEFAULT_POLICY.health, THIRD_PARTIES: DEFAULT_POLICY.third_parties}
     return across[subject] if subject in across else DEFAULT_POLICY.by_kind.get(Kind(subject), Rule.AUTOMATIC)
@@ -90,10 +89,10 @@ def default_rule(subject: str) -> Rule:
 
 @transaction.atomic
 def set_rules(user: User, rules: Mapping[str, Rule]) -> None:
-    """Set these rules and leave the others; one that is the default again is no row.
+    """Set these rules and leave the others. A default is not stored.
 
     Raises:
-        ValueError: there is no such subject.
+        ValueError: unknown subject.
     """
     for subject, rule in sorted(rules.items()):
         if rule == default_rule(subject):
@@ -103,12 +102,12 @@ def set_rules(user: User, rules: Mapping[str, Rule]) -> None:
 
 
 def subject_of(fact: Fact) -> str:
-    """What a rule would have to be about for this proposal to be treated otherwise."""
+    """The subject whose rule decides on this proposal."""
     return BY_REASON.get(fact.reason, fact.kind)
 
 
 def waiting_about(user: User, subject: str) -> FactQuerySet:
-    """The proposals that a rule about `subject` would have decided on."""
+    """The proposals that the rule about `subject` decides on."""
     waiting: FactQuerySet = Fact.objects.for_user(user).proposed()
     reasons = [reason for reason, about in BY_REASON.items() if about == subject]
     if reasons:

@@ -1,7 +1,7 @@
-"""How often were past proposals right, by kind? What a person decided about them, the latest decision for each fact.
+"""Review precision by kind: how often the user accepted the librarian's proposals; the latest decision per fact.
 
-Precision is accepted / (accepted + rejected). What was accepted in other words counts as accepted and is told apart as
-well: the librarian heard something, and did not word it right. What nobody decided on is in no figure.
+Precision is accepted / (accepted + rejected). Accepted with edits counts as accepted, and is also counted on its own.
+Proposals without a decision are not counted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memory.models import ReviewAction
 if TYPE_CHECKING:
     from accounts.models import User
 
-FEWEST: Final = 5
-"""Decisions below which a percentage says nothing, and only the counts are shown."""
+MIN_DECISIONS: Final = 5
+"""With fewer, only the counts are shown."""
 
 
 @dataclass(slots=True)
@@ -28,9 +28,9 @@ class Tally:
     """Decisions about one subject."""
 
     accepted: int = 0
-    """As proposed, beside another, or merged."""
+    """As proposed, in addition to another, or merged."""
     edited: int = 0
-    """Accepted in other words."""
+    """Accepted with edits."""
     rejected: int = 0
 
     @property
@@ -40,16 +40,16 @@ class Tally:
 
     @property
     def precision(self) -> float | None:
-        """0–1; None: too few to say."""
-        return (self.accepted + self.edited) / self.decided if self.decided >= FEWEST else None
+        """0–1; None with too few decisions."""
+        return (self.accepted + self.edited) / self.decided if self.decided >= MIN_DECISIONS else None
 
     @property
     def percent(self) -> int | None:
-        """The same in whole per cent."""
+        """The same in whole percent."""
         return None if self.precision is None else round(100 * self.precision)
 
     def add(self, verb: str, times: int) -> None:
-        """Count decisions of one sort."""
+        """Count decisions of one kind."""
         match verb:
             case ReviewAction.Verb.REJECT:
                 self.rejected += times
@@ -61,13 +61,13 @@ class Tally:
 
 def precision_of(user: User) -> dict[str, Tally]:
     """The tally of every subject. One statement."""
-    return tallied(_counts(user))
+    return tally_decisions(_counts(user))
 
 
-def tallied(counts: Iterable[tuple[str, str, str | None, int]]) -> dict[str, Tally]:
-    """By subject, from (kind, verb, why it waited, how many).
+def tally_decisions(counts: Iterable[tuple[str, str, str | None, int]]) -> dict[str, Tally]:
+    """By subject, from (kind, verb, the proposal's reason, count).
 
-    A proposal that waited because it is about health or another person counts for that, and for its kind.
+    A proposal about health or another person counts for that subject and for its kind.
     """
     tallies = {subject: Tally() for subject in SUBJECTS}
     for kind, verb, reason, times in counts:
@@ -80,7 +80,7 @@ def _counts(user: User) -> Iterable[tuple[str, str, str | None, int]]:
     latest = (
         ReviewAction.objects.for_user(user).filter(undone_at=None).order_by("fact", "-pk").distinct("fact").values("pk")
     )
-    # Why it waited stands in the decision, which has written over it in the fact.
+    # The decision keeps the proposal's reason, which accepting it overwrote in the fact.
     waited = Func(
         F("before"),
         Cast("fact_id", TextField()),

@@ -1,8 +1,7 @@
-"""Do the quoted words say what the statement says? A quote may stand in a message and still be no evidence.
+"""Checks that a verbatim quote supports its statement. Pure, and independent of what the engine says of its proposal.
 
-Five doubts, asked by a pure function of the words alone, whatever an engine says of its own proposal: a quote that
-shares too little with the statement (“I”, “Yes, that's right”), one cut out of a negation, of a question, of a
-supposition, or of what somebody else is said to claim.
+A quote is doubted if it shares too little with the statement (“I”, “Yes, that's right”), or was cut out of a negation,
+a question, a supposition, or someone else's claim.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from memory.ports.source import Utterance
 from memory.text.keywords import content, names, numbers, stem, without_dates, words
 from memory.text.user_text import mask_foreign_text
 
-SHARED: Final = 0.5
-"""Share of a statement's content words, names left out, that the quote or its sentence must hold. Of the about 190
-proposals the rule engine makes from the development messages and two benchmarks, whose statements are made of the
-user's own words, none falls below it; an embellished or invented one does."""
+MIN_SHARED: Final = 0.5
+"""Minimum share of the statement's content words, without names, in the quote's sentence. None of about 190 proposals
+that the rule engine makes from the development messages and two benchmarks falls below it; invented ones do."""
 _CONVENTIONAL = """
     live lives home born work works job married like likes love enjoy enjoys dislike dislikes prefer prefers want wants
     goal plan plans decide decided allergic allergy allergies old age year years birthday favourite favorite speak
@@ -29,11 +27,11 @@ _CONVENTIONAL = """
     eat avoid use uses own owns keep keeps
 """
 CONVENTIONAL: Final = frozenset(map(stem, _CONVENTIONAL.split()))
-"""Words in which statements are told; another word of the user's may stand for them (“my wife” for “married”)."""
+"""Words that statements use for other words of the user (“married” for “my wife”)."""
 
 
 class Doubt(StrEnum):
-    """Why a quote does not carry a statement."""
+    """Why a quote doesn't support a statement."""
 
     NOT_SAID = "not said"
     NEGATED = "negated"
@@ -56,7 +54,7 @@ _RELATIVE = re.compile(
     rf"|\b(?:{_MONTH})\b",
     re.I,
 )
-"""A day told by its distance, or without its year: the statement has it in full."""
+"""A relative day, or one without a year: the statement has the full date."""
 _MINE = re.compile(r"\b(?:my|our)\b", re.I)
 _SUPPOSES = re.compile(
     r"\b(?:if|suppose|supposing|imagine|pretend|unless|whether|what if|wish|in case|as though|let's say|assume|assuming"
@@ -81,10 +79,10 @@ _NOT_BEFORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a quote stands in its message."""
+    """The context of a quote in its message."""
 
     before: str
-    """What comes before it in its sentence."""
+    """The part of its sentence before it."""
     sentence: str
     is_question: bool
 
@@ -92,9 +90,9 @@ class Place:
 def doubt(
     proposal: ProposedFact, evidence: Utterance, utterances: Sequence[Utterance], known: Iterable[KnownFact]
 ) -> Doubt | None:
-    """Why the quote, standing in `evidence`, does not carry the statement; None: it does."""
-    place = _place(proposal.quote, evidence)
-    if not _says_it(proposal, place, evidence, utterances, known):
+    """Why the quote in `evidence` doesn't support the statement; None if it does."""
+    place = _find_context(proposal.quote, evidence)
+    if not _supports(proposal, place, evidence, utterances, known):
         return Doubt.NOT_SAID
     if _NOT_BEFORE.search(place.before) and not _NOT.search(proposal.statement):
         return Doubt.NEGATED
@@ -107,8 +105,8 @@ def doubt(
     return None
 
 
-def _place(quote: str, evidence: Utterance) -> Place:
-    """The sentence or sentences that hold the quote, in the writer's own words."""
+def _find_context(quote: str, evidence: Utterance) -> Place:
+    """The sentences that contain the quote, in the writer's own words."""
     own = mask_foreign_text(evidence.text, evidence.echoes)
     start = max(own.find(quote), 0) if quote in own else max(evidence.text.find(quote), 0)
     end = start + len(quote)
@@ -118,15 +116,15 @@ def _place(quote: str, evidence: Utterance) -> Place:
     return Place(own[begins:start], own[begins:ends], bool(following and "?" in following[0]))
 
 
-def _says_it(
+def _supports(
     proposal: ProposedFact,
     place: Place,
     evidence: Utterance,
     utterances: Sequence[Utterance],
     known: Iterable[KnownFact],
 ) -> bool:
-    told = content(place.sentence)
-    if not told:
+    said = content(place.sentence)
+    if not said:
         return False  # “I”, “Yes.”
     dated = _RELATIVE.search(place.sentence) is not None
     statement = _DAY.sub(" ", proposal.statement) if dated else proposal.statement
@@ -134,16 +132,16 @@ def _says_it(
         return False
     if not _names_are_the_users(proposal, evidence, utterances, known):
         return False
-    elsewhere = {stem(name) for name in names(without_dates(statement))} - told
+    elsewhere = {stem(name) for name in names(without_dates(statement))} - said
     meant = {word for word in content(without_dates(statement)) if not word.isdigit()} - elsewhere
     hard = meant - CONVENTIONAL
-    return len(hard & told) >= SHARED * len(hard) if hard else bool(meant & told)
+    return len(hard & said) >= MIN_SHARED * len(hard) if hard else bool(meant & said)
 
 
 def _names_are_the_users(
     proposal: ProposedFact, evidence: Utterance, utterances: Sequence[Utterance], known: Iterable[KnownFact]
 ) -> bool:
-    """Names may be taken from what the user said up to then, or from what is known: “she” is named in a statement."""
+    """Names may come from earlier messages of the user or from known facts: a statement names “she”."""
     wanted = names(without_dates(proposal.statement))
     if not wanted:
         return True

@@ -1,11 +1,9 @@
-"""What happens when a model is asked to remember something? It makes a proposal, or has the person's own words kept.
+"""Statements that a model asks to remember: stored as a proposal, or as what the user's own words say.
 
-    propose            Recall's own model, in mid-conversation: the person's own message stands beside it
-    propose_told_by    another assistant, with a key (`chat/mcp`): its words are all there is, marked as told by it
-
-The statement is a model's wording, and what stands in its prompt may have been written by anybody. So it becomes active
-by itself only where the librarian's rules read the same in what the person just wrote, and the policy keeps that
-unasked: then what they read is kept, not what the model says. Anything else waits for the person.
+`propose` serves Recall's own model in a conversation, `propose_told_by` another assistant with an API key (`chat/mcp`).
+The statement is a model's wording, and anyone may have written what is in its prompt. So it becomes active only if the
+librarian's rules read the same in the user's latest message, and the policy stores that without asking; then the
+rules' reading is stored. Anything else waits for review.
 """
 
 from __future__ import annotations
@@ -38,30 +36,30 @@ from recall.db.notify import publish_event
 EXTRACTED_BY = "remember/1"
 REASON = "the assistant was asked to remember it"
 CONFIDENCE = 0.7
-"""Below what may be kept unasked: the words are the model's."""
+"""Too low to be stored without asking: the words are the model's."""
 QUOTE_CHARS = 1_000
-"""A quote is a sentence or a few; of a longer message its beginning stands for it, and the link leads to the rest."""
+"""Of a longer message the start is quoted, and the link leads to the rest."""
 
 TOLD_BY: Final = "mcp/1"
-"""How a fact says that another assistant told it; which one stands in its quote, also once it is accepted."""
+"""`extracted_by` of a fact from another assistant, which its quote names."""
 TOLD: Final = "told by “{name}”, another assistant"
 TOLD_QUOTE: Final = "Told by “{name}”: {words}"
-MOST_TOLD: Final = 200
-"""Proposals of other assistants that may wait at a time: one gone astray, or a key that leaked, buries no queue."""
+MAX_FROM_ASSISTANTS: Final = 200
+"""Waiting proposals of other assistants, so that a broken one, or a leaked key, can't flood the review."""
 NO_MESSAGE: Final = 0
 
 KEPT = "It is remembered from now on, as: “{statement}”"
 WAITS = "It is proposed and waits for the person's review; it is not remembered yet."
 NOT_STORED = "It was not stored: {reason}."
 FORGOTTEN_MEANWHILE = "the person had something forgotten while this answer was being written"
-TOO_MANY: Final = f"{MOST_TOLD} proposals from other assistants wait for the person's review already"
+TOO_MANY: Final = f"{MAX_FROM_ASSISTANTS} proposals from other assistants wait for the person's review already"
 
 
 def propose(user: User, statement: str, said: Utterance, began: datetime | None = None) -> str:
-    """Have `statement` remembered, resting on the user's message `said`; a sentence that says truthfully what happened.
+    """Propose `statement`, with the user's message `said` as its evidence; a sentence that says what happened.
 
-    `said`: with its echoes marked (`memory/librarian/echo.py`). `began`: when the turn did. Where something was
-    forgotten since, the model may have read it: nothing is proposed.
+    `said` has its echoes marked (`memory/librarian/echo.py`). `began`: start of the turn. If anything was forgotten
+    since, nothing is proposed, because the model may have read it.
     """
     try:
         proposal = ProposedFact(
@@ -76,14 +74,14 @@ def propose(user: User, statement: str, said: Utterance, began: datetime | None 
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
-        lock_user(user.pk)  # one at a time: see the librarian
+        lock_user(user.pk)  # concurrent proposals would otherwise both be new
         if began is not None and forgotten_since(user.pk, began):
             return NOT_STORED.format(reason=FORGOTTEN_MEANWHILE)
         known, policy = load_similar_facts(user, proposal, vector, said.message_id), policy_for(user)
         decision = decide(proposal, [said], known.facts, policy, known.similarity)
         if decision.outcome in (Outcome.DROP, Outcome.REINFORCE):
             return NOT_STORED.format(reason=decision.reason)
-        kept = _kept(user, proposal, said, vector, policy)
+        kept = _store_stated(user, proposal, said, vector, policy)
         if kept is None:
             create_fact(
                 user.pk,
@@ -99,13 +97,13 @@ def propose(user: User, statement: str, said: Utterance, began: datetime | None 
     return WAITS if kept is None else KEPT.format(statement=kept.statement)
 
 
-def _kept(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, policy: Policy) -> Fact | None:
-    """What the person's own words say, kept, where their policy does so unasked; None: it does not."""
-    own = _in_own_words(user, proposal, said, vector)
-    if own is None:
+def _store_stated(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, policy: Policy) -> Fact | None:
+    """The fact that the user's own words state, if the policy stores it without asking; else None."""
+    stated = _extract_same(user, proposal, said, vector)
+    if stated is None:
         return None
-    fact, own_vector = own
-    known = load_similar_facts(user, fact, own_vector, said.message_id)
+    fact, fact_vector = stated
+    known = load_similar_facts(user, fact, fact_vector, said.message_id)
     decision = decide(fact, [said], known.facts, policy, known.similarity)
     if decision.outcome != Outcome.KEEP:
         return None
@@ -118,7 +116,7 @@ def _kept(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, 
             reason=decision.reason,
             source=Fact.Source.STATED,
             said=said,
-            vector=own_vector,
+            vector=fact_vector,
             extracted_by=EXTRACTED_BY,
         ),
     )
@@ -126,10 +124,10 @@ def _kept(user: User, proposal: ProposedFact, said: Utterance, vector: Vectors, 
     return kept
 
 
-def _in_own_words(
+def _extract_same(
     user: User, proposal: ProposedFact, said: Utterance, vector: Vectors
 ) -> tuple[ProposedFact, Vectors] | None:
-    """What the rules read in the message that says the same as `proposal`, with its vector."""
+    """The rules' reading of the message that says the same as `proposal`, with its vector."""
     read = RuleEngine().extract(ExtractionInput([said], user.preferred_name, user.zone)).facts
     if not read:
         return None
@@ -141,10 +139,10 @@ def _in_own_words(
 
 
 def propose_told_by(name: str, user: User, statement: str) -> str:
-    """Propose what the assistant called `name` tells of the user; a sentence that says truthfully what happened.
+    """Propose what the assistant `name` says about the user; a sentence that says what happened.
 
-    By the decision and the policy of the librarian, but for one thing: there are no words of the user's to rest on, so
-    nothing is kept unasked, and nothing that is known becomes surer. The same again changes nothing.
+    Decided like any proposal, but without evidence in the user's words: nothing is stored without asking, and no known
+    fact gains confidence. Idempotent.
     """
     try:
         proposal = ProposedFact(
@@ -159,13 +157,13 @@ def propose_told_by(name: str, user: User, statement: str) -> str:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())
     vector = embedder().embed([proposal.statement])[0]
     with transaction.atomic():
-        lock_user(user.pk)  # one at a time: see the librarian
+        lock_user(user.pk)  # concurrent proposals would otherwise both be new
         known = load_similar_facts(user, proposal, vector, NO_MESSAGE)
         decision = decide(proposal, [], known.facts, policy_for(user), known.similarity)
         if decision.outcome == Outcome.DROP:
-            waits = decision.reason == Reason.KNOWN and _waits(proposal, known.facts)
+            waits = decision.reason == Reason.KNOWN and _is_proposed(proposal, known.facts)
             return NOT_STORED.format(reason=Reason.WAITING if waits else decision.reason)
-        if Fact.objects.for_user(user).proposed().filter(extracted_by=TOLD_BY).count() >= MOST_TOLD:
+        if Fact.objects.for_user(user).proposed().filter(extracted_by=TOLD_BY).count() >= MAX_FROM_ASSISTANTS:
             return NOT_STORED.format(reason=TOO_MANY)
         create_fact(
             user.pk,
@@ -181,7 +179,7 @@ def propose_told_by(name: str, user: User, statement: str) -> str:
     return WAITS
 
 
-def _waits(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:
-    """Whether it is no more than a proposal that says the same already."""
+def _is_proposed(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:
+    """Whether the same is proposed already."""
     words = normal(proposal.statement)
     return any(fact.status == Fact.Status.PROPOSED and normal(fact.statement) == words for fact in known)

@@ -343,9 +343,9 @@ def _write_documents(updates: document_updates.DocumentUpdates, state: _RunState
         else:
             _apply_decision(decision, line.proposal, line.vector, state)
     document_updates.write_lines(user, kept)
-    state.dropped.update(document_updates.file_stories(user, updates.stories, state.reading.utterances).refused)
-    if updates.told is not None:
-        document_updates.write_digest(user, state.run.conversation_id, updates.told)
+    state.dropped.update(document_updates.write_stories(user, updates.stories, state.reading.utterances).refused)
+    if updates.digest is not None:
+        document_updates.write_digest(user, state.run.conversation_id, updates.digest)
 
 
 def reinforced(confidence: float, again: float) -> float:
@@ -367,6 +367,6 @@ def _record_episode(proposal: ProposedEpisode | None, state: _RunState) -> None:
         state.dropped[reason] += 1
         return
     episode = episodes.record(state.run, proposal, state.reading.utterances)
-    spanned = {said.message_id for said in episodes.spanned(proposal, state.reading.utterances)}
+    spanned = {said.message_id for said in episodes.spanned_messages(proposal, state.reading.utterances)}
     episode.facts.add(*Fact.objects.filter(run=state.run, message__in=spanned))
     enqueue_on_commit("memory.tasks.embed")

@@ -1,4 +1,4 @@
-"""Who books what background work cost? The app above that knows the prices; it registers itself at start."""
+"""The port to the app above that knows prices: records background usage, and says when spending must stop."""
 
 from __future__ import annotations
 
@@ -13,49 +13,48 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SpendingStop:
-    """Nothing more may be spent for a person just now."""
+    """Nothing more may be spent for a user until a given time."""
 
     until: datetime
     sentence: str
-    """Which limit it is, for the person."""
+    """Which limit, for the user."""
 
 
 class UsageLedger(Protocol):
-    """Where tokens spent for a person, beside their turns, are written down."""
+    """Records tokens used for a user outside their turns."""
 
     def add(self, user_id: int, used: Usage) -> Decimal:
-        """Count the tokens on the person's day, within the caller's transaction; their price in US dollars, 0 where it
-        is not known."""
+        """Add the tokens to the user's day, within the caller's transaction; their price in US dollars, or 0."""
         ...
 
     def spending_stop(self, user_id: int) -> SpendingStop | None:
-        """What stops all spending for this person; None: nothing does."""
+        """What stops all spending for this user, or None."""
         ...
 
 
 _registered: list[UsageLedger] = []
 
 
-def register(book: UsageLedger) -> None:
-    """Make `book` the place costs are booked in (called once, at start)."""
-    _registered[:] = [book]
+def register(ledger: UsageLedger) -> None:
+    """Make `ledger` the one that records usage; called once, at startup."""
+    _registered[:] = [ledger]
 
 
 def record_usage(user_id: int, usage: Usage) -> Decimal:
-    """Book the tokens, within the caller's transaction; their price in US dollars.
+    """Record the tokens, within the caller's transaction; their price in US dollars.
 
     Raises:
-        LookupError: no app has registered a book.
+        LookupError: no app has registered a ledger.
     """
-    return _book().add(user_id, usage)
+    return _ledger().add(user_id, usage)
 
 
 def get_spending_stop(user_id: int) -> SpendingStop | None:
-    """What stops all spending for this person; None: nothing does. Raises as `book` does."""
-    return _book().spending_stop(user_id)
+    """What stops all spending for this user, or None. Raises like `record_usage`."""
+    return _ledger().spending_stop(user_id)
 
 
-def _book() -> UsageLedger:
+def _ledger() -> UsageLedger:
     if not _registered:
-        raise LookupError("No book for costs is registered with memory.")
+        raise LookupError("No usage ledger is registered with memory.")
     return _registered[0]

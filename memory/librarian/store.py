@@ -1,4 +1,4 @@
-"""How does a proposal become a row? The one place where a proposed fact is written, whoever proposed it."""
+"""Creates facts: the one place where a proposed fact becomes a row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def create_fact(
     extracted_by: str,
     run: LibrarianRun | None = None,
 ) -> Fact:
-    """The fact as stored; `said` is the message it rests on, `vector` the statement's by the current model."""
+    """The stored fact. `said`: its evidence. `vector`: of the statement, by the current model."""
     fact: Fact = Fact.objects.create(
         user_id=user_id,
         statement=proposal.statement,

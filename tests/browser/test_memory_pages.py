@@ -92,5 +92,5 @@ def test_tidying_up_is_asked_for_by_a_button_and_its_report_comes_by_itself(
     tidying = page.get_by_role("region", name="Clean-up")
     expect(tidying.get_by_text("No clean-up yet.")).to_be_visible()
     tidying.get_by_role("button", name="Clean up now").click()
-    expect(tidying.get_by_text("Nothing to tidy up.")).to_be_visible(timeout=15_000)
+    expect(tidying.get_by_text("Nothing to clean up.")).to_be_visible(timeout=15_000)
     expect(tidying.get_by_role("button", name="Clean up now")).to_be_visible()

@@ -1,12 +1,11 @@
-"""How good is an engine of the librarian? Runs it on labelled messages, decides, and counts; in memory, without rows.
+"""Runs an extraction engine on labeled messages, decides on its proposals and counts; in memory, without rows.
 
-    recall            labelled facts that any proposed statement tells
-    precision         proposed statements that tell a labelled fact, among those that tell nothing merely tolerated
-    wrong attribution proposed statements that give somebody what is another's
-    junk              proposed statements from messages that hold nothing durable (traps), and not tolerated
+    recall            labeled facts that any proposed statement states
+    precision         proposed statements that state a labeled fact, among those that are not merely tolerated
+    wrong attribution proposed statements that attribute a fact to the wrong person
+    junk              proposed statements from messages without anything durable (traps), unless tolerated
 
-A statement counts as proposed unless the decision drops it: kept at once or put to the user. Every message is a
-conversation of its own, of which nothing is known before.
+A statement counts as proposed unless the decision drops it. Every message is a conversation without known facts.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from statistics import median
 
-from memory.evaluation.librarian.labels import Label, LabelledMessage, found
+from memory.evaluation.librarian.labels import Label, LabeledMessage, find_stated
 from memory.librarian.decision import Outcome, decide
 from memory.librarian.engine import ExtractionEngine, ExtractionInput, ProposedFact, Usage
 from memory.ports.source import Utterance
@@ -26,7 +25,7 @@ from memory.ports.source import Utterance
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted for one category, kind or file."""
+    """Counts of one category, kind or file."""
 
     facts: int = 0
     found: int = 0
@@ -38,18 +37,18 @@ class Tally:
 
     @property
     def recall(self) -> float | None:
-        """Share of the labelled facts that were told; None: there are none."""
+        """Share of the labeled facts that were stated; None without any."""
         return self.found / self.facts if self.facts else None
 
     @property
     def precision(self) -> float | None:
-        """Share of right statements among those that are right or wrong; None: there are none."""
+        """Share of right statements among those that are right or wrong; None without any."""
         counted = self.statements - self.tolerated
         return self.right / counted if counted else None
 
     @property
     def wrong(self) -> int:
-        """Statements that tell nothing right."""
+        """Statements that are neither right nor tolerated."""
         return self.statements - self.right - self.tolerated
 
 
@@ -82,7 +81,7 @@ class Evaluation:
         return median(self.milliseconds) if self.milliseconds else 0.0
 
 
-def evaluate_messages(file: str, messages: Iterable[LabelledMessage], engine: ExtractionEngine) -> Evaluation:
+def evaluate_messages(file: str, messages: Iterable[LabeledMessage], engine: ExtractionEngine) -> Evaluation:
     """Run `engine` over the messages, one reading each.
 
     Raises:
@@ -94,7 +93,7 @@ def evaluate_messages(file: str, messages: Iterable[LabelledMessage], engine: Ex
     return evaluation
 
 
-def _proposed(evaluation: Evaluation, message: LabelledMessage, engine: ExtractionEngine) -> list[ProposedFact]:
+def _proposed(evaluation: Evaluation, message: LabeledMessage, engine: ExtractionEngine) -> list[ProposedFact]:
     """What the engine proposes for one message and the decision does not drop."""
     utterances = utterances_of(message)
     began = time.perf_counter()
@@ -111,15 +110,15 @@ def _proposed(evaluation: Evaluation, message: LabelledMessage, engine: Extracti
     return kept
 
 
-def utterances_of(message: LabelledMessage) -> list[Utterance]:
+def utterances_of(message: LabeledMessage) -> list[Utterance]:
     """The message, behind what the assistant had said."""
     said = [Utterance(1, 1, "assistant", message.before, message.said_at)] if message.before else []
     return [*said, Utterance(2, 2, "user", message.text, message.said_at)]
 
 
-def _count(evaluation: Evaluation, message: LabelledMessage, proposals: Sequence[ProposedFact]) -> None:
+def _count(evaluation: Evaluation, message: LabeledMessage, proposals: Sequence[ProposedFact]) -> None:
     statements = [proposal.statement for proposal in proposals]
-    told = found(message.facts, statements)
+    told = find_stated(message.facts, statements)
     category = evaluation.by_category.setdefault(message.category, Tally())
     for label in message.facts:
         for tally in (evaluation.whole, category, _kind(evaluation, label.kinds[0].value)):
@@ -130,7 +129,7 @@ def _count(evaluation: Evaluation, message: LabelledMessage, proposals: Sequence
     for proposal in proposals:
         for tally in (evaluation.whole, category, _kind(evaluation, proposal.kind.value)):
             _count_statement(tally, message, proposal.statement)
-        if not message.tells_something_right(proposal.statement):
+        if not message.is_right(proposal.statement):
             evaluation.misses.append(f"! {message.id} wrong: {proposal.statement}")
         evaluation.right_kind += _has_right_kind(message, proposal)
     _count_dates(evaluation, message, told, proposals)
@@ -140,36 +139,36 @@ def _kind(evaluation: Evaluation, kind: str) -> Tally:
     return evaluation.by_kind.setdefault(kind, Tally())
 
 
-def _count_statement(tally: Tally, message: LabelledMessage, statement: str) -> None:
+def _count_statement(tally: Tally, message: LabeledMessage, statement: str) -> None:
     tally.statements += 1
-    if any(label.is_told_by(statement) for label in message.facts):
+    if any(label.is_stated_by(statement) for label in message.facts):
         tally.right += 1
-    elif message.tells_something_right(statement):
+    elif message.is_right(statement):
         tally.tolerated += 1
     else:
-        tally.misgiven += message.is_misgiven_by(statement)
+        tally.misgiven += message.is_misattributed(statement)
         tally.junk += bool(message.trap)
 
 
-def _has_right_kind(message: LabelledMessage, proposal: ProposedFact) -> bool:
-    told = [label for label in message.facts if label.is_told_by(proposal.statement)]
+def _has_right_kind(message: LabeledMessage, proposal: ProposedFact) -> bool:
+    told = [label for label in message.facts if label.is_stated_by(proposal.statement)]
     return any(proposal.kind in label.kinds for label in told)
 
 
 def _count_dates(
-    evaluation: Evaluation, message: LabelledMessage, told: Sequence[Label], proposals: Sequence[ProposedFact]
+    evaluation: Evaluation, message: LabeledMessage, told: Sequence[Label], proposals: Sequence[ProposedFact]
 ) -> None:
     for label in told:
         if label.value_date is None:
             continue
-        days = [day for fact in proposals if label.is_told_by(fact.statement) for day in _days(fact, message)]
+        days = [day for fact in proposals if label.is_stated_by(fact.statement) for day in _days(fact, message)]
         evaluation.dates += 1
         evaluation.right_dates += label.value_date in days
         if label.value_date not in days:
             evaluation.misses.append(f"- {message.id} day {label.value_date}: {[str(day) for day in days]}")
 
 
-def _days(proposal: ProposedFact, message: LabelledMessage) -> list[date]:
+def _days(proposal: ProposedFact, message: LabeledMessage) -> list[date]:
     """The days a proposal names: its value's first, and from when it holds, in the user's zone."""
     first, _, _ = proposal.value.partition("/")
     moments: list[Callable[[], date]] = [lambda: date.fromisoformat(first)]

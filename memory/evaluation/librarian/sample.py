@@ -1,7 +1,7 @@
-"""How much junk does an engine propose on conversations without labels? A sample to check by hand, and its sum.
+"""Samples an engine's proposals on unlabeled conversations for a check by hand, and summarizes the verdicts.
 
-The sample has one JSON object a line: `statement`, `kind`, `quote`, `message`, `conversation`, `decided`, and an empty
-`verdict`. The person who checks it writes one of `VERDICTS` there.
+The sample has one JSON object per line: `statement`, `kind`, `quote`, `message`, `conversation`, `decided`, and
+an empty `verdict`. The reviewer writes one of `VERDICTS` there.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from memory.ports.source import Utterance
 type Verdict = Literal["right", "junk", "wrong_attribution", "wrong"]
 VERDICTS: Final[tuple[str, ...]] = get_args(Verdict.__value__)
 ZONE: Final = ZoneInfo("UTC")
-"""The files say nothing of anybody's time zone."""
+"""The files have no time zones."""
 
 
-class UnknownSample(Exception):
-    """The file is no checked sample; the message is one sentence that says what is wrong."""
+class UnknownSampleError(Exception):
+    """The file is not a checked sample; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A proposal with the words it rests on."""
+    """A proposal with its evidence."""
 
     statement: str
     kind: str
@@ -56,14 +56,14 @@ class _Checked(BaseModel):
 
 
 def proposals(conversations: Iterable[Conversation], engine: ExtractionEngine) -> Iterator[Sampled]:
-    """What the engine proposes on the user's messages, and the decision does not drop; one reading a message.
+    """Proposals for the user's messages that the decision doesn't drop; one extraction per message.
 
     Raises:
-        ReadingFailed: the engine failed.
+        ExtractionError: the engine failed.
     """
     for conversation in conversations:
-        mine = (item for item in conversation.items if item.role == "user")
-        for number, item in enumerate(mine, start=1):
+        own = (item for item in conversation.items if item.role == "user")
+        for number, item in enumerate(own, start=1):
             yield from _of_message(conversation, number, item, engine)
 
 
@@ -76,7 +76,7 @@ def checked(path: Path) -> Counter[str]:
     """How often each verdict was given.
 
     Raises:
-        UnknownSample: a line has no verdict of `VERDICTS`.
+        UnknownSampleError: a line has no verdict of `VERDICTS`.
         OSError: the file cannot be read.
     """
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -106,4 +106,6 @@ def _verdict(path: Path, number: int, line: str) -> str:
     try:
         return _Checked.model_validate_json(line).verdict
     except ValidationError as error:
-        raise UnknownSample(f"{path.name}, line {number}: verdict must be one of {', '.join(VERDICTS)}.") from error
+        raise UnknownSampleError(
+            f"{path.name}, line {number}: verdict must be one of {', '.join(VERDICTS)}."
+        ) from error

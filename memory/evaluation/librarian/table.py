@@ -1,4 +1,4 @@
-"""How are the figures of the librarian's evaluation shown? A row for each category and kind, then the sums."""
+"""The librarian evaluation as a text table: a row for each category and kind, then the sums."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What do simple methods find? Five well-known ones over whole turns, to set beside Recall's own ranking.
+"""Five well-known baselines over whole turns, for comparison with Recall's ranking.
 
-Each gives every question its items, best first. BM25 is written out here, with the words PostgreSQL's English
-dictionary makes of a text: the packages on offer bring a stemmer of their own (and BM25 for millions of documents),
-and then a difference to full text search could be the stemmer's.
+Each ranks the items for every question. BM25 is implemented here, on the words of PostgreSQL's English dictionary:
+packages have stemmers of their own, which would explain part of a difference to full-text search.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ BASELINES: Final = (DENSE, WORDS_ALL, WORDS_ANY, BM25, FUSED)
 """In the order of the table."""
 
 type Order = list[int]
-"""Positions of items in the list that was given, best first; those not found are missing."""
+"""Positions of items in the given list, best first, without those not found."""
 
 
 def rank_all(items: Sequence[str], questions: Sequence[str], embedder: Embedder) -> dict[str, list[Order]]:
-    """Each baseline's orders of `items`, one for each of `questions`."""
+    """Each baseline's orders of `items`, one per question."""
     dense = by_meaning(items, questions, embedder)
     bm25 = by_bm25(items, questions)
     return {
@@ -49,7 +48,7 @@ def rank_all(items: Sequence[str], questions: Sequence[str], embedder: Embedder)
 
 
 def by_meaning(items: Sequence[str], questions: Sequence[str], embedder: Embedder) -> list[Order]:
-    """By cosine; of a long item the model reads the beginning only."""
+    """By cosine; the model reads only the start of a long item."""
     cosines = embedder.embed(questions) @ embedder.embed(items).T
     return [np.argsort(-row, kind="stable").tolist() for row in cosines]
 
@@ -64,7 +63,7 @@ def fuse(orders: Iterable[Order], k: int = RRF_K) -> Order:
 
 
 def best_first(scores: Mapping[int, float]) -> Order:
-    """By score, and where it is equal by position."""
+    """By score, then by position."""
     return sorted(scores, key=lambda item: (-scores[item], item))
 
 
@@ -78,7 +77,7 @@ def by_bm25(items: Sequence[str], questions: Sequence[str]) -> list[Order]:
 
 
 def bm25(items: Sequence[Mapping[str, int]]) -> Callable[[Iterable[str]], Mapping[int, float]]:
-    """A function from a question's words to the score of every item (word → count) that has one of them."""
+    """A function from a question's words to the scores of the items (word → count) that contain any of them."""
     length = [sum(counts.values()) for counts in items]
     mean_length = sum(length) / max(1, len(items))
     holders: dict[str, list[int]] = defaultdict(list)

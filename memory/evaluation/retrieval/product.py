@@ -1,4 +1,4 @@
-"""What is evaluated? Recall itself: its import path, its index, its retrieval, with nothing in between."""
+"""Recall itself as the evaluated product: its import, index and retrieval, with nothing in between."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""How is a file evaluated? Each conversation is imported, indexed and asked as a user's own, then removed.
+"""Evaluates a file: each conversation is imported, indexed and queried as a temporary user's, then removed.
 
-What is measured is handed in as a `Product`, and so are the baselines' items: this module knows neither how Recall
-stores nor how it retrieves.
+The product and the baselines' items are passed in: this module knows neither how Recall stores nor how it retrieves.
 """
 
 from __future__ import annotations
@@ -31,30 +30,30 @@ DOMAIN: Final = "evaluation.invalid"
 STALE_AFTER: Final = timedelta(days=1)
 """No evaluation takes that long: an older user was left by a killed process."""
 RANKED: Final = 200
-"""Items of an answer that are written down, as many as the two legs of a search bring up between them."""
+"""Items recorded per answer: what the two legs of a search return together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the product's retrieval brought back for one question."""
+    """The product's retrieval result for one question."""
 
     ranked: tuple[int, ...]
     """Ids of messages, each once and at its best rank: those recalled, then those cut."""
     recalled: frozenset[int]
-    """Those of them that a prompt would hold: top-K and floor applied."""
+    """Those a prompt would contain: top-K and floor applied."""
     memories: int
-    """How many memories a prompt would hold, of any kind."""
+    """How many memories a prompt would contain, of any kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The retrieval under evaluation: how a user's conversation comes in, and how it is asked."""
+    """The evaluated retrieval: how a conversation is imported and queried."""
 
     name: str
     store: Callable[[User, Conversation], Mapping[ItemId, int]]
     """Imports a conversation; the id of the message that each item became."""
     index: Callable[[User], None]
-    """Returns when all that was stored can be found."""
+    """Returns when everything stored can be found."""
     ask: Callable[[User, str, datetime], Answer]
 
 
@@ -65,12 +64,12 @@ class Asked:
     question: Question
     ranked: tuple[ItemId, ...]
     figures: metrics.Figures | None
-    """None: the question names no evidence."""
+    """None if the question has no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What else is noted of the product's answer to a question."""
+class AnswerStats:
+    """Other figures of the product's answer to a question."""
 
     category: str
     has_evidence: bool
@@ -80,12 +79,12 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What would stand in prompts."""
+    """What prompts would contain."""
 
     with_evidence: float
-    """Per cent of the answerable questions for which some evidence was recalled."""
+    """Percent of the answerable questions for which some evidence was recalled."""
     for_adversarial: float | None
-    """Per cent of the adversarial questions for which anything was recalled; None: there are none."""
+    """Percent of the adversarial questions for which anything was recalled; None without any."""
     mean_memories: float
 
 
@@ -114,10 +113,10 @@ class Evaluation:
 
 @dataclass(slots=True)
 class _Notes:
-    """What is collected on the way."""
+    """Figures collected during the evaluation."""
 
     asked: dict[str, list[Asked]] = field(default_factory=lambda: defaultdict(list))
-    given: list[Given] = field(default_factory=list)
+    given: list[AnswerStats] = field(default_factory=list)
     indexing_seconds: float = 0.0
 
 
@@ -131,10 +130,10 @@ def evaluate(
     tell: Callable[[str], None],
     write: Callable[[str], None],
 ) -> Evaluation:
-    """Ask every question of the file (of each conversation at most `limit`), of the product and of the baselines.
+    """Ask the product and the baselines every question of the file, at most `limit` per conversation.
 
-    `baselines_by` embeds for the dense baseline; None leaves the baselines out. `tell` hears how far it is; `write`
-    gets one JSON line a question, `{"id", "ranked"}`, as the scorer reads it.
+    `baselines_by` embeds for the dense baseline; None skips the baselines. `tell` gets progress messages; `write` gets
+    one JSON line per question, `{"id", "ranked"}`, as the scorer reads it.
     """
     notes = _Notes()
     for number, conversation in enumerate(conversations, start=1):
@@ -148,7 +147,7 @@ def evaluate(
 
 
 def spread[Row](rows: Sequence[Row], limit: int | None) -> Sequence[Row]:
-    """At most `limit` of the rows, evenly from all of them: a file's questions stand in order of their category."""
+    """At most `limit` of the rows, evenly spread: a file's questions are ordered by category."""
     if limit is None or limit >= len(rows):
         return rows
     return [rows[number * len(rows) // limit] for number in range(limit)]
@@ -158,18 +157,18 @@ def _ask_product(
     conversation: Conversation, questions: Sequence[Question], product: Product, notes: _Notes
 ) -> Iterator[Asked]:
     with temporary_user() as user:
-        began = perf_counter()
+        started = perf_counter()
         messages = product.store(user, conversation)
         product.index(user)
-        notes.indexing_seconds += perf_counter() - began
+        notes.indexing_seconds += perf_counter() - started
         item_of = {message: item for item, message in messages.items()}
         for question in questions:
-            began = perf_counter()
+            started = perf_counter()
             answer = product.ask(user, question.text, conversation.ended_at)
-            milliseconds = 1000 * (perf_counter() - began)
+            milliseconds = 1000 * (perf_counter() - started)
             recalled = {item_of[message] for message in answer.recalled if message in item_of}
             has_evidence = not recalled.isdisjoint(question.evidence)
-            notes.given.append(Given(question.category, has_evidence, answer.memories, milliseconds))
+            notes.given.append(AnswerStats(question.category, has_evidence, answer.memories, milliseconds))
             ranked = tuple(item_of[message] for message in answer.ranked if message in item_of)[:RANKED]
             yield _note(conversation, question, ranked, notes.asked[product.name])
 
@@ -212,7 +211,7 @@ def _means(asked: Sequence[Asked]) -> dict[str, metrics.Mean]:
     return metrics.by_category((one.question.category, one.figures) for one in asked if one.figures is not None)
 
 
-def _recalled(given: Sequence[Given]) -> Recalled:
+def _recalled(given: Sequence[AnswerStats]) -> Recalled:
     answerable = [one for one in given if one.category != metrics.ADVERSARIAL]
     adversarial = [one for one in given if one.category == metrics.ADVERSARIAL]
     return Recalled(

@@ -1,4 +1,4 @@
-"""How are the figures shown? Recall and the baselines one below the other, a block for each category."""
+"""The retrieval evaluation as a text table: Recall and the baselines, a block for each category."""
 
 from __future__ import annotations
 

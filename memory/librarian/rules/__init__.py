@@ -1,1 +1,1 @@
-"""The librarian's rule engine: `engine.py` tells the story, `patterns.py` holds the table."""
+"""The rule engine of the librarian: `engine.py` is the entry point, `patterns.py` the table it reads by."""

@@ -1,4 +1,4 @@
-"""Which words name an illness, an impairment or a medicine? Parts of patterns."""
+"""Names of illnesses, impairments and medicines, as parts of patterns."""
 
 from __future__ import annotations
 

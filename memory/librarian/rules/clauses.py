@@ -1,4 +1,4 @@
-"""What does a message claim, clause by clause? Finds the clauses, and says which are no plain claims.
+"""Splits a message into clauses and marks those that are not plain claims.
 
     a question            claims nothing: left out
     a made-up world       (“write a story in which I …”) claims nothing: left out

@@ -1,4 +1,4 @@
-"""Which day is meant by “next Friday”? Dates in words, resolved against the day the message was written.
+"""Resolves dates in words, such as “next Friday”, against the day the message was written.
 
 on Friday      the next one after today
 this Friday    the same

@@ -1,4 +1,4 @@
-"""Who is meant where the subject is left out? In chat many say “got laid off yesterday” and mean themselves.
+"""Sentences without a subject: in chat, “got laid off yesterday” is about the writer.
 
 Each row: how such a sentence begins, and what stands before it when it is said in full. Only forms that cannot be an
 order to the assistant: “broke my wrist” is told, “break it down” is asked for.

@@ -1,4 +1,4 @@
-"""What happened in this stretch of conversation that will matter later? By rules, in English: one episode, or none.
+"""Finds the episode in a range of conversation by rules, in English: one, or none.
 
 The user says that something was decided, solved, finished, found or given up: that sentence names the episode, in
 their own words, and what they wrote just before tells what led to it. A wish, a question or a supposition names none.

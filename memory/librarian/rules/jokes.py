@@ -1,4 +1,4 @@
-"""Which claims are not meant as they stand? Exaggeration, irony, and things that act like people.
+"""Claims that are not meant literally: exaggeration, irony, and things that act like people.
 
 A joke taken at its word is the kind of junk that people laugh about and distrust a memory for; so whatever has the mark
 of one is left alone, even where now and then it was meant. Each row is a figure of speech, with examples of it.

@@ -1,4 +1,4 @@
-"""Is this sentence English? Told by function words: the small words that no sentence of a language can do without.
+"""Detects English by function words, the small words that no sentence of a language can do without.
 
 The sentence's words are looked up in a list for English and one for each neighbour; a word that both have says nothing.
 It is English unless a neighbour has more hits, and at least two, or most of its letters are of another script. A

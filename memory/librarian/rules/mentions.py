@@ -1,4 +1,4 @@
-"""Whom does a message name in passing? “Dinner with my friend Tom” says that a friend of the user is called Tom.
+"""People named in passing: “Dinner with my friend Tom” says that a friend of the user is called Tom.
 
 What is presupposed holds in a question too: “a trip for me and my wife Ana?” So whole messages are read, not clauses.
 """

@@ -1,4 +1,4 @@
-"""Which sentences are worth keeping in the user's own words? The second table of the rule engine.
+"""The second table of the rule engine: sentences worth keeping in the user's own words.
 
 A row of `patterns.py` understands a sentence and gives its fact a key; a row here only knows by its beginning and its
 nouns that it says something lasting about the user's life. Its statement is the sentence, told in the third person

@@ -1,4 +1,4 @@
-"""Is a sentence a standing order to the assistant? “Always use metric” is; “answer in one word” is for now.
+"""Finds lasting instructions to the assistant: “Always use metric” is one; “answer in one word” is for now.
 
 It takes two things: words that make it stand (“from now on”, “whenever I …”, “in all your answers”), and words that
 order. Read from whole sentences, since what an order says after its comma belongs to it.

@@ -1,4 +1,4 @@
-"""Which sentences say something about the user, and what do they say? The table of the rule engine.
+"""The table of the rule engine: sentences that say something about the user, and the facts they make.
 
 Each row: a pattern that a whole clause must match, and the fact it makes. `<slot>` stands for a piece that
 `memory/librarian/rules/slots.py` checks; `{slot}` puts it into the statement, key or value. Rows of one topic are

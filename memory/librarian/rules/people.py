@@ -1,4 +1,4 @@
-"""Who is somebody to the user? The words for people and animals, and which pronouns may mean them."""
+"""Words for people and animals in the user's life, and the pronouns that may mean them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of the user's world is said plainly, though no row of the tables knows the words? Taken unless it is refused.
+"""Plain claims about the user's life that no row of the tables covers; taken unless refused.
 
 The tables list what is worth keeping; people say it in more ways than any list holds. So a claim about the user that
 fits no row is read by its grammar: who it is about and in what tense it stands. It is put to the user, never kept

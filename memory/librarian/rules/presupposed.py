@@ -1,4 +1,4 @@
-"""What does a message take for granted about the user's world, whatever it asks? “Can my 14-year-old cat fly?”
+"""What a message takes for granted about the user's life: “Can my 14-year-old cat fly?”
 
 Whoever asks about “my X” has an X. So whole messages are read, questions and requests too. Nothing is taken from what
 is supposed, and nothing that the claims of the message have told already.

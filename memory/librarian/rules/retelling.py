@@ -1,4 +1,4 @@
-"""How is what the user says of themselves told by somebody else? “I've two cats” → “The user has two cats”.
+"""Turns first-person sentences into the third person: “I've two cats” → “The user has two cats”.
 
 Only the beginning is turned: who speaks, and the first verb. The rest is the user's own words, with “my” as “their”.
 """

@@ -1,4 +1,4 @@
-"""Does a message speak of the user's own world? A story, a game or a text to work on holds nobody's facts.
+"""Finds the parts of a message that are not about the user's life: stories, games and texts to work on.
 
 a made-up world     “in my novel”, “role play:”, “let's say”: from that sentence to the end of the message
 a text to work on   “put into passive voice: …”, “what's the rhyme scheme: …”: what follows the colon

@@ -1,4 +1,4 @@
-"""What may stand in a slot of a pattern? The pattern finds where it begins and ends; this says whether it is one.
+"""Checks what a pattern captured: the pattern finds where a slot begins and ends, the check accepts or refuses it.
 
 A pattern alone would take “I live in fear” for a place and “I'm Portuguese” for a name. So each slot has a check that
 returns the text as it is to be told, or None: then the pattern has not matched.

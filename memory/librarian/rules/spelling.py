@@ -1,4 +1,4 @@
-"""How is what is typed in haste written in full? “my daughters allergic” → “my daughter's allergic”, “dont” → “don't”.
+"""Corrects hasty typing: “my daughters allergic” → “my daughter's allergic”, “dont” → “don't”.
 
 Only the text a pattern is held against is mended; quotes keep what was typed. Two lists: words that mean one thing
 wherever they stand, and beginnings that people shorten in chat.

@@ -1,4 +1,4 @@
-"""Does the user tell a story of their life here? By rules, in English: rather none than one that is not.
+"""Finds stories from the user's life by rules, in English: rather none than a wrong one.
 
 A story is announced (“let me tell you what happened”), or it is long, in the past, and of people: then its own words
 are kept, from where it begins to where the user turns back to the assistant. What is pasted, quoted, supposed or asked

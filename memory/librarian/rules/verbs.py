@@ -1,4 +1,4 @@
-"""Which form does a verb take behind “the user”? “I have” → “the user has”, “I don't” → “the user does not”."""
+"""Verb forms after “the user”: “I have” → “the user has”, “I don't” → “the user does not”."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python manage.py consolidate`: tidy up memories now, as is done every night, and say what was done."""
+"""`manage.py consolidate`: consolidate memories now, as every night, and print what was done."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from memory.consolidation import consolidate, jobs
 
 
 class Command(BaseCommand):
-    help = "Close what is over, archive what faded, merge overlapping episodes; for everyone, or for one person."
+    help = "Expire and archive facts and merge overlapping episodes, for everyone or for one user."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--user", metavar="EMAIL", help="only this person's memory")
-        parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+        parser.add_argument("--user", metavar="EMAIL", help="only this user's memory")
+        parser.add_argument("--dry-run", action="store_true", help="print what would be done, and change nothing")
 
     def handle(self, *args: Any, user: str | None, dry_run: bool, **options: Any) -> None:
         now, failed = timezone.now(), 0
-        for person in _people(user):
+        for account in _load_users(user):
             try:
-                report = consolidate.consolidate(person, now, rehearse=True) if dry_run else _tidied(person, now)
+                report = consolidate.consolidate(account, now, rehearse=True) if dry_run else _consolidate(account, now)
             except (DatabaseError, User.DoesNotExist) as error:
                 failed += 1
-                self.stderr.write(f"{person.email}: not done ({str(error).strip()}).")
+                self.stderr.write(f"{account.email}: failed ({str(error).strip()}).")
                 continue
             would = "would be: " if dry_run else ""
-            self.stdout.write(f"{person.email}: {would}{' '.join(report.sentences())}")
+            self.stdout.write(f"{account.email}: {would}{' '.join(report.sentences())}")
         if failed:
-            raise CommandError(f"{failed} could not be done; the others are.")
+            raise CommandError(f"Failed for {failed}; done for the others.")
 
 
-def _tidied(person: User, now: datetime) -> consolidate.Report:
-    return jobs.run_consolidation(person, jobs.How.COMMAND, now)
+def _consolidate(account: User, now: datetime) -> consolidate.Report:
+    return jobs.run_consolidation(account, jobs.How.COMMAND, now)
 
 
-def _people(email: str | None) -> list[User]:
+def _load_users(email: str | None) -> list[User]:
     if email is None:
-        return list(consolidate.people())
-    found = list(User.objects.filter(email__iexact=email))
-    if not found:
-        raise CommandError(f"There is no account {email}.")
-    return found
+        return list(consolidate.users_to_consolidate())
+    users = list(User.objects.filter(email__iexact=email))
+    if not users:
+        raise CommandError(f"No account {email}.")
+    return users

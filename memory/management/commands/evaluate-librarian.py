@@ -1,4 +1,4 @@
-"""`python manage.py evaluate-librarian FILE…`: which facts does the librarian find, and what does it make up?"""
+"""`manage.py evaluate-librarian FILE…`: precision and recall of the librarian on labeled messages."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memory.evaluation.datasets import UnknownLayout, read
-from memory.evaluation.librarian.labels import UnknownLabels, read_labels, without_labels
+from memory.evaluation.datasets import UnknownLayoutError, read
+from memory.evaluation.librarian.labels import UnknownLabelsError, read_labels, without_labels
 from memory.evaluation.librarian.run import evaluate_messages
-from memory.evaluation.librarian.sample import UnknownSample, checked, proposals, rates, sample
+from memory.evaluation.librarian.sample import UnknownSampleError, checked, proposals, rates, sample
 from memory.evaluation.librarian.table import render
 from memory.librarian.engine import ExtractionEngine, ExtractionError
 from memory.librarian.model_engine import ModelEngine
 from memory.librarian.rules.engine import RuleEngine
 
-UNREADABLE = (UnknownLabels, UnknownLayout, UnknownSample, ExtractionError)
+UNREADABLE = (UnknownLabelsError, UnknownLayoutError, UnknownSampleError, ExtractionError)
 
 
 class Command(BaseCommand):
-    requires_system_checks = ()  # they ask the database, and no row is read or written here
+    requires_system_checks = ()  # they need a database, and this command uses none
     help = (
-        "Run an engine of the librarian on labelled messages (*.jsonl) and print precision, recall, wrong attributions"
+        "Run an engine of the librarian on labeled messages (*.jsonl) and print precision, recall, wrong attributions"
         " and junk; or on conversations without labels (*.json) and write a sample of its proposals to check by hand."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
         parser.add_argument("--engine", choices=("rules", "model"), default="rules")
-        parser.add_argument("--misses", action="store_true", help="list every missed fact and wrong statement too")
+        parser.add_argument("--misses", action="store_true", help="also list missed facts and wrong statements")
         parser.add_argument("--sample", type=_positive, metavar="N", help="proposals to sample from conversations")
-        parser.add_argument("--seed", type=int, default=1, help="of the sample")
+        parser.add_argument("--seed", type=int, default=1, help="random seed of the sample")
         parser.add_argument("--out", type=Path, metavar="FILE.jsonl", help="where the sample is written")
-        parser.add_argument("--checked", type=Path, metavar="FILE.jsonl", help="sum up a sample checked by hand")
+        parser.add_argument("--checked", type=Path, metavar="FILE.jsonl", help="summarize a sample checked by hand")
 
     def handle(self, *args: Any, files: Sequence[Path], engine: str, checked: Path | None, **options: Any) -> None:
         if not files and checked is None:
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             for path in files:
                 self._evaluate(path, _engine(engine), **options)
             if checked is not None:
-                self._sum_up(checked)
+                self._summarize(checked)
         except UNREADABLE as wrong:
             raise CommandError(str(wrong)) from wrong
         except OSError as error:
@@ -70,16 +70,16 @@ class Command(BaseCommand):
         if sample is not None and out is not None:
             picked = _picked(found, sample, seed)
             out.write_text("".join(f"{one.line()}\n" for one in picked), encoding="utf-8")
-            self.stdout.write(f"{len(picked)} of them, by seed {seed}, are in {out}, for a verdict on each.")
+            self.stdout.write(f"{len(picked)} of them, by seed {seed}, are in {out}. Add a verdict to each.")
         elif sample is not None:
-            raise CommandError("--sample needs --out FILE.jsonl, where the sample is written.")
+            raise CommandError("--sample needs --out FILE.jsonl.")
 
-    def _sum_up(self, path: Path) -> None:
+    def _summarize(self, path: Path) -> None:
         self.stdout.write(rates(checked(path)))
 
 
 _picked = sample
-"""By another name, since the option of the same name hides it."""
+"""The option of the same name shadows it."""
 
 
 def _engine(name: str) -> ExtractionEngine:
@@ -88,5 +88,5 @@ def _engine(name: str) -> ExtractionEngine:
 
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise ArgumentTypeError("must be a whole number from 1")
+        raise ArgumentTypeError("must be a positive whole number")
     return int(text)

@@ -1,4 +1,4 @@
-"""`python manage.py evaluate FILE…`: does retrieval find the evidence, beside what simple methods find?"""
+"""`manage.py evaluate FILE…`: how much evidence retrieval finds, compared with simple baselines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memory.embeddings.port import embedder
-from memory.evaluation.datasets import Conversation, UnknownLayout, read
+from memory.evaluation.datasets import Conversation, UnknownLayoutError, read
 from memory.evaluation.retrieval.product import recall_itself
 from memory.evaluation.retrieval.run import Evaluation, evaluate
 from memory.evaluation.retrieval.table import render
@@ -26,13 +26,13 @@ INTERRUPTED: Final = 130
 
 class Command(BaseCommand):
     help = (
-        "Import conversations with known answers for a throw-away user, ask every question through Recall's own"
-        " retrieval, and print how much of the evidence it finds, beside five baselines."
+        "Import conversations with known answers for a temporary user, ask every question through Recall's own"
+        " retrieval, and print how much of the evidence it finds, next to five baselines."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON in one of the two layouts")
-        parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="write one line a question for the scorer")
+        parser.add_argument("--run", type=Path, metavar="OUT.jsonl", help="write one line per question for the scorer")
         parser.add_argument("--profile", choices=sorted(PROFILES), default=MEASURED.name, help="the ranking's weights")
         parser.add_argument(
             "--baselines", action=BooleanOptionalAction, default=True, help="compute the baselines in the same run"
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="as_json", help="print the figures as JSON")
 
     def handle(self, *args: Any, files: Sequence[Path], as_json: bool, **options: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, it cleans up as after Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM cleans up like Ctrl-C
         evaluations = []
         try:
             with lines_to(options["run"]) as write:
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                     if not as_json:
                         self.stdout.write(render(evaluations[-1]) + "\n")
         except KeyboardInterrupt:
-            raise CommandError("Interrupted; the throw-away user is removed.", returncode=INTERRUPTED) from None
+            raise CommandError("Interrupted. The temporary user was removed.", returncode=INTERRUPTED) from None
         if as_json:
             self.stdout.write(json.dumps([asdict(evaluation) for evaluation in evaluations], indent=2))
 
@@ -86,7 +86,7 @@ def _positive(text: str) -> int:
 def _read(path: Path) -> Sequence[Conversation]:
     try:
         return read(path)
-    except UnknownLayout as unknown:
+    except UnknownLayoutError as unknown:
         raise CommandError(str(unknown)) from unknown
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}.") from error

@@ -1,4 +1,4 @@
-"""`manage.py sync_folder EMAIL FOLDER --to /reference/notes`: bring documents in line with a folder."""
+"""`manage.py sync_folder EMAIL FOLDER --to /reference/notes`: sync documents with a folder."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from memory.documents.folder_sync import FOLDER, SyncRefusedError, What, sync_fo
 
 
 class Command(BaseCommand):
-    """Changed files become revisions, vanished ones go; what was changed in Recall is kept."""
+    """Changed files become revisions, missing ones are deleted; documents edited in Recall are kept."""
 
-    help = "Bring a person's documents in line with a folder of files."
+    help = "Sync a user's documents with a folder of files."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", help="whose documents")
+        parser.add_argument("email", help="the user's email")
         parser.add_argument("folder", type=Path, help="folder on this machine")
         parser.add_argument("--to", default=FOLDER, help=f"path of the documents; default: {FOLDER}")
-        parser.add_argument("--origin", default="", help="lasting name of the folder, if it may be moved later")
-        parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+        parser.add_argument("--origin", default="", help="stable name of the folder, in case it moves later")
+        parser.add_argument("--dry-run", action="store_true", help="only print what would be done")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(email__iexact=options["email"]).first()
         if user is None:
-            raise CommandError(f"There is no user {options['email']}.")
+            raise CommandError(f"No user {options['email']}.")
         try:
             report = sync_folder(
                 user, options["folder"], options["to"], origin=options["origin"], dry_run=options["dry_run"]

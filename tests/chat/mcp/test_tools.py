@@ -22,7 +22,7 @@ from memory.facts import review
 from memory.index.indexer import index_conversation
 from memory.librarian import policies
 from memory.librarian.decision import Rule
-from memory.librarian.remember import MOST_TOLD, TOLD_BY, WAITS
+from memory.librarian.remember import MAX_FROM_ASSISTANTS, TOLD_BY, WAITS
 from memory.models import Fact
 from memory.models.kinds import Kind
 from tests.chat.mcp.conftest import Assistant
@@ -205,11 +205,13 @@ def test_who_told_it_can_still_be_seen_when_it_is_accepted(alice: User, assistan
 
 def test_an_assistant_gone_astray_does_not_bury_the_queue(alice: User, assistant: With) -> None:
     Fact.objects.bulk_create(
-        Fact(user=alice, statement=f"The user owns chair {n}.", extracted_by=TOLD_BY) for n in range(MOST_TOLD)
+        Fact(user=alice, statement=f"The user owns chair {n}.", extracted_by=TOLD_BY)
+        for n in range(MAX_FROM_ASSISTANTS)
     )
 
     assert (
-        f"{MOST_TOLD} proposals from other assistants" in (assistant(alice).call("remember", statement=BEES)["outcome"])
+        f"{MAX_FROM_ASSISTANTS} proposals from other assistants"
+        in (assistant(alice).call("remember", statement=BEES)["outcome"])
     )
 
 

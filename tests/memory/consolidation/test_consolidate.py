@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from chat.models import Conversation
 from memory.consolidation import consolidate as consolidation
-from memory.consolidation.consolidate import FADED, LIVE_EPISODES, Report, consolidate, people
+from memory.consolidation.consolidate import FADED, LIVE_EPISODES, Report, consolidate, users_to_consolidate
 from memory.embeddings.port import embedder
 from memory.facts.review import accept, edit
 from memory.facts.validity import OVER
@@ -204,7 +204,7 @@ def test_the_report_is_told_in_sentences() -> None:
         "2 episodes archived: the least significant beyond 100.",
         "9,000 tokens reclaimed from default recall.",
     ]
-    assert Report(1).sentences() == ["Nothing to tidy up."]
+    assert Report(1).sentences() == ["Nothing to clean up."]
 
 
 # Twice -----------------------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def test_the_command_tells_what_it_did_for_each(alice: User, bob: User) -> None:
     fact(bob, source="stated")
     assert run().splitlines() == [
         f"alice@example.org: 1 fact archived: {FADED}. 7 tokens reclaimed from default recall.",
-        "bob@example.org: Nothing to tidy up.",
+        "bob@example.org: Nothing to clean up.",
     ]
 
 
@@ -359,7 +359,7 @@ def test_the_command_takes_one_person_and_a_rehearsal(alice: User, bob: User) ->
     assert row(mine)[0] == "active"
     run("--user", "alice@example.org")
     assert (row(mine)[0], row(his)[0]) == ("archived", "active")
-    with pytest.raises(CommandError, match="no account"):
+    with pytest.raises(CommandError, match="No account"):
         run("--user", "nobody@example.org")
 
 
@@ -374,7 +374,7 @@ def test_one_persons_failure_does_not_stop_the_others(alice: User, bob: User, mo
         return whole(user)
 
     monkeypatch.setattr(consolidation, "_refresh_statistics", failing)
-    with pytest.raises(CommandError, match="1 could not be done"):
+    with pytest.raises(CommandError, match="Failed for 1"):
         run()
     assert row(his)[0] == "archived"
     assert not Fact.objects.for_user(alice).archived().exists()
@@ -383,7 +383,7 @@ def test_one_persons_failure_does_not_stop_the_others(alice: User, bob: User, mo
 def test_those_with_nothing_are_passed_over(alice: User, bob: User) -> None:
     fact(alice, status="proposed")
     episode(talk(bob), 1, 1, status="merged")
-    assert list(people()) == []
+    assert list(users_to_consolidate()) == []
 
 
 # Beside others ---------------------------------------------------------------------------------------------------

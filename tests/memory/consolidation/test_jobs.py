@@ -232,7 +232,7 @@ def test_with_htmx_the_part_alone_looks_again_until_it_is_done(alice: User, sign
     jobs.run_requested(Consolidation.objects.get().pk, timezone.now())
     html = client.get(reverse("memory:tidied"), headers=HTMX).content.decode()
     assert look not in html
-    assert "Nothing to tidy up." in html
+    assert "Nothing to clean up." in html
 
 
 def test_bob_sees_nothing_of_alices_reports(alice: User, bob: User, sign_in: SignIn) -> None:

@@ -338,7 +338,7 @@ def test_the_command_says_what_it_did(alice: User, notes: Path) -> None:
 @pytest.mark.parametrize(
     ("email", "folder", "to", "said"),
     [
-        ("nobody@example.org", ".", AT, "There is no user"),
+        ("nobody@example.org", ".", AT, "No user"),
         ("alice@example.org", "nowhere", AT, "There is no folder"),
         ("alice@example.org", ".", "notes", "starts with"),
     ],

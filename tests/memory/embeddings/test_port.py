@@ -118,7 +118,9 @@ def unrounded() -> MiniLM:
     """The graph as it is drawn, before its weights are rounded."""
     drawn = MiniLM.__new__(MiniLM)
     drawn._tokenizer = minilm.tokenizer(MODEL / "tokenizer.json")
-    drawn._session = minilm.session(minilm._drawn(minilm._weights(MODEL / "model.safetensors")).SerializeToString())
+    drawn._session = minilm.session(
+        minilm._build_model(minilm._weights(MODEL / "model.safetensors")).SerializeToString()
+    )
     return drawn
 
 
@@ -275,7 +277,7 @@ def test_a_folder_that_cannot_be_written_costs_a_warning_and_no_vector(
     blocked.write_text("")
     vectors = MiniLM(blocked / "models").embed(["Lisbon"])
     np.testing.assert_array_equal(vectors, model.embed(["Lisbon"]))
-    assert "cannot be kept" in caplog.text
+    assert "cannot be written" in caplog.text
 
 
 def test_two_processes_that_build_at_once_leave_one_whole_graph(tmp_path: Path, model: MiniLM) -> None:

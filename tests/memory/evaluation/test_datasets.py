@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory.evaluation.datasets import UnknownLayout, moment, read
+from memory.evaluation.datasets import UnknownLayoutError, parse_date, read
 
 TWO_PEOPLE: dict[str, Any] = {
     "name": "two people",
@@ -138,7 +138,7 @@ def test_ids_stay_numbers_where_they_are_numbers(written: Any) -> None:
     ],
 )
 def test_a_date_without_a_time_means_noon(said: str, meant: datetime) -> None:
-    assert moment(said) == meant
+    assert parse_date(said) == meant
 
 
 def _with(change: dict[str, Any]) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def _with(change: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_a_file_in_neither_layout_is_refused_in_one_sentence(written: Any, content: Any, wrong: str) -> None:
-    with pytest.raises(UnknownLayout) as refusal:
+    with pytest.raises(UnknownLayoutError) as refusal:
         read(written(content))
     sentence = str(refusal.value)
     assert sentence.startswith("talk.json is in neither of the two layouts")

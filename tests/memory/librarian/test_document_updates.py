@@ -460,7 +460,7 @@ def test_what_happened_in_one_exchange_is_no_episode(alice: User) -> None:
 # Exactly once ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["write_lines", "file_stories", "write_digest"])
+@pytest.mark.parametrize("place", ["write_lines", "write_stories", "write_digest"])
 def test_a_worker_killed_while_filing_leaves_nothing_and_the_next_one_files_it_once(
     alice: User, use: Any, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

@@ -24,7 +24,7 @@ from memory.librarian.policies import (
     subject_of,
     waiting_about,
 )
-from memory.librarian.precision import FEWEST, Tally, precision_of, tallied
+from memory.librarian.precision import MIN_DECISIONS, Tally, precision_of, tally_decisions
 from memory.models import Fact, KindPolicy, ReviewAction
 from memory.models.kinds import Kind
 
@@ -136,12 +136,12 @@ def test_all_kinds_take_one_statement(alice: User, django_assert_num_queries: An
 )  # fmt: skip
 def test_every_decision_is_counted(verb: str, counted: str) -> None:
     assert verb in ReviewAction.Verb.values
-    assert getattr(tallied([("fact", verb, None, 3)])["fact"], counted) == 3
+    assert getattr(tally_decisions([("fact", verb, None, 3)])["fact"], counted) == 3
 
 
 def test_too_few_decisions_are_no_percentage() -> None:
-    assert Tally(accepted=FEWEST - 1).precision is None
-    assert Tally(accepted=FEWEST).percent == 100
+    assert Tally(accepted=MIN_DECISIONS - 1).precision is None
+    assert Tally(accepted=MIN_DECISIONS).percent == 100
 
 
 # The page --------------------------------------------------------------------------------------------------------

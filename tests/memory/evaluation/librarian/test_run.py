@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memory.evaluation.librarian.labels import Label, LabelledMessage, UnknownLabels, read_labels
+from memory.evaluation.librarian.labels import Label, LabeledMessage, UnknownLabelsError, read_labels
 from memory.evaluation.librarian.run import Evaluation, evaluate_messages
 from memory.librarian.rules.engine import RuleEngine
 from memory.models.kinds import Kind
@@ -35,7 +35,7 @@ def message(text: str, facts: list[dict[str, Any]], **rest: Any) -> dict[str, An
 
 def evaluated(*lines: dict[str, Any]) -> Evaluation:
     """The figures of the rule engine on these messages."""
-    messages = [LabelledMessage.model_validate_json(json.dumps(line)) for line in lines]
+    messages = [LabeledMessage.model_validate_json(json.dumps(line)) for line in lines]
     return evaluate_messages("x.jsonl", messages, RuleEngine())
 
 
@@ -64,7 +64,7 @@ def test_a_statement_tells_a_fact_by_whole_words(
     words: list[str], other: list[str], statement: str, told: bool
 ) -> None:
     fact = Label.model_validate({"kinds": [Kind.PERSON], "about": "", "words": words, "not": other})
-    assert fact.is_told_by(statement) is told
+    assert fact.is_stated_by(statement) is told
 
 
 def test_one_statement_may_tell_two_facts() -> None:
@@ -124,7 +124,7 @@ def test_the_misses_are_listed_on_request(tmp_path: Path) -> None:
 def test_a_line_that_is_no_labelled_message_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.jsonl"
     path.write_text('{"id": 1}\n')
-    with pytest.raises(UnknownLabels, match=r"broken.jsonl, line 1"):
+    with pytest.raises(UnknownLabelsError, match=r"broken.jsonl, line 1"):
         read_labels(path)
     with pytest.raises(CommandError, match="line 1"):
         ran(path)

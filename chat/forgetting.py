@@ -1,10 +1,9 @@
-"""Which messages, summaries and titles hold a memory, and what becomes of them? Chat's part of forgetting.
+"""Chat's part of forgetting: finds and erases a memory in messages, summaries and titles.
 
-what the user wrote            the quote becomes `[forgotten]`, and sentences that repeat it in other words
-an answer that carried it      all of it, with what its tools asked and told; why: `memory/forgetting/find.py`
-a summary of folded turns      is dropped where it stands, and written anew from what is left: its place among the
-                               turns stays, so that nothing is folded twice
-a conversation's title         is `[forgotten]` where it says it, or was made of a message that goes
+user messages       the quote becomes `[forgotten]`, and so do sentences that repeat it in other words
+answers             those that used it are erased with their tool calls; why: `memory/forgetting/find.py`
+segment summaries   are replaced by a placeholder and regenerated; the turns stay compacted
+titles              become `[forgotten]` if they contain it or were made from an erased message
 """
 
 from __future__ import annotations
@@ -41,18 +40,18 @@ if TYPE_CHECKING:
     from chat.prompt.assemble import AssembledPrompt
     from chat.prompt.inputs import PromptInputs
 
-STOP_FIRST: Final = "An answer is still being written in a conversation that would go. Stop it first, then forget."
+STOP_FIRST: Final = "An answer is still being generated in one of these conversations. Stop it, then try again."
 STREAMING: Final = Message.Status.STREAMING
-"""An answer that is being written is settled when it is closed (`chat/turns/finish.py`)."""
-LEFT_OF_AN_ANSWER: Final = ("stop_reason", "continues", BESIDE, KEPT)
-"""What of `Message.event_data` holds no text."""
+"""An answer in progress is handled when it is saved (`chat/turns/finish.py`)."""
+KEPT_EVENT_KEYS: Final = ("stop_reason", "continues", BESIDE, KEPT)
+"""Keys of `Message.event_data` without text."""
 
 
 class ConversationEraser:
-    """Messages, summaries and titles, as something that can be forgotten."""
+    """Messages, summaries and titles as something that can be forgotten."""
 
     def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
-        """No answer is being written in them.
+        """Check that no answer is being generated in these conversations.
 
         Raises:
             BusyError: one is.
@@ -61,16 +60,16 @@ class ConversationEraser:
             raise BusyError(STOP_FIRST)
 
     def collect(self, user: User, erasure: Erasure) -> None:
-        """Answers that carried it, summaries that rest on it, results that were kept elsewhere."""
-        _name(user, erasure)
-        _quoted_in_vain(user, erasure)
-        _answers(user, erasure)
-        _tools(user, erasure)
-        _segments(user, erasure)
-        _artifacts(user, erasure)
+        """Add answers that used it, summaries based on it, and stored tool results."""
+        _collect_refs(user, erasure)
+        _collect_unquotable(user, erasure)
+        _collect_answers(user, erasure)
+        _collect_tool_events(user, erasure)
+        _collect_segments(user, erasure)
+        _collect_artifacts(user, erasure)
 
     def preview(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
-        """As the dry run lists them."""
+        """Items of the dry run."""
         for conversation in Conversation.objects.for_user(user).filter(pk__in=erasure.conversations):
             yield ErasureItem("conversation", f"conversation:{conversation.pk}", conversation.title)
         yield from self._messages(user, erasure)
@@ -78,47 +77,47 @@ class ConversationEraser:
             yield ErasureItem("attachment", f"attachment:{pk}", name)
         for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
             yield ErasureItem("summary", segment.ref, f"Turns {segment.first_turn} to {segment.last_turn}")
-        for conversation in _titled(user, erasure):
+        for conversation in _find_titles(user, erasure):
             yield ErasureItem("title", f"title:{conversation.pk}", conversation.title)
 
     def _messages(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
-        for message in _rows(user, {*erasure.messages, *erasure.quotes}).order_by("conversation", "seq"):
+        for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes}).order_by("conversation", "seq"):
             is_part = message.pk not in erasure.messages
             what = "quote" if is_part else _TYPES.get(message.event_type, "message")
-            shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else _shown(message)
+            shown = " … ".join(sorted(erasure.quotes[message.pk])) if is_part else _readable_text(message)
             yield ErasureItem(what, f"message:{message.pk}", shown, reverse("message", args=[message.pk]))
         deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
         for pk, event in deleted.values_list("pk", "event_type"):
             yield ErasureItem(_TYPES.get(event, "message"), f"message:{pk}")
 
     def erase(self, user: User, erasure: Erasure) -> None:
-        """All of it, and what is found by it."""
-        titled = [conversation.pk for conversation in _titled(user, erasure)]
-        touched = _touched(user, erasure)
+        """Erase everything collected."""
+        titled = [conversation.pk for conversation in _find_titles(user, erasure)]
+        touched = _touched_conversations(user, erasure)
         _attachments(user, erasure).delete()
         _erase_in_files(user, erasure)
-        for message in _rows(user, {*erasure.messages, *erasure.quotes}):
-            _erase(message, erasure)
+        for message in _messages_by_id(user, {*erasure.messages, *erasure.quotes}):
+            _erase_message(message, erasure)
         for segment in Segment.objects.for_user(user).filter(pk__in=erasure.segments):
-            drop(segment)
+            drop_summary(segment)
         Conversation.objects.filter(pk__in=titled).update(title=FORGOTTEN)
         Conversation.objects.for_user(user).filter(pk__in=erasure.conversations).delete()
         for conversation_id in sorted(touched - erasure.conversations):
             reindex(conversation_id, {*erasure.messages, *erasure.quotes})
 
     def refresh_derived(self, user: User, erasure: Erasure) -> None:
-        """Profiles that are pinned stand without it from now on."""
+        """Pin a new profile where the pinned one contained it."""
         lines = [profile_snapshots.Line(line.ref, line.text, count_tokens(line.text)) for line in profile_lines(user)]
         for conversation_id in receipts.pinned_to(user, erasure) - erasure.conversations:
             profile_snapshots.pin(user, conversation_id, lines, profile_snapshots.Reason.FORGOTTEN)
 
     def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
-        """A summary of folded turns, from what is left of them."""
+        """Regenerate a dropped summary."""
         return wanted["what"] != "segment" or regenerate_summary(user, wanted["id"])
 
 
-def _shown(message: Message) -> str:
-    """A message in the words of people: of a tool, what it was asked and what it found."""
+def _readable_text(message: Message) -> str:
+    """A message as people read it: for tools, the query and the result."""
     match message.event_type:
         case Message.Event.TOOL_CALL:
             return Step(message.author, about(message.author, message.event_data.get("input"))).line
@@ -137,22 +136,23 @@ _TYPES: Final = {
 }
 
 
-# Finding ---------------------------------------------------------------------------------------------------------
+# Collecting ------------------------------------------------------------------------------------------------------
 
 
-def _rows(user: User, ids: Iterable[int]) -> Any:
+def _messages_by_id(user: User, ids: Iterable[int]) -> Any:
     return Message.objects.for_user(user).filter(pk__in=list(ids)).defer("search")
 
 
 def _attachments(user: User, erasure: Erasure) -> Any:
-    """Those of messages that go as a whole; those of deleted conversations go with them."""
+    """Attachments of messages erased as a whole, and of deleted conversations."""
     gone = Q(message__in=erasure.messages) | Q(message__conversation__in=erasure.conversations)
     return Attachment.objects.for_user(user).filter(gone)
 
 
-def _name(user: User, erasure: Erasure) -> None:
-    """How receipts name what goes. An answer that goes is an echo: what came of it again is told by its words."""
-    rows = _rows(user, {*erasure.messages, *erasure.quotes}).values_list("pk", "role")
+def _collect_refs(user: User, erasure: Erasure) -> None:
+    """Collect the references by which receipts name it. An erased answer is an echo: derived text is found by its
+    words."""
+    rows = _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("pk", "role")
     for pk, role in rows:
         (erasure.echoes if role == Message.Role.ASSISTANT else erasure.refs).add(f"message:{pk}")
     in_deleted = Message.objects.for_user(user).filter(conversation__in=erasure.conversations)
@@ -161,44 +161,44 @@ def _name(user: User, erasure: Erasure) -> None:
     erasure.refs |= {f"segment:{pk}" for pk in summaries.values_list("pk", flat=True)}
     erasure.refs |= {f"attachment:{pk}" for pk in _attachments(user, erasure).values_list("pk", flat=True)}
     erasure.refs |= erasure.echoes
-    whole = _rows(user, erasure.messages).filter(role=Message.Role.USER)
+    whole = _messages_by_id(user, erasure.messages).filter(role=Message.Role.USER)
     erasure.add_text(*whole.values_list("text", flat=True))
 
 
-def _quoted_in_vain(user: User, erasure: Erasure) -> None:
-    """A message in which the quote cannot be found goes as a whole: it leaves no trace."""
-    for message in _rows(user, set(erasure.quotes) - erasure.messages):
+def _collect_unquotable(user: User, erasure: Erasure) -> None:
+    """A message in which the quote cannot be found is erased as a whole."""
+    for message in _messages_by_id(user, set(erasure.quotes) - erasure.messages):
         if not erasure.occurs_in(message.text) and FORGOTTEN not in message.text:
             erasure.messages.add(message.pk)
 
 
-def _answers(user: User, erasure: Erasure) -> None:
-    """Answers for which it was recalled; those that knew it in another way, and repeat it."""
+def _collect_answers(user: User, erasure: Erasure) -> None:
+    """Answers for which it was recalled, and those that repeat it."""
     by_refs = receipts.answers_using(user, erasure.refs - erasure.echoes)
     suspects = {pk for pk, as_memory in by_refs.items() if not as_memory}
     suspects |= set(receipts.answers_using(user, erasure.echoes))
     suspects |= set(_later_answers(user, erasure))
-    recalled = {pk for pk, as_memory in by_refs.items() if as_memory} | _told_by_tools(user, erasure)
+    recalled = {pk for pk, as_memory in by_refs.items() if as_memory} | _answers_from_tools(user, erasure)
     staying = ~Q(conversation__in=erasure.conversations) & ~Q(text__in=["", FORGOTTEN]) & ~Q(status=STREAMING)
-    for answer in _rows(user, (suspects | recalled) - erasure.messages).filter(staying):
+    for answer in _messages_by_id(user, (suspects | recalled) - erasure.messages).filter(staying):
         if answer.pk in recalled or erasure.is_paraphrased_in(answer.text) or _lines_repeat(answer, erasure):
             erasure.messages.add(answer.pk)
     replies = Message.objects.for_user(user).filter(parent__in=erasure.messages, parent__role=Message.Role.USER)
     erasure.messages |= set(replies.filter(staying, role=Message.Role.ASSISTANT).values_list("pk", flat=True))
 
 
-def _told_by_tools(user: User, erasure: Erasure) -> set[int]:
-    """Answers whose tools brought it up, or said it: in no receipt does it stand as a memory."""
+def _answers_from_tools(user: User, erasure: Erasure) -> set[int]:
+    """Answers whose tools returned it: receipts do not list these as memories."""
     results = Message.objects.for_user(user).filter(event_type=Message.Event.TOOL_RESULT, parent__isnull=False)
     results = results.exclude(conversation__in=erasure.conversations).exclude(text__in=["", FORGOTTEN])
     refs = erasure.refs - erasure.echoes
-    told = results.values_list("parent", "text").iterator()
-    return {parent for parent, text in told if parent and (erasure.occurs_in(text) or refs & refs_in_result(text))}
+    texts = results.values_list("parent", "text").iterator()
+    return {parent for parent, text in texts if parent and (erasure.occurs_in(text) or refs & refs_in_result(text))}
 
 
 def _later_answers(user: User, erasure: Erasure) -> Iterator[int]:
-    """What was said after it in the same conversations: it stood in the history."""
-    sources = _rows(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "seq")
+    """Later answers in the same conversations: it was in their history."""
+    sources = _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "seq")
     first: dict[UUID, int] = {}
     for conversation_id, seq in sources:
         first[conversation_id] = min(seq, first.get(conversation_id, seq))
@@ -211,19 +211,21 @@ def _lines_repeat(answer: Message, erasure: Erasure) -> bool:
     return erasure.is_paraphrased_in("\n".join(answer.event_data.get("tool_lines", ())))
 
 
-def _tools(user: User, erasure: Erasure) -> None:
-    """What the tools of such answers asked and told; and other tools' texts that say it."""
+def _collect_tool_events(user: User, erasure: Erasure) -> None:
+    """Tool events of erased answers, and other tool texts that contain it."""
     tools = Message.objects.for_user(user).filter(role=Message.Role.TOOL)
     tools = tools.exclude(conversation__in=erasure.conversations).exclude(text__in=["", FORGOTTEN], event_data={})
     erasure.messages |= set(tools.filter(parent__in=erasure.messages).values_list("pk", flat=True))
     others = tools.exclude(pk__in=erasure.messages).values_list("pk", "text", "event_data", "parent")
-    told = {pk: f"{text} {data.get('input', '')}" for pk, text, data, _ in others.iterator()}
-    erasure.messages |= {pk for pk, text in told.items() if erasure.occurs_in(text)}
+    texts = {pk: f"{text} {data.get('input', '')}" for pk, text, data, _ in others.iterator()}
+    erasure.messages |= {pk for pk, text in texts.items() if erasure.occurs_in(text)}
 
 
-def _segments(user: User, erasure: Erasure) -> None:
-    """Summaries of turns in which something goes, and those that say it."""
-    touched = _rows(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "turn").distinct()
+def _collect_segments(user: User, erasure: Erasure) -> None:
+    """Summaries that span an erased turn, and those that contain it."""
+    touched = (
+        _messages_by_id(user, {*erasure.messages, *erasure.quotes}).values_list("conversation_id", "turn").distinct()
+    )
     spanning = Q(pk__in=[])
     for conversation_id, turn in touched:
         spanning |= Q(conversation=conversation_id, first_turn__lte=turn, last_turn__gte=turn)
@@ -235,9 +237,13 @@ def _segments(user: User, erasure: Erasure) -> None:
     erasure.refs |= {f"segment:{pk}" for pk in found}
 
 
-def _artifacts(user: User, erasure: Erasure) -> None:
-    """Results of tools that were kept as documents."""
-    kept = _rows(user, erasure.messages).filter(event_data__has_key="artifact").values_list("event_data", flat=True)
+def _collect_artifacts(user: User, erasure: Erasure) -> None:
+    """Tool results stored as documents."""
+    kept = (
+        _messages_by_id(user, erasure.messages)
+        .filter(event_data__has_key="artifact")
+        .values_list("event_data", flat=True)
+    )
     documents = Document.objects.for_user(user)
     paths = [data["artifact"] for data in kept]
     erasure.documents |= set(documents.filter(path__in=paths).values_list("pk", flat=True))
@@ -248,63 +254,67 @@ def _artifacts(user: User, erasure: Erasure) -> None:
     erasure.documents |= {pk for pk, text in others.iterator() if erasure.occurs_in(text)}
 
 
-def _titled(user: User, erasure: Erasure) -> list[Conversation]:
-    """Conversations whose title says it, or was made of the beginning of a message that goes."""
-    firsts = {one.conversation_id for one in _rows(user, {*erasure.messages, *erasure.quotes}) if one.parent_id is None}
+def _find_titles(user: User, erasure: Erasure) -> list[Conversation]:
+    """Conversations whose title contains it or was made from an erased first message."""
+    firsts = {
+        one.conversation_id
+        for one in _messages_by_id(user, {*erasure.messages, *erasure.quotes})
+        if one.parent_id is None
+    }
     titles = Conversation.objects.for_user(user).exclude(pk__in=erasure.conversations).exclude(title=FORGOTTEN)
-    return [one for one in titles if one.title and (one.pk in firsts or _says_title(one.title, erasure))]
+    return [one for one in titles if one.title and (one.pk in firsts or _title_contains(one.title, erasure))]
 
 
-def _says_title(title: str, erasure: Erasure) -> bool:
+def _title_contains(title: str, erasure: Erasure) -> bool:
     return erasure.occurs_in(title) or bool(erasure.telling & words_of(title))
 
 
-def _touched(user: User, erasure: Erasure) -> set[UUID]:
-    rows = _rows(user, {*erasure.messages, *erasure.quotes})
+def _touched_conversations(user: User, erasure: Erasure) -> set[UUID]:
+    rows = _messages_by_id(user, {*erasure.messages, *erasure.quotes})
     return set(rows.values_list("conversation_id", flat=True))
 
 
-# An answer that was being written --------------------------------------------------------------------------------
+# An answer in progress -------------------------------------------------------------------------------------------
 
 
-def still_stands(compiled: AssembledPrompt) -> bool:
-    """Whether all that stood in the prompt is there yet, in the same words. Asked when something was forgotten."""
-    known = compiled.inputs
-    said = {one.pk: one.text for turn in known.history.turns for one in (turn.question, turn.answer)}
-    said[known.question.pk] = known.question.text
-    told = {one.pk: one.text for one in known.history.segments}
-    pinned = ProfileSnapshot.objects.filter(pk=known.snapshot.pk).values_list("text", flat=True).first()
-    attached = {one.id: one.text for turn in known.history.turns for one in turn.attachments}
-    attached |= {one.id: one.text for one in known.attachments}
+def is_prompt_intact(prompt: AssembledPrompt) -> bool:
+    """Whether everything in the prompt still exists unchanged. Checked when something was forgotten meanwhile."""
+    inputs = prompt.inputs
+    messages = {one.pk: one.text for turn in inputs.history.turns for one in (turn.question, turn.answer)}
+    messages[inputs.question.pk] = inputs.question.text
+    summaries = {one.pk: one.text for one in inputs.history.segments}
+    pinned = ProfileSnapshot.objects.filter(pk=inputs.snapshot.pk).values_list("text", flat=True).first()
+    attached = {one.id: one.text for turn in inputs.history.turns for one in turn.attachments}
+    attached |= {one.id: one.text for one in inputs.attachments}
     return (
-        said == dict(Message.objects.filter(pk__in=said).values_list("pk", "text"))
+        messages == dict(Message.objects.filter(pk__in=messages).values_list("pk", "text"))
         and attached == dict(Attachment.objects.filter(pk__in=attached).values_list("pk", "text"))
-        and told == dict(Segment.objects.filter(pk__in=told).values_list("pk", "text"))
-        and pinned == known.snapshot.text
-        and _all_there(known)
+        and summaries == dict(Segment.objects.filter(pk__in=summaries).values_list("pk", "text"))
+        and pinned == inputs.snapshot.text
+        and _memories_exist(inputs)
     )
 
 
-def _all_there(known: PromptInputs) -> bool:
-    """The memories that were recalled, and the facts and lines of the profile as it stood beside them."""
-    recalled = known.recollection.kept
-    named = ids_by_kind([*(item.ref for item in recalled), *known.importance])
+def _memories_exist(inputs: PromptInputs) -> bool:
+    """The recalled memories, and the pinned profile with its facts and lines."""
+    recalled = inputs.recollection.kept
+    named = ids_by_kind([*(item.ref for item in recalled), *inputs.importance])
     facts, episodes = set(named["fact"]), set(named["episode"])
     passages = {item.text for item in recalled if item.source not in ("fact", "episode")}
-    user = known.user
+    user = inputs.user
     lines = {line.text for line in profile_lines(user)}
     return (
         Fact.objects.for_user(user).filter(pk__in=facts).count() == len(facts)
         and Episode.objects.for_user(user).filter(pk__in=episodes).count() == len(episodes)
         and passages <= set(Chunk.objects.for_user(user).filter(text__in=passages).values_list("text", flat=True))
-        and all(one.is_fact or one.text in lines for one in known.importance.values())
+        and all(one.is_fact or one.text in lines for one in inputs.importance.values())
     )
 
 
 def erase_answer(answer: Message, answered: AgentRun) -> None:
-    """It was written from a prompt that held what is forgotten: nothing of it is kept but how it ended."""
+    """Erase an answer whose prompt contained it; only how it ended is kept."""
     answer.text, answered.tools = FORGOTTEN, []
-    answer.event_data = {name: one for name, one in answer.event_data.items() if name in LEFT_OF_AN_ANSWER}
+    answer.event_data = {name: one for name, one in answer.event_data.items() if name in KEPT_EVENT_KEYS}
     answer.tokens = count_tokens(answer.text)
     below = join_path(FOLDER, fitting_name(str(answer.conversation_id)))
     kept = Document.objects.under(below).filter(user=answer.user_id, created_at__gte=answer.created_at)
@@ -312,7 +322,7 @@ def erase_answer(answer: Message, answered: AgentRun) -> None:
 
 
 def erase_receipt(receipt: Receipt) -> None:
-    """Its figures stay, and which rows were considered; no longer what they said."""
+    """Erase the texts of a receipt; figures and references stay."""
     receipt.ingredients = {}
     receipt.items = [{**one, "label": one["label"] and FORGOTTEN} for one in receipt.items]
 
@@ -320,10 +330,10 @@ def erase_receipt(receipt: Receipt) -> None:
 # Erasing ---------------------------------------------------------------------------------------------------------
 
 
-def _erase(message: Message, erasure: Erasure) -> None:
+def _erase_message(message: Message, erasure: Erasure) -> None:
     if message.pk in erasure.messages:
         message.text = FORGOTTEN
-        message.event_data = {name: one for name, one in message.event_data.items() if name in LEFT_OF_AN_ANSWER}
+        message.event_data = {name: one for name, one in message.event_data.items() if name in KEPT_EVENT_KEYS}
     else:
         message.text = erasure.without_sentences(message.text)
         message.event_data = erasure.redact_json(message.event_data)
@@ -333,7 +343,7 @@ def _erase(message: Message, erasure: Erasure) -> None:
 
 
 def _erase_in_files(user: User, erasure: Erasure) -> None:
-    """Files of other messages that say it word for word; before it is asked which of its words stand elsewhere."""
+    """Attachments of other messages that contain it verbatim; run before the check of words that remain elsewhere."""
     for pattern in erasure.hints():
         for file in Attachment.objects.for_user(user).filter(text__iregex=pattern).defer("content"):
             text = erasure.redact(file.text)
@@ -342,8 +352,8 @@ def _erase_in_files(user: User, erasure: Erasure) -> None:
                 Attachment.objects.filter(pk=file.pk).update(**changed)
 
 
-def drop(segment: Segment) -> None:
-    """Take what a summary says away, and leave its place among the turns."""
+def drop_summary(segment: Segment) -> None:
+    """Replace a summary by the placeholder; its turns stay compacted."""
     text = DROPPED.format(first=segment.first_turn, last=segment.last_turn)
     Chunk.objects.filter(segment=segment).delete()
     Segment.objects.filter(pk=segment.pk).update(text=text, summary={}, topics=[], tokens=count_tokens(text))

@@ -32,7 +32,7 @@ def note_idle_conversations() -> None:
 @shared_task(name="chat.tasks.index_what_was_missed")
 def index_what_was_missed() -> None:
     """Have conversations indexed that are not."""
-    librarian_triggers.index_what_was_missed()
+    librarian_triggers.queue_missing_indexes()
 
 
 @shared_task(name=compaction.TASK)

@@ -1,7 +1,6 @@
-"""What does a conversation come to, for the document that tells of it? Its summaries, and by rules what none covers.
+"""The digest of a conversation for its document: the existing summaries, and rules for the turns none covers.
 
-No model is asked: what was folded has its summary already, whoever wrote it, and the rest is told by the rules, which
-pick sentences and write none (`chat/compaction/summaries/rule_engine.py`).
+No model is called: rules pick sentences of the user and write none (`chat/compaction/summaries/rule_engine.py`).
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from memory.ports.source import ConversationDigest
 from recall.redaction import FORGOTTEN
 
 VERBOSITY: Final = Verbosity.FULL
-"""A document is read, not put into every prompt: it may be as long as the longest summary."""
+"""A document is not in every prompt, so it may be as long as the longest summary."""
 UNNAMED: Final = "Conversation"
 
 
-def retold(conversation_id: UUID) -> ConversationDigest | None:
-    """The conversation in short; None: it was deleted."""
+def build_digest(conversation_id: UUID) -> ConversationDigest | None:
+    """The digest; None if the conversation was deleted."""
     conversation = Conversation.objects.not_deleted().select_related("user").filter(pk=conversation_id).first()
     if conversation is None:
         return None
     before = load_uncompacted(conversation)
     parts = [(s.first_turn, s.last_turn, Summary.from_json(s.summary)) for s in before.segments]
-    # Without the answers: what is told of a conversation is what the user said in it.
+    # Without the answers: a digest contains only what the user said.
     exchanges = [Exchange(t.number, t.question.text, "", (), t.question.created_at) for t in before.turns]
     if exchanges:
         rest = summarize(exchanges, VERBOSITY).summary
@@ -40,15 +39,15 @@ def retold(conversation_id: UUID) -> ConversationDigest | None:
     turns = max((last for _, last, _ in parts), default=0)
     title = conversation.title or next(iter(summary.topics), UNNAMED)
     return ConversationDigest(
-        title, conversation.started_at, turns, "" if summary.is_empty else _page(conversation, summary, turns)
+        title, conversation.started_at, turns, "" if summary.is_empty else _render_page(conversation, summary, turns)
     )
 
 
-def _page(conversation: Conversation, summary: Summary, turns: int) -> str:
-    """As Markdown: one line a sentence, so that each can be changed, and kept, by itself."""
-    began = conversation.started_at.astimezone(conversation.user.zone)
+def _render_page(conversation: Conversation, summary: Summary, turns: int) -> str:
+    """As Markdown: one sentence per line, so that each can be edited or kept on its own."""
+    started = conversation.started_at.astimezone(conversation.user.zone)
     link = reverse("conversation", args=[conversation.pk])
-    lines = [f"{began.day} {began:%B %Y}, {turns} turn{'' if turns == 1 else 's'}. [Open the conversation]({link})"]
+    lines = [f"{started.day} {started:%B %Y}, {turns} turn{'' if turns == 1 else 's'}. [Open the conversation]({link})"]
     lines += ["", summary.narrative] if summary.narrative else []
     for name, heading in HEADINGS.items():
         sentences = [sentence for sentence in getattr(summary, name) if FORGOTTEN not in sentence]

@@ -1,6 +1,6 @@
-"""What else stood in a conversation, that a user may have pasted back? For the librarian: no evidence of anything.
+"""Texts in a conversation that the user may have pasted back, and that are therefore no evidence.
 
-Answers and tool results; the memories, summaries and profile lines that receipts say were put into its prompts.
+Answers and tool results; and the memories, summaries and profile lines that receipts say were in its prompts.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from memory.models import Chunk, Episode, Fact
 from memory.ports.source import ContextText
 from memory.refs import ids_by_kind
 
-PUT_IN = (Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
-"""Sections of a prompt that hold what Recall put there."""
+RECALL_SECTIONS = (Section.PROFILE, Section.HISTORY, Section.MEMORIES, Section.TASK)
+"""Prompt sections that Recall fills."""
 
 
 _FIRST_SEEN: Final = """
@@ -30,11 +30,11 @@ _FIRST_SEEN: Final = """
         AND coalesce((item ->> 'kept')::boolean, true) AND item ->> 'section' = ANY(%s)
     GROUP BY item ->> 'ref'
 """
-"""The references are picked out where they lie: a receipt has some twenty kilobytes, and a conversation one a turn."""
+"""The references are extracted in the database: a receipt has some twenty kilobytes, and there is one per turn."""
 
 
-def from_tools(conversation_id: UUID, last: int) -> Iterator[ContextText]:
-    """What tools brought up for answers up to message `last`; an event comes with the answer it served."""
+def load_tool_results(conversation_id: UUID, last: int) -> Iterator[ContextText]:
+    """Tool results for answers up to message `last`; each counts from the answer it served."""
     results = Message.objects.filter(
         conversation=conversation_id, event_type=Message.Event.TOOL_RESULT, parent__seq__lte=last
     )
@@ -42,13 +42,13 @@ def from_tools(conversation_id: UUID, last: int) -> Iterator[ContextText]:
         yield ContextText(answer, text)
 
 
-def put_in(conversation_id: UUID, last: int) -> Iterator[ContextText]:
-    """What Recall put into the prompts of the answers up to message `last`: each with the first answer it stood before.
+def load_prompt_texts(conversation_id: UUID, last: int) -> Iterator[ContextText]:
+    """What Recall added to the prompts of the answers up to message `last`, each with the first answer it preceded.
 
     Of past messages only those that are not the user's own.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_FIRST_SEEN, [conversation_id, last, [str(section) for section in PUT_IN]])
+        cursor.execute(_FIRST_SEEN, [conversation_id, last, [str(section) for section in RECALL_SECTIONS]])
         first_seen: dict[str, int] = dict(cursor.fetchall())
     for ref, text in _texts(first_seen):
         yield ContextText(first_seen[ref], text)
@@ -58,7 +58,7 @@ def put_in(conversation_id: UUID, last: int) -> Iterator[ContextText]:
 
 
 def _texts(refs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """The text behind each reference that names a memory."""
+    """The text behind each reference to a memory."""
     ids = ids_by_kind(refs)
     for pk, text in Fact.objects.filter(pk__in=ids["fact"]).values_list("pk", "statement"):
         yield f"fact:{pk}", text

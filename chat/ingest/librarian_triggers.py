@@ -1,4 +1,7 @@
-"""When does the librarian read a conversation? When it ends, idles, is left for a new one, or every 6 user turns."""
+"""When the librarian reads a conversation: when it ends, idles, is left for a new one, or every 6 user turns.
+
+Also queues conversations that are missing from the index.
+"""
 
 from __future__ import annotations
 
@@ -20,66 +23,66 @@ from recall.db.notify import publish_event
 from recall.environment import setting
 
 IDLE = timedelta(minutes=setting("session_idle_minutes", 20))
-"""A conversation is paused after this long without a word (DESIGN §6)."""
+"""A conversation without a message for this long is paused (DESIGN §6)."""
 TURNS_BETWEEN_READINGS = setting("librarian_every_turns", 6)
-"""User turns after which a running conversation is read (DESIGN §6)."""
+"""User turns between two readings of an active conversation (DESIGN §6)."""
 INDEX_BATCH = 200
 """Conversations queued for the index at a time, latest first; the scheduler calls again."""
 
 
 @transaction.atomic
 def end(conversation: Conversation) -> None:
-    """The user ended the conversation: the librarian reads what it has not read. A new message opens it again."""
-    locked = _locked(conversation.pk)
+    """End the conversation at the user's request and have its unread rest read. A new message reopens it."""
+    locked = _lock_conversation(conversation.pk)
     if locked is not None:
         was_read = locked.librarian_watermark >= locked.next_seq - 1
         _close(locked, Conversation.Status.ENDED, "ended")
         jobs.request_at_end(locked)
-        if was_read:  # else the run that reads the rest writes the conversation's document
+        if was_read:  # otherwise the run over the rest writes the conversation's document
             enqueue_on_commit("memory.tasks.file_conversation", locked.user_id, str(locked.pk))
 
 
 def pause_idle() -> int:
-    """Pause every conversation that went quiet and have it read; how many there were."""
+    """Pause every idle conversation and have it read; returns how many."""
     quiet = _unattended().filter(last_activity_at__lt=timezone.now() - IDLE)
     return sum(_pause(pk, quiet, "idle") for pk in quiet.values_list("pk", flat=True))
 
 
 def leave_others(user: User, kept: UUID) -> None:
-    """A new conversation was begun: those that are still active were left, and are read."""
+    """A new conversation was started: pause the other active ones and have them read."""
     others = _unattended().for_user(user).exclude(pk=kept)
     for pk in others.values_list("pk", flat=True):
         _pause(pk, others, "left")
 
 
 def _unattended() -> ConversationQuerySet:
-    """Active conversations in which nothing is being written. One that is answered at this moment is neither idle nor
-    left: the half-written answer would be handed to the librarian, and never be read again. The clock comes back."""
+    """Active conversations without an answer in progress: a half-written answer would be handed over and never read
+    again. The scheduler calls again."""
     active = Conversation.objects.not_deleted().filter(status=Conversation.Status.ACTIVE)
     return active.exclude(active_leaf__status=Message.Status.STREAMING)
 
 
 def read_if_due(conversation: Conversation, turn: int) -> None:
-    """Have a running conversation read every EVERY_TURNS turns."""
+    """Have an active conversation read every TURNS_BETWEEN_READINGS turns."""
     if turn % TURNS_BETWEEN_READINGS == 0:
         with transaction.atomic():
-            locked = _locked(conversation.pk)
+            locked = _lock_conversation(conversation.pk)
             if locked is not None:
                 _hand_over(locked, "turns")
 
 
 @transaction.atomic
-def _pause(pk: UUID, still: ConversationQuerySet, trigger: str) -> bool:
-    """Pause the conversation if it is, now that it is locked, one of those it was chosen from; whether it was."""
-    conversation = _locked(pk)
-    if conversation is None or not still.filter(pk=pk).exists():
+def _pause(pk: UUID, qualifying: ConversationQuerySet, trigger: str) -> bool:
+    """Pause the conversation if it still qualifies under its lock; returns whether it did."""
+    conversation = _lock_conversation(pk)
+    if conversation is None or not qualifying.filter(pk=pk).exists():
         return False
     _close(conversation, Conversation.Status.PAUSED, trigger)
     return True
 
 
 def _close(conversation: Conversation, status: Conversation.Status, trigger: str) -> None:
-    """Write the status and hand it over. The conversation is locked."""
+    """Set the status and hand the conversation over. It is locked."""
     conversation.status = status
     conversation.ended_at = timezone.now() if status == Conversation.Status.ENDED else None
     conversation.save(update_fields=["status", "ended_at"])
@@ -88,13 +91,10 @@ def _close(conversation: Conversation, status: Conversation.Status, trigger: str
 
 
 def _hand_over(conversation: Conversation, trigger: str) -> None:
-    """Have the librarian read all that came since its watermark, but not an answer that is still being written.
-    The conversation is locked."""
+    """Have the librarian read everything after its watermark, except an answer in progress. The row is locked."""
     leaf = conversation.active_leaf
     first, covered = conversation.librarian_watermark + 1, conversation.next_seq - 1
-    last = (
-        leaf.seq if leaf is not None else covered
-    )  # what came later belongs to another branch (chat/messages/branches.py)
+    last = leaf.seq if leaf is not None else covered  # later messages are on other branches
     if leaf is not None and leaf.status == Message.Status.STREAMING:
         last = covered = leaf.seq - 1
     if first <= last:
@@ -103,18 +103,18 @@ def _hand_over(conversation: Conversation, trigger: str) -> None:
         Conversation.objects.filter(pk=conversation.pk).update(librarian_watermark=covered)
 
 
-def _locked(pk: UUID) -> Conversation | None:
-    """The conversation, locked; None: it was deleted. Its leaf is read afterwards: joined, it would be as of before."""
+def _lock_conversation(pk: UUID) -> Conversation | None:
+    """Lock the conversation; None if it was deleted. Its leaf is read after locking: a join would give the old one."""
     rows = Conversation.objects.not_deleted().select_related("user").select_for_update(of=("self",))
     found: Conversation | None = rows.filter(pk=pk).first()
     return found
 
 
-def index_what_was_missed() -> int:
-    """Queue the conversations that have a user's words and no passage; how many."""
-    said = Message.objects.filter(conversation=OuterRef("pk"), event_type=Message.Event.USER_MESSAGE)
-    passages = Chunk.objects.filter(conversation=OuterRef("pk"))
-    missed = Conversation.objects.not_deleted().filter(Exists(said), ~Exists(passages), active_leaf__isnull=False)
+def queue_missing_indexes() -> int:
+    """Queue conversations with a user message but no chunk; returns how many."""
+    questions = Message.objects.filter(conversation=OuterRef("pk"), event_type=Message.Event.USER_MESSAGE)
+    chunks = Chunk.objects.filter(conversation=OuterRef("pk"))
+    missed = Conversation.objects.not_deleted().filter(Exists(questions), ~Exists(chunks), active_leaf__isnull=False)
     found = list(missed.latest_first().values_list("pk", flat=True)[:INDEX_BATCH])
     for conversation_id in found:
         enqueue_on_commit(INDEX_TASK, str(conversation_id))

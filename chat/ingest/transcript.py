@@ -1,7 +1,7 @@
-"""How does a conversation that was held elsewhere come in? As if it had been held here, ended, and read by nobody yet.
+"""Stores a conversation held elsewhere, given as a list of utterances: ended, indexed and unread by the librarian.
 
-Who speaks keeps their name (`Message.author`). In a conversation between people the first speaker is the user, in the
-place of the other the answers stand; a message that no answer follows is a turn by itself.
+Speakers keep their names (`Message.author`). In a conversation between people the first speaker is the user and the
+others are in the place of answers; a message without an answer is a turn of its own.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ TITLE_CHARS = 200
 
 
 @transaction.atomic
-def store(user: User, title: str, said: Sequence[Utterance]) -> list[int]:
-    """Keep the conversation, indexed by its words; the ids of its messages, in the order given."""
-    began, ended = (said[0].said_at, said[-1].said_at) if said else (timezone.now(), timezone.now())
+def store(user: User, title: str, utterances: Sequence[Utterance]) -> list[int]:
+    """Store and index the conversation; returns the ids of its messages, in order."""
+    began, ended = (utterances[0].said_at, utterances[-1].said_at) if utterances else (timezone.now(), timezone.now())
     conversation = Conversation.objects.create(
         user=user,
         title=storable(title)[:TITLE_CHARS],
@@ -33,10 +33,10 @@ def store(user: User, title: str, said: Sequence[Utterance]) -> list[int]:
         started_at=began,
         last_activity_at=ended,
         ended_at=ended,
-        next_seq=len(said) + 1,
-        librarian_watermark=len(said),
+        next_seq=len(utterances) + 1,
+        librarian_watermark=len(utterances),
     )
-    messages = Message.objects.bulk_create(_messages(conversation, said))
+    messages = Message.objects.bulk_create(_build_messages(conversation, utterances))
     for earlier, later in pairwise(messages):
         later.parent = earlier
     Message.objects.bulk_update(messages, ["parent"])
@@ -47,13 +47,13 @@ def store(user: User, title: str, said: Sequence[Utterance]) -> list[int]:
     return [message.pk for message in messages]
 
 
-def _messages(conversation: Conversation, said: Sequence[Utterance]) -> list[Message]:
+def _build_messages(conversation: Conversation, utterances: Sequence[Utterance]) -> list[Message]:
     messages, turn, before = [], 0, ""
-    for seq, one in enumerate(said, start=1):
-        role = _role(said[0], one)
+    for seq, utterance in enumerate(utterances, start=1):
+        role = _speaker_role(utterances[0], utterance)
         turn += role == Message.Role.USER or before == ""
         before = role
-        text = storable(one.text)
+        text = storable(utterance.text)
         messages.append(
             Message(
                 user_id=conversation.user_id,
@@ -61,11 +61,11 @@ def _messages(conversation: Conversation, said: Sequence[Utterance]) -> list[Mes
                 seq=seq,
                 turn=turn,
                 role=role,
-                author=storable(one.author)[:80],
+                author=storable(utterance.author)[:80],
                 event_type=EVENTS[role],
                 text=text,
                 tokens=count_tokens(text),
-                created_at=one.said_at,
+                created_at=utterance.said_at,
             )
         )
     return messages
@@ -77,7 +77,7 @@ EVENTS = {
 }
 
 
-def _role(first: Utterance, one: Utterance) -> Message.Role:
-    if one.author:
-        return Message.Role.USER if one.author == first.author else Message.Role.ASSISTANT
-    return Message.Role.USER if one.speaker == "user" else Message.Role.ASSISTANT
+def _speaker_role(first: Utterance, utterance: Utterance) -> Message.Role:
+    if utterance.author:
+        return Message.Role.USER if utterance.author == first.author else Message.Role.ASSISTANT
+    return Message.Role.USER if utterance.speaker == "user" else Message.Role.ASSISTANT

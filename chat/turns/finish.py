@@ -25,7 +25,7 @@ from chat.compaction.topic_shift import topic_has_shifted
 from chat.compaction.triggers import ConversationState, first_trigger
 from chat.compaction.window import select_turns
 from chat.conversations import titles
-from chat.forgetting import erase_answer, erase_receipt, still_stands
+from chat.forgetting import erase_answer, erase_receipt, is_prompt_intact
 from chat.ingest.source import is_said, utterance
 from chat.messages.activity import serialize_steps
 from chat.messages.history import finished_turns
@@ -76,7 +76,7 @@ def close_turn(
     with transaction.atomic():
         was_forgotten = _was_something_forgotten(opened, compiled)
         # What a tool brought stood in no prompt that could be compared.
-        erased = compiled is not None and was_forgotten and (bool(answered.tools) or not still_stands(compiled))
+        erased = compiled is not None and was_forgotten and (bool(answered.tools) or not is_prompt_intact(compiled))
         if erased:
             _erase_task(opened, answered)
             erase_answer(answer, answered)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.deletion import delete_account
-from chat.forgetting import still_stands
+from chat.forgetting import is_prompt_intact
 from chat.models import Attachment
 from chat.prompt.assemble import assemble_prompt
 from memory.forgetting.execute import forget, preview
@@ -61,9 +61,9 @@ def test_a_word_that_stands_in_a_picture_by_chance_does_not_remove_it(alice: Any
 def test_an_answer_notices_that_what_was_attached_is_forgotten_meanwhile(alice: Any) -> None:
     opened = send(alice, "Look", draft(alice))
     compiled = assemble_prompt(opened)
-    assert still_stands(compiled)
+    assert is_prompt_intact(compiled)
     Attachment.objects.all().delete()
-    assert not still_stands(compiled)
+    assert not is_prompt_intact(compiled)
 
 
 def test_nothing_attached_outlives_the_account(alice: Any, bob: Any) -> None:

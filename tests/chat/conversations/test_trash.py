@@ -20,7 +20,7 @@ from chat.conversations import trash
 from chat.importing.threads import ImportedConversation, ImportedMessage
 from chat.importing.upsert import store_conversation
 from chat.ingest import librarian_triggers
-from chat.ingest.conversation_digest import retold
+from chat.ingest.conversation_digest import build_digest
 from chat.models import Compaction, Conversation, Message
 from chat.prompt.user_context import load_relationship
 from chat.turn import TurnRejectedError
@@ -78,7 +78,7 @@ def delete(conversation: Conversation) -> Any:
     return moment
 
 
-# Out of sight ---------------------------------------------------------------------------------------------------------
+# Out of sight ----------------------------------------------------------------------------------------------------
 
 
 def test_every_page_of_it_is_gone_at_once(sign_in: SignIn, alice: Any, conversation: Conversation) -> None:
@@ -138,8 +138,8 @@ def test_nobody_reads_folds_or_indexes_it(alice: Any, conversation: Conversation
     moment = delete(conversation)
     assert not RUNS.due(now + timedelta(days=1)).exists()
     assert not COMPACTIONS.due(now + timedelta(days=1)).exists()
-    assert librarian_triggers.index_what_was_missed() == 0
-    assert retold(conversation.pk) is None
+    assert librarian_triggers.queue_missing_indexes() == 0
+    assert build_digest(conversation.pk) is None
     trash.undo(alice, moment)
     assert RUNS.due(now + timedelta(days=1)).count() == 1
 
@@ -169,7 +169,7 @@ def test_bringing_the_same_export_in_again_brings_it_back(alice: Any) -> None:
     assert list(Conversation.objects.not_deleted()) == [made]
 
 
-# Back again -----------------------------------------------------------------------------------------------------------
+# Back again ------------------------------------------------------------------------------------------------------
 
 
 def test_the_notice_offers_to_undo_it_without_javascript(
@@ -232,7 +232,7 @@ def test_a_conversation_is_not_deleted_under_an_answer(sign_in: SignIn, alice: A
     assert Conversation.objects.not_deleted().filter(pk=conversation.pk).exists()
 
 
-# For good -------------------------------------------------------------------------------------------------------------
+# For good --------------------------------------------------------------------------------------------------------
 
 
 def test_half_an_hour_later_it_is_gone_with_what_was_told_of_it(alice: Any, conversation: Conversation) -> None:

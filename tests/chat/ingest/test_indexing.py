@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from accounts.models import User
-from chat.ingest.librarian_triggers import index_what_was_missed
+from chat.ingest.librarian_triggers import queue_missing_indexes
 from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
 from memory.index.indexer import index_conversation
@@ -39,8 +39,8 @@ def test_what_was_missed_is_noticed_until_it_is_indexed(alice: User) -> None:
     Chunk.objects.all().delete()
     Conversation.objects.create(user=alice, title="Nothing said yet")
 
-    assert index_what_was_missed() == 1
+    assert queue_missing_indexes() == 1
     index_conversation(Message.objects.get(pk=message).conversation_id)
 
     assert texts(alice) == ["I bought a cello in Cremona."]
-    assert index_what_was_missed() == 0
+    assert queue_missing_indexes() == 0

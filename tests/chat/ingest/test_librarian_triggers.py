@@ -35,13 +35,13 @@ def ranges() -> list[tuple[str, int, int]]:
 
 def comes_before_the_lock(monkeypatch: pytest.MonkeyPatch, deed: Any) -> None:
     """Have `deed(conversation's id)` committed after the conversation was chosen and before it is locked."""
-    lock = librarian_triggers._locked
+    lock = librarian_triggers._lock_conversation
 
     def overtaken(pk: UUID) -> Conversation | None:
         deed(pk)
         return lock(pk)
 
-    monkeypatch.setattr(librarian_triggers, "_locked", overtaken)
+    monkeypatch.setattr(librarian_triggers, "_lock_conversation", overtaken)
 
 
 def test_a_quiet_conversation_is_paused_and_read_once(alice: User) -> None:

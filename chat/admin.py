@@ -1,7 +1,7 @@
-"""Conversations in the admin: to look at, never to write. Jobs that failed, or wait, are started again from here.
+"""Chat in the admin: read-only, except that jobs can be retried, resumed and stopped.
 
-What is said is an append-only log, and prompts share their bytes because it stays as it is. What removes it is the
-person's own deleting and forgetting, which also takes it out of summaries, receipts and the index.
+Messages are an append-only log on which cached prompts depend. They are removed by their owner's deleting and
+forgetting only, which also update summaries, receipts and the index.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from chat.importing import jobs
 from chat.models import Attachment, Compaction, Conversation, ImportJob, ImportPart, Message, Project, Role, Segment
 
 QUERY: Final = "q"
-"""What the list's address calls its search."""
+"""Search parameter of the list."""
 
 
 @admin.register(Conversation)
 class ConversationAdmin(RecordAdmin):
-    """Whose conversation, and in which state."""
+    """Conversations and their state."""
 
     list_display = ("__str__", "user", "status", "origin", "started_at", "last_activity_at", "deleted_at")
     list_filter = ("status",)
     list_select_related = ("user",)
-    search_help_text = "A conversation's id, or the beginning of a person's e-mail address"
+    search_help_text = "Conversation id or start of an email address"
 
     def get_ordering(self, request: HttpRequest) -> list[str | Combinable]:
-        """A person's by time. Of all people's there is no index by time, and their ids are random."""
+        """One user's by time. For all users there is no index by time, and ids are random."""
         return ["-last_activity_at"] if request.GET.get(QUERY) else ["pk"]
 
 
 @admin.register(Message)
 class MessageAdmin(RecordAdmin):
-    """The event log."""
+    """Messages: the event log."""
 
     list_display = ("id", "conversation", "user", "turn", "event_type", "status", "created_at")
     list_filter = ("event_type", "status")
@@ -47,13 +47,13 @@ class MessageAdmin(RecordAdmin):
     exclude = ("search",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Without the index of words."""
+        """Without the search vector."""
         return super().get_queryset(request).defer("search")
 
 
 @admin.register(Attachment)
 class AttachmentAdmin(RecordAdmin):
-    """What came with a message: its name, kind and size; what is in it is shown in its conversation, to its owner."""
+    """Attachments: name, kind and size. Contents are shown to their owner only."""
 
     list_display = ("id", "user", "name", "kind", "media_type", "size", "tokens", "created_at")
     list_filter = ("kind",)
@@ -67,7 +67,7 @@ class AttachmentAdmin(RecordAdmin):
 
 @admin.register(Segment)
 class SegmentAdmin(RecordAdmin):
-    """Which turns were folded into which summary."""
+    """Compacted ranges of turns."""
 
     list_display = ("id", "conversation", "user", "number", "first_turn", "last_turn", "tokens", "created_at")
     found_by = ("pk", "conversation")
@@ -76,28 +76,28 @@ class SegmentAdmin(RecordAdmin):
 
 @admin.register(Compaction)
 class CompactionAdmin(RecordAdmin):
-    """Why older turns were folded, by which engine, and what went wrong."""
+    """Compactions: reason, engine and error."""
 
     list_display = ("id", "user", "reason", "state", "attempts", "created_at", "error")
     list_filter = ("state", "created_at")
     found_by = ("pk", "conversation")
     list_select_related = ("user",)
     actions = ("retry",)
-    exclude = ("conversation", "claim")  # its title would be shown; the row has its number
+    exclude = ("conversation", "claim")  # would show its title; the row has the id
     readonly_fields = ("conversation_id",)
 
-    @admin.action(description="Try again what failed", permissions=["action"])
+    @admin.action(description="Retry failed", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Compaction]) -> None:
-        """Start the failed ones of the selected compactions afresh."""
+        """Restart the failed ones of the selected compactions."""
         rows = list(queryset)
         started = self.started(request, rows, compaction.retry)
-        told = f"{started} started again; {len(rows) - started} had not failed, or another one is under way there."
-        self.message_user(request, told, messages.INFO)
+        text = f"{started} started again. The other {len(rows) - started} had not failed, or another one is running."
+        self.message_user(request, text, messages.INFO)
 
 
 @admin.register(ImportJob)
 class ImportJobAdmin(RecordAdmin):
-    """Files of conversations on their way in. The file itself goes as soon as its import ends, however that is."""
+    """Imports. The file is deleted when its import ends."""
 
     list_display = ("id", "user", "name", "origin", "state", "so_far", "created_at", "error")
     list_filter = ("state", "created_at")
@@ -108,32 +108,32 @@ class ImportJobAdmin(RecordAdmin):
 
     @admin.display(description="Conversations")
     def so_far(self, job: ImportJob) -> str:
-        """How far it is."""
+        """Imported and total conversations."""
         return f"{job.done:,} of {job.total:,}"
 
-    @admin.action(description="Go on now with what waits", permissions=["action"])
+    @admin.action(description="Resume now", permissions=["action"])
     def retry(self, request: HttpRequest, queryset: QuerySet[ImportJob]) -> None:
-        """Without waiting for the clock. One that failed has no file any more: its owner brings it again."""
+        """Continue without waiting for the scheduler. A failed import has no file any more."""
         rows = list(queryset)
         started = self.started(request, rows, jobs.resume_now)
-        told = f"{started} started again; {len(rows) - started} had ended: their owner has to bring the file again."
-        self.message_user(request, told, messages.INFO)
+        text = f"{started} started again. The others had ended; their owner has to upload the file again."
+        self.message_user(request, text, messages.INFO)
 
     @admin.action(description="Stop", permissions=["action"])
     def stop(self, request: HttpRequest, queryset: QuerySet[ImportJob]) -> None:
-        """What came in stays."""
+        """Stop the imports and keep what was imported."""
         stopped = sum(jobs.cancel(job) for job in queryset)
         self.message_user(request, f"{stopped} stopped.", messages.INFO)
 
 
 @admin.register(ImportPart)
 class ImportPartAdmin(RecordAdmin):
-    """Pieces of a file that is being read. What is in them is shown nowhere; they go with the end of the import."""
+    """Pieces of files being imported. Their contents are shown nowhere."""
 
     list_display = ("id", "user", "job_id", "number")
     found_by = ("pk", "job")
     list_select_related = ("user",)
-    exclude = ("content", "job")  # its name is a person's own; the row has its number
+    exclude = ("content", "job")  # would show the file name; the row has the id
     readonly_fields = ("job_id",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
@@ -143,7 +143,7 @@ class ImportPartAdmin(RecordAdmin):
 
 @admin.register(Role)
 class RoleAdmin(RecordAdmin):
-    """Roles people wrote."""
+    """Roles."""
 
     list_display = ("name", "user", "version", "created_at")
     list_select_related = ("user",)
@@ -151,7 +151,7 @@ class RoleAdmin(RecordAdmin):
 
 @admin.register(Project)
 class ProjectAdmin(RecordAdmin):
-    """Projects of people: folders with instructions."""
+    """Projects."""
 
     list_display = ("name", "user", "path", "only_project", "created_at", "archived_at")
     list_select_related = ("user",)

@@ -5,7 +5,7 @@ class ChatConfig(AppConfig):
     name = "chat"
 
     def ready(self) -> None:
-        """Give memory its source of conversations, and those that take part in forgetting."""
+        """Register chat's implementations of memory's ports, and connect signal receivers."""
         from budget.receipts.forgetting import ReceiptEraser
         from chat.forgetting import ConversationEraser
         from chat.ingest.source import ChatSource, ChatUsageLedger

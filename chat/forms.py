@@ -1,4 +1,4 @@
-"""What may a person type of roles and projects, and choose for a conversation?"""
+"""Forms of roles, projects and conversation options."""
 
 from __future__ import annotations
 
@@ -9,56 +9,48 @@ from django import forms
 from chat.conversations.model_choice import EFFORTS, MAX_NAME_LENGTH, TYPED_MODEL
 from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 
-LARGEST_ID: Final = 2**63 - 1
+MAX_ID: Final = 2**63 - 1
 
 
-class RoleForm(forms.Form):
-    """A role's name and what it tells the model."""
-
-    name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "A role needs a name."})
-    instructions = forms.CharField(
-        max_length=MAX_INSTRUCTIONS,
-        widget=forms.Textarea,
-        error_messages={"required": "Say how the model is to behave in this role."},
-    )
-
+class _NamedForm(forms.Form):
     def clean_name(self) -> str:
-        """On one line, as it stands in the prompt."""
+        """On one line, as in the prompt."""
         return " ".join(self.cleaned_data["name"].split())
 
     def clean_instructions(self) -> str:
-        """With the line breaks of the prompt."""
+        """With Unix line breaks, as in the prompt."""
         return str(self.cleaned_data["instructions"]).replace("\r\n", "\n")
 
 
-class ProjectForm(forms.Form):
-    """A project's name, what it tells the model, and how its new conversations recall."""
+class RoleForm(_NamedForm):
+    """A role's name and instructions."""
 
-    name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "A project needs a name."})
+    name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "Enter a name."})
+    instructions = forms.CharField(
+        max_length=MAX_INSTRUCTIONS, widget=forms.Textarea, error_messages={"required": "Enter instructions."}
+    )
+
+
+class ProjectForm(_NamedForm):
+    """A project's name, instructions and recall scope."""
+
+    name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "Enter a name."})
     instructions = forms.CharField(max_length=MAX_INSTRUCTIONS, widget=forms.Textarea, required=False)
     only_project = forms.BooleanField(required=False)
 
-    def clean_name(self) -> str:
-        """On one line, as it stands in the prompt."""
-        return " ".join(self.cleaned_data["name"].split())
 
-    def clean_instructions(self) -> str:
-        """With the line breaks of the prompt."""
-        return str(self.cleaned_data["instructions"]).replace("\r\n", "\n")
+class OptionsForm(forms.Form):
+    """Options of a conversation. Empty fields mean none, or the default."""
 
-
-class ChoicesForm(forms.Form):
-    """What a conversation goes by. An empty field of the first four chooses none, or the default."""
-
-    role = forms.IntegerField(min_value=1, max_value=LARGEST_ID, required=False)
-    project = forms.IntegerField(min_value=1, max_value=LARGEST_ID, required=False)
+    role = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
+    project = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
     model = forms.CharField(max_length=MAX_NAME_LENGTH, required=False)
     other_model = forms.CharField(max_length=MAX_NAME_LENGTH, required=False)
     effort = forms.ChoiceField(choices=list(EFFORTS.items()), required=False)
     only_project = forms.BooleanField(required=False)
 
     def clean(self) -> dict[str, Any]:
-        """The model that was typed takes the place of the one in the list, where that says so."""
+        """Replace the listed model by the typed one if chosen."""
         data: dict[str, Any] = super().clean() or {}
         if data.get("model") == TYPED_MODEL:
             data["model"] = data.get("other_model", "")
@@ -66,5 +58,5 @@ class ChoicesForm(forms.Form):
 
 
 def first_error(form: forms.Form) -> str:
-    """One sentence on what is wrong."""
+    """The first error as one sentence."""
     return str(next(iter(form.errors.values()))[0])

@@ -1,4 +1,4 @@
-"""Conversations and their messages, an append-only event log that may branch; roles, segments, compactions, imports."""
+"""Tables of the chat: conversations, their messages (an event log that may branch), roles, segments and jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recall.db.postgres import FEW_WAITING
 
 
 class Role(Owned):
-    """Instructions a person wrote for a kind of conversation, such as “patient Portuguese teacher”."""
+    """Instructions the user wrote for a kind of conversation, such as “patient Portuguese teacher”."""
 
     name = models.CharField(max_length=80)
     instructions = models.TextField()
@@ -36,17 +36,17 @@ class Role(Owned):
 
     @property
     def prompt_text(self) -> str:
-        """As it stands in the prompt."""
+        """As the prompt shows it."""
         return f"{self.name}\n{self.instructions}"
 
 
 class Project(Owned):
-    """A folder of the knowledge base with instructions: its conversations recall that first, or only that."""
+    """A folder of the knowledge base with instructions: its conversations recall it first, or only it."""
 
     name = models.CharField(max_length=80)
-    path = models.CharField(max_length=500, validators=[is_path], help_text="Its folder, such as /projects/garden")
-    instructions = models.TextField(blank=True, help_text="Stand in the prompt of its conversations")
-    only_project = models.BooleanField(default=False, help_text="New conversations recall nothing from outside it")
+    path = models.CharField(max_length=500, validators=[is_path], help_text="Folder, such as /projects/garden")
+    instructions = models.TextField(blank=True, help_text="Added to the prompt of its conversations")
+    only_project = models.BooleanField(default=False, help_text="New conversations recall from this project only")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
@@ -61,24 +61,24 @@ class Project(Owned):
 
     @property
     def prompt_text(self) -> str:
-        """As it stands in the prompt; empty: there are no instructions."""
+        """As the prompt shows it; empty without instructions."""
         return f"{self.name}\n{self.instructions}" if self.instructions else ""
 
 
 class ConversationQuerySet(OwnedQuerySet):
-    """Conversations by their state."""
+    """Conversations by state."""
 
     def not_deleted(self) -> Self:
-        """Those that were not deleted: everything shown, recalled or read starts here (chat/conversations/trash.py)."""
+        """Those not in the trash: everything shown, recalled or read starts here (chat/conversations/trash.py)."""
         return self.filter(deleted_at=None)
 
     def latest_first(self) -> Self:
-        """In the order of the list beside the chat."""
+        """In the order of the conversation list."""
         return self.order_by("-last_activity_at")
 
 
 class Conversation(Owned):
-    """One thread of talk. `active_leaf` says which branch of its messages is the one being followed."""
+    """One conversation. `active_leaf` marks the active branch of its messages."""
 
     class Status(models.TextChoices):
         ACTIVE = "active", "Active"
@@ -98,24 +98,24 @@ class Conversation(Owned):
     model = models.CharField(max_length=80, blank=True, help_text="Empty: the CHAT_MODEL setting")
     effort = models.CharField(max_length=6, choices=Effort, blank=True, default=Effort.DEFAULT)
     scope = models.CharField(max_length=500, blank=True, validators=[is_path], help_text="A /projects/… path, or empty")
-    only_project = models.BooleanField(default=False, help_text="Recalls nothing from outside its scope")
-    title_is_own = models.BooleanField(
-        default=False, help_text="Given by the person: no automatic title takes its place"
-    )
+    only_project = models.BooleanField(default=False, help_text="Recalls from its scope only")
+    title_is_own = models.BooleanField(default=False, help_text="Set by the user; never replaced automatically")
     pinned_at = models.DateTimeField(null=True, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
-    deleted_at = models.DateTimeField(null=True, blank=True, help_text="Out of sight everywhere; removed for good soon")
+    deleted_at = models.DateTimeField(null=True, blank=True, help_text="Hidden everywhere; purged after 30 minutes")
     started_at = models.DateTimeField(default=timezone.now)
     last_activity_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
     active_leaf = models.ForeignKey("Message", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     next_seq = models.PositiveIntegerField(default=1, help_text="Number of the next message")
-    cut_from = models.PositiveIntegerField(default=0, help_text="First turn behind the placeholder; 0: nothing is cut")
+    cut_from = models.PositiveIntegerField(default=0, help_text="First turn behind the placeholder; 0: none")
     cut_until = models.PositiveIntegerField(default=0, help_text="Last turn behind the placeholder")
-    task = models.JSONField(default=dict, blank=True, help_text="Goal, steps and done, as the model last told them")
-    librarian_watermark = models.PositiveIntegerField(default=0, help_text="Last message a librarian run covers")
-    origin = models.CharField(max_length=20, blank=True, help_text="Where it was held, such as chatgpt; empty: here")
-    external_id = models.CharField(max_length=200, blank=True, help_text="Its name there")
+    task = models.JSONField(default=dict, blank=True, help_text="Goal, steps and done, as last set by the model")
+    librarian_watermark = models.PositiveIntegerField(default=0, help_text="Last message covered by a librarian run")
+    origin = models.CharField(
+        max_length=20, blank=True, help_text="Where it was imported from, such as chatgpt; empty: here"
+    )
+    external_id = models.CharField(max_length=200, blank=True, help_text="Its id there")
 
     objects = ConversationQuerySet.as_manager()
 
@@ -127,7 +127,7 @@ class Conversation(Owned):
         ]
         indexes = [
             models.Index(fields=["user", "-last_activity_at"], name="conversation_latest"),
-            # Not of all: a person's own list is to come by the first, however many of all conversations are theirs.
+            # Partial, so that the planner uses the first index for a user's own list.
             models.Index(fields=["last_activity_at"], name="conversation_quiet", condition=~Q(status="ended")),
             models.Index(fields=["deleted_at"], name="conversation_deleted", condition=Q(deleted_at__isnull=False)),
         ]
@@ -137,19 +137,19 @@ class Conversation(Owned):
 
 
 class MessageQuerySet(OwnedQuerySet):
-    """Messages by what they are."""
+    """Messages by kind."""
 
     def not_deleted(self) -> Self:
-        """Those of conversations that were not deleted."""
+        """Messages of conversations not in the trash."""
         return self.filter(conversation__deleted_at=None)
 
     def streaming(self) -> Self:
-        """Answers that some process is writing now, or was when it died."""
+        """Answers that a process is generating, or was when it died."""
         return self.filter(status=Message.Status.STREAMING)
 
 
 class Message(Owned):
-    """One event of a conversation. `turn` counts exchanges along its branch; a retry shares its turn's number."""
+    """One event of a conversation. `turn` counts exchanges along its branch; a retry has the number of its turn."""
 
     class Role(models.TextChoices):
         USER = "user", "User"
@@ -164,7 +164,7 @@ class Message(Owned):
         CONVERSATION_SUMMARY = "conversation_summary", "Conversation summary"
 
     class Status(models.TextChoices):
-        STREAMING = "streaming", "Being written"
+        STREAMING = "streaming", "In progress"
         COMPLETE = "complete", "Complete"
         INTERRUPTED = "interrupted", "Interrupted"
         FAILED = "failed", "Failed"
@@ -174,19 +174,19 @@ class Message(Owned):
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children")
     turn = models.PositiveIntegerField(help_text="Number of the exchange along this branch, from 1")
     role = models.CharField(max_length=9, choices=Role)
-    author = models.CharField(max_length=80, blank=True, help_text="Who speaks, where it is neither user nor model")
+    author = models.CharField(max_length=80, blank=True, help_text="Speaker, if neither user nor model")
     event_type = models.CharField(max_length=20, choices=Event)
     text = models.TextField(blank=True)
     event_data = models.JSONField(default=dict, blank=True)
-    tokens = models.PositiveIntegerField(default=0, help_text="Base count when it was first counted")
-    external_id = models.CharField(max_length=100, blank=True, help_text="Its name where it was imported from")
-    client_id = models.UUIDField(null=True, blank=True, help_text="Given by the browser: a resend is a no-op")
+    tokens = models.PositiveIntegerField(default=0, help_text="Base count when first counted")
+    external_id = models.CharField(max_length=100, blank=True, help_text="Its id where it was imported from")
+    client_id = models.UUIDField(null=True, blank=True, help_text="Set by the browser, so that a resend is a no-op")
     status = models.CharField(max_length=11, choices=Status, default=Status.COMPLETE)
-    process_key = models.BigIntegerField(null=True, blank=True, help_text="Of the web process that writes it")
+    process_key = models.BigIntegerField(null=True, blank=True, help_text="Of the web process that generates it")
     created_at = models.DateTimeField(default=timezone.now)
     archived_at = models.DateTimeField(null=True, blank=True)
     search = models.GeneratedField(
-        # 100,000 characters: a tsvector is limited to 1 MiB, and a paste may be longer
+        # a tsvector is limited to 1 MiB, and a paste may be longer than 100,000 characters
         expression=SearchVector(Left("text", 100_000), config="simple"),
         output_field=SearchVectorField(),
         db_persist=True,
@@ -215,9 +215,9 @@ class Message(Owned):
 
 
 class Attachment(Owned):
-    """An image, a file or a long paste that goes with a message: counted in the budget, never evidence.
+    """An image, file or long paste of a message: counted in the budget, never evidence.
 
-    Without a message it is a draft: uploaded, not sent yet, and removed after a day.
+    Without a message it is a draft: uploaded, not sent yet, and deleted after a day.
     """
 
     class Kind(models.TextChoices):
@@ -228,15 +228,15 @@ class Attachment(Owned):
     message = models.ForeignKey(Message, null=True, blank=True, on_delete=models.CASCADE, related_name="attachments")
     number = models.PositiveSmallIntegerField(default=0, help_text="Order within the message, from 1; 0: not sent yet")
     kind = models.CharField(max_length=5, choices=Kind)
-    name = models.CharField(max_length=255, help_text="As the file was called")
+    name = models.CharField(max_length=255, help_text="Original file name")
     media_type = models.CharField(max_length=100)
-    size = models.PositiveIntegerField(help_text="Bytes as they were uploaded")
-    content = models.BinaryField(help_text="An image as it is sent to the model; else the bytes as they came")
+    size = models.PositiveIntegerField(help_text="Bytes as uploaded")
+    content = models.BinaryField(help_text="Images as sent to the model; other files as uploaded")
     text = models.TextField(blank=True, help_text="What the model reads of a file or paste")
-    width = models.PositiveIntegerField(default=0, help_text="Pixels; 0: no image")
-    height = models.PositiveIntegerField(default=0, help_text="Pixels; 0: no image")
+    width = models.PositiveIntegerField(default=0, help_text="Pixels; 0: not an image")
+    height = models.PositiveIntegerField(default=0, help_text="Pixels; 0: not an image")
     tokens = models.PositiveIntegerField(default=0, help_text="Base count")
-    content_hash = models.CharField(max_length=64, help_text="SHA-256 of the bytes as they were uploaded")
+    content_hash = models.CharField(max_length=64, help_text="SHA-256 of the uploaded bytes")
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = OwnedManager["Attachment"]()
@@ -251,12 +251,12 @@ class Attachment(Owned):
         return f"{self.kind} {self.name}"
 
     def made_of(self, text: str) -> dict[str, Any]:
-        """What else becomes of the row when something in its text was forgotten: the file it was read from goes."""
+        """Fields that change when something in its text is forgotten: the original file is dropped."""
         return {"content": text.encode(), "media_type": "text/plain"}
 
 
 class Segment(Owned):
-    """A run of turns that stands in the prompt as its summary. The messages themselves stay, archived."""
+    """A range of turns replaced by its summary in prompts. The messages stay, archived."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="segments")
     number = models.PositiveIntegerField(help_text="Order within the conversation, from 1")
@@ -268,7 +268,7 @@ class Segment(Owned):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="The message that its first turn follows",
+        help_text="The message before its first turn",
     )
     last_message = models.ForeignKey(
         Message,
@@ -276,7 +276,7 @@ class Segment(Owned):
         blank=True,
         on_delete=models.CASCADE,
         related_name="ended_segments",
-        help_text="The last answer it tells of: it stands on every branch that goes through this message",
+        help_text="Its last answer: the segment applies to every branch through this message",
     )
     text = models.TextField(help_text="The summary as the prompt shows it")
     summary = models.JSONField(
@@ -301,24 +301,24 @@ class Segment(Owned):
 
     @property
     def ref(self) -> str:
-        """How prompts and receipts name it."""
+        """Its reference in prompts and receipts."""
         return f"segment:{self.pk}"
 
 
 class CompactionQuerySet(OwnedQuerySet):
-    """Compactions by what there is to do about them."""
+    """Compactions by state."""
 
     def open(self) -> Self:
-        """Those that wait, or are being done."""
+        """Those pending or running."""
         return self.filter(state__in=[Compaction.State.PENDING, Compaction.State.RUNNING])
 
 
 class Compaction(Owned):
-    """One wish to have a conversation's older turns folded. The row is the truth; a task only says “look”."""
+    """A request to compact the older turns of a conversation (`recall/jobs.py`)."""
 
     class State(models.TextChoices):
-        PENDING = "pending", "Waiting"
-        RUNNING = "running", "Being done"
+        PENDING = "pending", "Queued"
+        RUNNING = "running", "Running"
         DONE = "done", "Done"
         FAILED = "failed", "Failed"
 
@@ -326,12 +326,12 @@ class Compaction(Owned):
     reason = models.CharField(max_length=12, help_text="Name of a trigger: see chat/compaction/triggers.py")
     state = models.CharField(max_length=8, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
-    claim = models.UUIDField(null=True, blank=True, help_text="Of the worker that does it now")
-    lease_until = models.DateTimeField(null=True, blank=True, help_text="When that worker counts as dead")
+    claim = models.UUIDField(null=True, blank=True, help_text="Of the worker that has claimed it")
+    lease_until = models.DateTimeField(null=True, blank=True, help_text="When the claim expires")
     not_before = models.DateTimeField(default=timezone.now, help_text="Earliest next attempt")
     error = models.TextField(blank=True)
-    engine = models.CharField(max_length=60, blank=True, help_text="Who summarised last")
-    segments = models.PositiveIntegerField(default=0, help_text="Segments made")
+    engine = models.CharField(max_length=60, blank=True, help_text="Engine of the last summary")
+    segments = models.PositiveIntegerField(default=0, help_text="Segments created")
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
@@ -358,26 +358,26 @@ class Compaction(Owned):
 
 
 class ImportJob(Owned):
-    """A file of conversations, or a whole archive, on its way in. The row is the truth; a task only says “look”."""
+    """An import of conversations, or of a whole archive (`recall/jobs.py`)."""
 
     class State(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        RUNNING = "running", "Being read"
+        WAITING = "waiting", "Queued"
+        RUNNING = "running", "Running"
         DONE = "done", "Done"
         FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
+        CANCELLED = "cancelled", "Canceled"
 
-    name = models.CharField(max_length=255, help_text="As the file was called")
-    origin = models.CharField(max_length=20, blank=True, help_text="What it turned out to be, such as chatgpt")
+    name = models.CharField(max_length=255, help_text="Original file name")
+    origin = models.CharField(max_length=20, blank=True, help_text="Detected origin, such as chatgpt")
     size = models.PositiveBigIntegerField(help_text="Bytes")
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
-    done = models.PositiveIntegerField(default=0, help_text="Conversations read")
-    total = models.PositiveIntegerField(default=0, help_text="Conversations in the file; 0: not known yet")
-    counts = models.JSONField(default=dict, blank=True, help_text="What came of it: new, known, left out, broken …")
-    error = models.TextField(blank=True, help_text="One sentence for the person")
+    done = models.PositiveIntegerField(default=0, help_text="Conversations imported")
+    total = models.PositiveIntegerField(default=0, help_text="Conversations in the file; 0: not yet known")
+    counts = models.JSONField(default=dict, blank=True, help_text="Results: new, known, left out, broken …")
+    error = models.TextField(blank=True, help_text="One sentence for the user")
     attempts = models.PositiveSmallIntegerField(default=0)
-    claim = models.UUIDField(null=True, blank=True, help_text="Of the worker that reads it now")
-    lease_until = models.DateTimeField(null=True, blank=True, help_text="When that worker counts as dead")
+    claim = models.UUIDField(null=True, blank=True, help_text="Of the worker that has claimed it")
+    lease_until = models.DateTimeField(null=True, blank=True, help_text="When the claim expires")
     not_before = models.DateTimeField(default=timezone.now, help_text="Earliest next attempt")
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -397,7 +397,7 @@ class ImportJob(Owned):
 
 
 class ImportPart(Owned):
-    """A piece of the file, kept until it was read: no user's file ever lies on the disk."""
+    """A piece of the file of an import, kept until it is read: no user file is written to disk."""
 
     job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField(help_text="Order within the file, from 0")

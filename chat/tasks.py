@@ -1,4 +1,4 @@
-"""Celery tasks of the chat: thin, each says which function to run."""
+"""Celery tasks of the chat. Each calls one function."""
 
 from __future__ import annotations
 
@@ -24,68 +24,68 @@ def mark_abandoned_answers() -> None:
 
 @shared_task(name="chat.tasks.note_idle_conversations")
 def note_idle_conversations() -> None:
-    """Pause conversations that went quiet and have them read, and folded when they have been so for long."""
+    """Pause idle conversations, have them read, and compact those that are idle for long."""
     librarian_triggers.pause_idle()
     compaction.request_where_quiet()
 
 
 @shared_task(name="chat.tasks.index_what_was_missed")
 def index_what_was_missed() -> None:
-    """Have conversations indexed that are not."""
+    """Index conversations that are not."""
     librarian_triggers.queue_missing_indexes()
 
 
 @shared_task(name=compaction.TASK)
 def compact(compaction_id: int) -> None:
-    """Fold a stretch of a conversation."""
+    """Create one segment of a compaction."""
     compaction.run_compaction(compaction_id)
 
 
 @shared_task(name="chat.tasks.requeue_stale_compactions")
 def requeue_stale_compactions() -> None:
-    """Queue the compactions that wait, or whose worker was lost."""
+    """Queue waiting compactions, and those whose worker died."""
     compaction.COMPACTIONS.requeue_due()
 
 
 @shared_task(name=titles.TASK)
 def give_title(conversation_id: str) -> None:
-    """Give a conversation a title of its own."""
+    """Generate a title."""
     titles.give_title(UUID(conversation_id))
 
 
 @shared_task(name="chat.tasks.empty_trash")
 def empty_trash() -> None:
-    """Remove for good the conversations that were deleted a while ago."""
+    """Purge deleted conversations."""
     trash.purge(timezone.now())
 
 
 @shared_task(name="chat.tasks.remove_what_is_old")
 def remove_what_is_old() -> None:
-    """Have everything removed whose time is over: a task for each rule, so that one's failure stops no other."""
+    """Apply retention: one task per rule, so that a failure does not stop the others."""
     for what in retention.What:
         enqueue_on_commit("chat.tasks.remove_old", what)
 
 
 @shared_task(name="chat.tasks.remove_old")
 def remove_old(what: str) -> None:
-    """One round of a rule, and the next one while there is more."""
+    """Run one round of a rule, and queue the next while there is more."""
     if retention.apply(retention.What(what), timezone.now()):
         enqueue_on_commit("chat.tasks.remove_old", what)
 
 
 @shared_task(name="chat.tasks.remove_old_drafts")
 def remove_old_drafts() -> None:
-    """Remove what was attached and never sent."""
+    """Delete attachments that were never sent."""
     drafts.remove_old_drafts()
 
 
 @shared_task(name=jobs.TASK)
 def import_conversations(job_id: int) -> None:
-    """Read a stretch of an export."""
+    """Read one stretch of an export."""
     jobs.run_import(job_id)
 
 
 @shared_task(name="chat.tasks.requeue_stale_imports")
 def requeue_stale_imports() -> None:
-    """Queue the imports that wait, or whose worker was lost."""
+    """Queue waiting imports, and those whose worker died."""
     jobs.IMPORTS.requeue_due()

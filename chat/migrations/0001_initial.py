@@ -50,14 +50,12 @@ class Migration(migrations.Migration):
                 ("next_seq", models.PositiveIntegerField(default=1, help_text="Number of the next message")),
                 (
                     "cut_from",
-                    models.PositiveIntegerField(
-                        default=0, help_text="First turn behind the placeholder; 0: nothing is cut"
-                    ),
+                    models.PositiveIntegerField(default=0, help_text="First turn behind the placeholder; 0: none"),
                 ),
                 ("cut_until", models.PositiveIntegerField(default=0, help_text="Last turn behind the placeholder")),
                 (
                     "librarian_watermark",
-                    models.PositiveIntegerField(default=0, help_text="Last message a librarian run covers"),
+                    models.PositiveIntegerField(default=0, help_text="Last message covered by a librarian run"),
                 ),
                 (
                     "user",
@@ -81,9 +79,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "author",
-                    models.CharField(
-                        blank=True, help_text="Who speaks, where it is neither user nor model", max_length=80
-                    ),
+                    models.CharField(blank=True, help_text="Speaker, if neither user nor model", max_length=80),
                 ),
                 (
                     "event_type",
@@ -100,16 +96,18 @@ class Migration(migrations.Migration):
                 ),
                 ("text", models.TextField(blank=True)),
                 ("event_data", models.JSONField(blank=True, default=dict)),
-                ("tokens", models.PositiveIntegerField(default=0, help_text="Base count when it was first counted")),
+                ("tokens", models.PositiveIntegerField(default=0, help_text="Base count when first counted")),
                 (
                     "client_id",
-                    models.UUIDField(blank=True, help_text="Given by the browser: a resend is a no-op", null=True),
+                    models.UUIDField(
+                        blank=True, help_text="Set by the browser, so that a resend is a no-op", null=True
+                    ),
                 ),
                 (
                     "status",
                     models.CharField(
                         choices=[
-                            ("streaming", "Being written"),
+                            ("streaming", "In progress"),
                             ("complete", "Complete"),
                             ("interrupted", "Interrupted"),
                             ("failed", "Failed"),
@@ -120,7 +118,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "process_key",
-                    models.BigIntegerField(blank=True, help_text="Of the web process that writes it", null=True),
+                    models.BigIntegerField(blank=True, help_text="Of the web process that generates it", null=True),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("archived_at", models.DateTimeField(blank=True, null=True)),

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
             model_name="conversation",
             name="task",
             field=models.JSONField(
-                blank=True, default=dict, help_text="Goal, steps and done, as the model last told them"
+                blank=True, default=dict, help_text="Goal, steps and done, as last set by the model"
             ),
         ),
     ]

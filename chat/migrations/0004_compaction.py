@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name="before",
             field=models.ForeignKey(
                 blank=True,
-                help_text="The message that its first turn follows",
+                help_text="The message before its first turn",
                 null=True,
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="+",
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name="last_message",
             field=models.ForeignKey(
                 blank=True,
-                help_text="The last answer it tells of: it stands on every branch that goes through this message",
+                help_text="Its last answer: the segment applies to every branch through this message",
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="ended_segments",
@@ -49,8 +49,8 @@ class Migration(migrations.Migration):
                     "state",
                     models.CharField(
                         choices=[
-                            ("pending", "Waiting"),
-                            ("running", "Being done"),
+                            ("pending", "Queued"),
+                            ("running", "Running"),
                             ("done", "Done"),
                             ("failed", "Failed"),
                         ],
@@ -59,18 +59,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("claim", models.UUIDField(blank=True, help_text="Of the worker that does it now", null=True)),
+                ("claim", models.UUIDField(blank=True, help_text="Of the worker that has claimed it", null=True)),
                 (
                     "lease_until",
-                    models.DateTimeField(blank=True, help_text="When that worker counts as dead", null=True),
+                    models.DateTimeField(blank=True, help_text="When the claim expires", null=True),
                 ),
                 (
                     "not_before",
                     models.DateTimeField(default=django.utils.timezone.now, help_text="Earliest next attempt"),
                 ),
                 ("error", models.TextField(blank=True)),
-                ("engine", models.CharField(blank=True, help_text="Who summarised last", max_length=60)),
-                ("segments", models.PositiveIntegerField(default=0, help_text="Segments made")),
+                ("engine", models.CharField(blank=True, help_text="Engine of the last summary", max_length=60)),
+                ("segments", models.PositiveIntegerField(default=0, help_text="Segments created")),
                 ("input_tokens", models.PositiveIntegerField(default=0)),
                 ("output_tokens", models.PositiveIntegerField(default=0)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),

@@ -17,43 +17,41 @@ class Migration(migrations.Migration):
             name="ImportJob",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("name", models.CharField(help_text="As the file was called", max_length=255)),
+                ("name", models.CharField(help_text="Original file name", max_length=255)),
                 (
                     "origin",
-                    models.CharField(blank=True, help_text="What it turned out to be, such as chatgpt", max_length=20),
+                    models.CharField(blank=True, help_text="Detected origin, such as chatgpt", max_length=20),
                 ),
                 ("size", models.PositiveBigIntegerField(help_text="Bytes")),
                 (
                     "state",
                     models.CharField(
                         choices=[
-                            ("waiting", "Waiting"),
-                            ("running", "Being read"),
+                            ("waiting", "Queued"),
+                            ("running", "Running"),
                             ("done", "Done"),
                             ("failed", "Failed"),
-                            ("cancelled", "Cancelled"),
+                            ("cancelled", "Canceled"),
                         ],
                         default="waiting",
                         max_length=9,
                     ),
                 ),
-                ("done", models.PositiveIntegerField(default=0, help_text="Conversations read")),
+                ("done", models.PositiveIntegerField(default=0, help_text="Conversations imported")),
                 (
                     "total",
-                    models.PositiveIntegerField(default=0, help_text="Conversations in the file; 0: not known yet"),
+                    models.PositiveIntegerField(default=0, help_text="Conversations in the file; 0: not yet known"),
                 ),
                 (
                     "counts",
-                    models.JSONField(
-                        blank=True, default=dict, help_text="What came of it: new, known, left out, broken …"
-                    ),
+                    models.JSONField(blank=True, default=dict, help_text="Results: new, known, left out, broken …"),
                 ),
-                ("error", models.TextField(blank=True, help_text="One sentence for the person")),
+                ("error", models.TextField(blank=True, help_text="One sentence for the user")),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("claim", models.UUIDField(blank=True, help_text="Of the worker that reads it now", null=True)),
+                ("claim", models.UUIDField(blank=True, help_text="Of the worker that has claimed it", null=True)),
                 (
                     "lease_until",
-                    models.DateTimeField(blank=True, help_text="When that worker counts as dead", null=True),
+                    models.DateTimeField(blank=True, help_text="When the claim expires", null=True),
                 ),
                 (
                     "not_before",
@@ -80,19 +78,19 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="conversation",
             name="external_id",
-            field=models.CharField(blank=True, help_text="Its name there", max_length=200),
+            field=models.CharField(blank=True, help_text="Its id there", max_length=200),
         ),
         migrations.AddField(
             model_name="conversation",
             name="origin",
             field=models.CharField(
-                blank=True, help_text="Where it was held, such as chatgpt; empty: here", max_length=20
+                blank=True, help_text="Where it was imported from, such as chatgpt; empty: here", max_length=20
             ),
         ),
         migrations.AddField(
             model_name="message",
             name="external_id",
-            field=models.CharField(blank=True, help_text="Its name where it was imported from", max_length=100),
+            field=models.CharField(blank=True, help_text="Its id where it was imported from", max_length=100),
         ),
         migrations.AddConstraint(
             model_name="conversation",

@@ -41,20 +41,20 @@ class Migration(migrations.Migration):
                         choices=[("image", "Image"), ("file", "File"), ("paste", "Pasted text")], max_length=5
                     ),
                 ),
-                ("name", models.CharField(help_text="As the file was called", max_length=255)),
+                ("name", models.CharField(help_text="Original file name", max_length=255)),
                 ("media_type", models.CharField(max_length=100)),
-                ("size", models.PositiveIntegerField(help_text="Bytes as they were uploaded")),
+                ("size", models.PositiveIntegerField(help_text="Bytes as uploaded")),
                 (
                     "content",
-                    models.BinaryField(help_text="An image as it is sent to the model; else the bytes as they came"),
+                    models.BinaryField(help_text="Images as sent to the model; other files as uploaded"),
                 ),
                 ("text", models.TextField(blank=True, help_text="What the model reads of a file or paste")),
-                ("width", models.PositiveIntegerField(default=0, help_text="Pixels; 0: no image")),
-                ("height", models.PositiveIntegerField(default=0, help_text="Pixels; 0: no image")),
+                ("width", models.PositiveIntegerField(default=0, help_text="Pixels; 0: not an image")),
+                ("height", models.PositiveIntegerField(default=0, help_text="Pixels; 0: not an image")),
                 ("tokens", models.PositiveIntegerField(default=0, help_text="Base count")),
                 (
                     "content_hash",
-                    models.CharField(help_text="SHA-256 of the bytes as they were uploaded", max_length=64),
+                    models.CharField(help_text="SHA-256 of the uploaded bytes", max_length=64),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
@@ -70,15 +70,15 @@ class Migration(migrations.Migration):
                 (
                     "path",
                     models.CharField(
-                        help_text="Its folder, such as /projects/garden",
+                        help_text="Folder, such as /projects/garden",
                         max_length=500,
                         validators=[memory.models.paths.is_path],
                     ),
                 ),
-                ("instructions", models.TextField(blank=True, help_text="Stand in the prompt of its conversations")),
+                ("instructions", models.TextField(blank=True, help_text="Added to the prompt of its conversations")),
                 (
                     "only_project",
-                    models.BooleanField(default=False, help_text="New conversations recall nothing from outside it"),
+                    models.BooleanField(default=False, help_text="New conversations recall from this project only"),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("archived_at", models.DateTimeField(blank=True, null=True)),
@@ -95,14 +95,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="conversation",
             name="deleted_at",
-            field=models.DateTimeField(
-                blank=True, help_text="Out of sight everywhere; removed for good soon", null=True
-            ),
+            field=models.DateTimeField(blank=True, help_text="Hidden everywhere; purged after 30 minutes", null=True),
         ),
         migrations.AddField(
             model_name="conversation",
             name="only_project",
-            field=models.BooleanField(default=False, help_text="Recalls nothing from outside its scope"),
+            field=models.BooleanField(default=False, help_text="Recalls from its scope only"),
         ),
         migrations.AddField(
             model_name="conversation",
@@ -112,9 +110,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="conversation",
             name="title_is_own",
-            field=models.BooleanField(
-                default=False, help_text="Given by the person: no automatic title takes its place"
-            ),
+            field=models.BooleanField(default=False, help_text="Set by the user; never replaced automatically"),
         ),
         migrations.AddIndex(
             model_name="conversation",

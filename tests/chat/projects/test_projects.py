@@ -158,7 +158,7 @@ def test_the_first_page_teaches_and_makes_the_first_project(her: Client, alice: 
     assert f'href="{reverse("new")}?project={project.pk}"' in page
 
 
-@pytest.mark.parametrize(("fields", "sentence"), [({}, "A project needs a name."), ({"name": "x" * 81}, "at most 80")])
+@pytest.mark.parametrize(("fields", "sentence"), [({}, "Enter a name."), ({"name": "x" * 81}, "at most 80")])
 def test_what_cannot_be_kept_is_said(her: Client, fields: dict[str, str], sentence: str) -> None:
     response = her.post(reverse("projects"), fields)
 

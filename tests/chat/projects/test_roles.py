@@ -103,8 +103,8 @@ def test_each_change_counts_the_version_up_and_no_change_does_not(her: Client, a
 @pytest.mark.parametrize(
     ("fields", "sentence", "status"),
     [
-        ({"name": "", "instructions": "x"}, "A role needs a name.", 422),
-        ({"name": "Critic", "instructions": " "}, "Say how the model is to behave", 422),
+        ({"name": "", "instructions": "x"}, "Enter a name.", 422),
+        ({"name": "Critic", "instructions": " "}, "Enter instructions", 422),
         ({"name": "Critic", "instructions": "x" * 8_001}, "at most 8000 characters", 422),
         ({"name": f" {TEACHER} ", "instructions": "Another."}, "You already have a role called", 409),
     ],

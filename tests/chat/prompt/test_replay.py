@@ -208,7 +208,7 @@ async def test_the_command_proves_it_and_tells_what_changed(alice: Any, tabs: Ta
         _edit(Message, "What is it made of?", "What was it made of?")
         with pytest.raises(CommandError, match="The question of turn 2 was edited since"):
             run(str(last))
-        with pytest.raises(CommandError, match="no receipt"):
+        with pytest.raises(CommandError, match="No receipt"):
             run("--conversation", str(receipt.conversation_id), "--turn", "99")
         with pytest.raises(CommandError, match="Name either"):
             run()

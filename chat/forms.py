@@ -55,8 +55,3 @@ class OptionsForm(forms.Form):
         if data.get("model") == TYPED_MODEL:
             data["model"] = data.get("other_model", "")
         return data
-
-
-def first_error(form: forms.Form) -> str:
-    """The first error as one sentence."""
-    return str(next(iter(form.errors.values()))[0])

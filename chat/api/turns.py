@@ -30,7 +30,7 @@ from budget.receipts.debug import build_views, line
 from chat import models
 from chat.api import comparison, provenance
 from chat.api.conversations import Message, api_messages
-from chat.attachments.limits import MOST_A_MESSAGE
+from chat.attachments.limits import MAX_PER_MESSAGE
 from chat.protocol import OPTION_FIELDS, VERSION, Continue, Edit, Retry, Send, Without
 from chat.turn import TurnRejectedError
 from chat.turns import intake
@@ -94,7 +94,7 @@ class NewTurn(Schema):
 
     text: str = Field(description="May be empty if there are attachments")
     conversation: UUID | None = Field(None, description="null for a new one")
-    attachments: list[Number] = Field([], max_length=MOST_A_MESSAGE, description="Ids of drafts, in order")
+    attachments: list[Number] = Field([], max_length=MAX_PER_MESSAGE, description="Ids of drafts, in order")
     role: Number | None = Field(None, description="This field and the next four are for new conversations only")
     project: Number | None = None
     model: str | None = Field(None, max_length=80)

@@ -1,8 +1,8 @@
-"""What does the model get of an image? Its pixels, as large as the model sees them, and nothing else of the file.
+"""Images for the model: decoded, turned upright, scaled to what the model sees, without metadata.
 
-Turned as the camera was held, without metadata (place, device, thumbnails), the first picture of an animation. Images
-from outside are decoded in a process of their own (`python -m chat.attachments.images`: an image on standard input,
-a line of JSON and the new one on standard output): bounded in memory and time, and without Recall's secrets.
+Of an animation the first frame is used. Images from outside are decoded in a separate process (`python -m
+chat.attachments.images`: an image on standard input, a JSON line and the new image on standard output), bounded in
+memory and time, without Recall's secrets.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from memory.documents.readers.isolated import BROKEN, ENVIRONMENT, ROOT, Ending
 if TYPE_CHECKING:  # Pillow is loaded where an image is read: pages and commands start without it
     from PIL.Image import Image
 
-MOST_PIXELS: Final = 50_000_000
-"""The largest cameras of telephones; asked of the header, before anything is decoded. A bomb claims a billion."""
-MOST_BYTES: Final = 1_000_000
-"""Of the image as it is sent; see limits.MOST_IMAGES. The provider takes five times as many."""
-THUMBNAIL: Final = 320
-"""Pixels of the longer side: twice what the page shows, for dense screens."""
-MEMORY: Final = 1 << 30
-"""Bytes of the reading process; 50 million pixels with transparency took 420 MB."""
-SECONDS: Final = 20
+MAX_PIXELS: Final = 50_000_000
+"""Largest phone cameras; checked in the header, before decoding. A bomb claims a billion."""
+MAX_IMAGE_BYTES: Final = 1_000_000
+"""Of the image as sent; see limits.MAX_IMAGES. The provider accepts five times as many."""
+THUMBNAIL_PIXELS: Final = 320
+"""Pixels of the longer side: twice what the page shows, for high-density screens."""
+MAX_MEMORY_BYTES: Final = 1 << 30
+"""Bytes of the decoding process; 50 million pixels with transparency take 420 MB."""
+TIMEOUT_SECONDS: Final = 20
 
 FORMATS: Final = ("PNG", "JPEG", "WEBP", "GIF")
-BEGINNINGS: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
-"""WebP, which begins with another format's mark, is told apart in `is_image`."""
+SIGNATURES: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+"""WebP, whose signature starts like another format, is recognized in `is_image`."""
 MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 QUALITIES: Final = (85, 70, 50)
-SMALLER: Final = 0.7
-"""Side by side, until it has at most MOST_BYTES."""
-ORIENTATION: Final = 0x0112
-"""EXIF's tag for how the camera was held."""
-TURNS: Final = {
+SHRINK_FACTOR: Final = 0.7
+"""Each step shrinks both sides by this, until it has at most MAX_IMAGE_BYTES."""
+ORIENTATION_TAG: Final = 0x0112
+"""EXIF tag for how the camera was held."""
+TRANSPOSES: Final = {
     2: "FLIP_LEFT_RIGHT",
     3: "ROTATE_180",
     4: "FLIP_TOP_BOTTOM",
@@ -51,18 +51,16 @@ TURNS: Final = {
     7: "TRANSVERSE",
     8: "ROTATE_90",
 }
-"""Its values, and what sets them right."""
+"""Its values, and the transpose that corrects them."""
 
-TOO_MANY_PIXELS: Final = (
-    "This image has {width:,} × {height:,} pixels; {most:,} million in all are the limit. Make it smaller first."
-)
-TOO_SLOW: Final = f"This image could not be read within {SECONDS} seconds."
-DAMAGED: Final = "This image is damaged, or is no image."
+TOO_MANY_PIXELS: Final = "This image is too large: {width:,} × {height:,} pixels. The limit is {most:,} million pixels."
+TOO_SLOW: Final = f"This image couldn't be read within {TIMEOUT_SECONDS} seconds."
+DAMAGED: Final = "This file is damaged or not an image."
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image as it is sent."""
+    """An image as sent to the model."""
 
     media_type: str
     width: int
@@ -71,20 +69,20 @@ class Picture:
 
 
 def is_image(content: bytes) -> bool:
-    """Whether a file begins as one of the images that are taken."""
-    return content.startswith(BEGINNINGS) or (content.startswith(b"RIFF") and content[8:12] == b"WEBP")
+    """Whether a file starts like an accepted image."""
+    return content.startswith(SIGNATURES) or (content.startswith(b"RIFF") and content[8:12] == b"WEBP")
 
 
-def read_apart(content: bytes) -> Picture:
-    """`read`, in a process of its own.
+def read_isolated(content: bytes) -> Picture:
+    """`read`, in a separate process.
 
     Raises:
-        NotReadable: one sentence for the image's owner.
+        NotReadable: one sentence for the owner.
     """
     command = [sys.executable, "-m", "chat.attachments.images"]
     try:
         done = subprocess.run(  # noqa: S603 - our own module
-            command, input=content, capture_output=True, timeout=SECONDS, env=ENVIRONMENT, cwd=ROOT, check=False
+            command, input=content, capture_output=True, timeout=TIMEOUT_SECONDS, env=ENVIRONMENT, cwd=ROOT, check=False
         )
     except subprocess.TimeoutExpired:
         raise NotReadable(TOO_SLOW) from None
@@ -97,39 +95,39 @@ def read_apart(content: bytes) -> Picture:
 
 
 def read(content: bytes) -> Picture:
-    """The image as it is sent to the model.
+    """The image as sent to the model.
 
     Raises:
-        NotReadable: it has too many pixels, or cannot be decoded.
+        NotReadable: it has too many pixels or cannot be decoded.
     """
-    image = _opened(content)
+    image = _open(content)
     source = str(image.format)
     width, height = scaled(*image.size, HIGH)
-    turn = TURNS.get(_orientation(image), "")
+    turn = TRANSPOSES.get(_orientation(image), "")
     try:
         image.draft("RGB", (width, height))  # a JPEG is decoded at a fraction of its size
-        small = _plain(image)
+        small = _to_plain_colors(image)
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise NotReadable(DAMAGED) from error
     if small.size != (width, height):
         small = small.resize((width, height), _pillow().Resampling.LANCZOS)
     if turn:
         small = small.transpose(_pillow().Transpose[turn])
-    return _within_bytes(small, source)
+    return _encode_within_limit(small, source)
 
 
 def thumbnail(content: bytes) -> bytes:
-    """A small picture, as WebP, of an image that `read` made. An archive that was brought in may hold another.
+    """A small WebP of an image that `read` made; a restored archive may contain another.
 
     Raises:
-        NotReadable: it is none of ours.
+        NotReadable: it is not such an image.
     """
-    image = _opened(content)
+    image = _open(content)
     if max(image.size) > HIGH.longest_side:
         raise NotReadable(DAMAGED)
     try:
-        image.thumbnail((THUMBNAIL, THUMBNAIL))
-        return _encoded(_plain(image), "WEBP", quality=75)
+        image.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
+        return _encode(_to_plain_colors(image), "WEBP", quality=75)
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise NotReadable(DAMAGED) from error
 
@@ -140,17 +138,17 @@ def _pillow() -> Any:
     return Image
 
 
-def _opened(content: bytes) -> Image:
-    """The image, verified and not decoded yet."""
+def _open(content: bytes) -> Image:
+    """The image, verified and not yet decoded."""
     pillow = _pillow()
-    pillow.MAX_IMAGE_PIXELS = None  # the limit below is lower, and is told in a sentence
+    pillow.MAX_IMAGE_PIXELS = None  # the limit below is lower and gives a sentence
     try:
         found = pillow.open(io.BytesIO(content), formats=FORMATS)
-        if found.width * found.height > MOST_PIXELS:
-            most = MOST_PIXELS // 1_000_000
+        if found.width * found.height > MAX_PIXELS:
+            most = MAX_PIXELS // 1_000_000
             raise NotReadable(TOO_MANY_PIXELS.format(width=found.width, height=found.height, most=most))
         found.verify()
-        image: Image = pillow.open(io.BytesIO(content), formats=FORMATS)  # `verify` uses it up
+        image: Image = pillow.open(io.BytesIO(content), formats=FORMATS)  # `verify` consumes it
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise NotReadable(DAMAGED) from error
     return image
@@ -158,28 +156,28 @@ def _opened(content: bytes) -> Image:
 
 def _orientation(image: Image) -> int:
     try:
-        return int(image.getexif().get(ORIENTATION, 1))
-    except (ValueError, TypeError, SyntaxError, OSError, KeyError):  # metadata may be broken where the pixels are not
+        return int(image.getexif().get(ORIENTATION_TAG, 1))
+    except (ValueError, TypeError, SyntaxError, OSError, KeyError):  # metadata may be broken though the pixels are fine
         return 1
 
 
-def _plain(image: Image) -> Image:
-    """Decoded, in colours that every format has."""
+def _to_plain_colors(image: Image) -> Image:
+    """Decoded, in colors that every format supports."""
     if image.mode.startswith("I;16"):
         image = image.point(lambda level: level / 256).convert("L")
     has_alpha = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
     return image.convert("RGBA" if has_alpha else "RGB")
 
 
-def _within_bytes(image: Image, source: str) -> Picture:
-    """Encoded: without loss where it came so and stays small, else as much poorer as it has to be."""
+def _encode_within_limit(image: Image, source: str) -> Picture:
+    """Encoded: lossless if the source was and it stays small, else with as little loss as possible."""
     lossy = "WEBP" if image.mode == "RGBA" else "JPEG"
     while True:
         for format_, options in _attempts(source, lossy):
-            made = _encoded(image, format_, **options)
-            if len(made) <= MOST_BYTES:
+            made = _encode(image, format_, **options)
+            if len(made) <= MAX_IMAGE_BYTES:
                 return Picture(MEDIA_TYPES[format_], *image.size, made)
-        smaller = max(1, round(image.width * SMALLER)), max(1, round(image.height * SMALLER))
+        smaller = max(1, round(image.width * SHRINK_FACTOR)), max(1, round(image.height * SHRINK_FACTOR))
         image = image.resize(smaller, _pillow().Resampling.LANCZOS)
 
 
@@ -189,8 +187,8 @@ def _attempts(source: str, lossy: str) -> Iterator[tuple[str, dict[str, int]]]:
     yield from ((lossy, {"quality": quality}) for quality in QUALITIES)
 
 
-def _encoded(image: Image, format_: str, **options: int) -> bytes:
-    image.info = {}  # profiles and comments, which some formats would write again
+def _encode(image: Image, format_: str, **options: int) -> bytes:
+    image.info = {}  # profiles and comments, which some formats would write
     out = io.BytesIO()
     image.save(out, format_, **options)
     return out.getvalue()
@@ -198,10 +196,10 @@ def _encoded(image: Image, format_: str, **options: int) -> bytes:
 
 def main() -> Ending:
     """Read one image within the limits."""
-    for what, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS)):
+    for what, most in ((resource.RLIMIT_AS, MAX_MEMORY_BYTES), (resource.RLIMIT_CPU, TIMEOUT_SECONDS)):
         try:
             resource.setrlimit(what, (most, most))
-        except (ValueError, OSError):  # macOS knows no limit of memory
+        except (ValueError, OSError):  # macOS has no memory limit
             continue
     try:
         made = read(sys.stdin.buffer.read())

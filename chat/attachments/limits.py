@@ -1,4 +1,4 @@
-"""How much may go with a message? What people send, within what the provider takes and a row can hold."""
+"""Limits of attachments: what people send, within what the provider accepts and a row can hold."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import Final
 from django.conf import settings
 
 MEGABYTE: Final = 1_000_000
-MOST_A_MESSAGE: Final = 10
-"""Attachments of one message; more are a folder, and belong into the knowledge base."""
-MOST_BYTES_A_MESSAGE: Final = 50 * MEGABYTE
+MAX_PER_MESSAGE: Final = 10
+"""Attachments of one message; more belong in the knowledge base."""
+MAX_MESSAGE_BYTES: Final = 50 * MEGABYTE
 """As uploaded, together."""
-LARGEST_MEGABYTES: Final = 30
-"""Of one file, whatever MAX_UPLOAD_MB allows: an archive writes it as a row, which may have 64 million bytes."""
-MOST_DRAFTS: Final = 50
-MOST_DRAFT_BYTES: Final = 200 * MEGABYTE
-"""Of one person, uploaded and not sent: together they must not fill the database."""
-DRAFTS_LIVE: Final = timedelta(days=1)
-"""A reload or a night keeps them; what is older was forgotten."""
+MAX_FILE_MEGABYTES: Final = 30
+"""Of one file, whatever MAX_UPLOAD_MB allows: an archive writes it as a row of at most 64 million bytes."""
+MAX_DRAFTS: Final = 50
+MAX_DRAFT_BYTES: Final = 200 * MEGABYTE
+"""Unsent uploads of one user: together they must not fill the database."""
+DRAFT_LIFETIME: Final = timedelta(days=1)
+"""Drafts survive a reload or a night."""
 
-MOST_IMAGES: Final = 20
-"""In one request: with more the provider takes none over 2,000 pixels (its documentation, “Vision”, 2026), and twenty
-of pictures.MOST_BYTES stay below the 32 MB of a request."""
-IMAGES_STAYING: Final = 10
-"""Where a conversation shows more, only the latest so many stay, in one step: each step makes the cache forget them."""
+MAX_IMAGES: Final = 20
+"""In one request: with more, the provider accepts none over 2,000 pixels (its documentation, “Vision”, 2026), and
+twenty of images.MAX_IMAGE_BYTES stay below the 32 MB of a request."""
+KEPT_IMAGES: Final = 10
+"""If a conversation has more, only this many of the latest stay, in one step: each step invalidates the cache."""
 
-LONG_PASTE: Final = 4_000
-"""Characters from which a paste becomes an attachment: some 1,000 tokens, twice what a composer shows at once. Longer,
-it hides the question; and it is seldom the person's own words, which alone are evidence."""
+MIN_PASTE_CHARACTERS: Final = 4_000
+"""Characters from which a paste becomes an attachment: some 1,000 tokens, twice what a composer shows at once. Longer
+pastes hide the question and are rarely the user's own words, which alone are evidence."""
 SHOWN_CHARACTERS: Final = 20_000
 """Of a file's text on the page; the file itself has the rest."""
 NAME_CHARACTERS: Final = 255
 PASTE_NAME_WORDS: Final = 6
 
 
-def largest_bytes() -> int:
-    """Of one file."""
-    return min(settings.ENVIRONMENT.max_upload_mb, LARGEST_MEGABYTES) * MEGABYTE
+def max_file_bytes() -> int:
+    """Maximum size of one file."""
+    return min(settings.ENVIRONMENT.max_upload_mb, MAX_FILE_MEGABYTES) * MEGABYTE

@@ -1,4 +1,4 @@
-"""What does a page show of an attachment? A thumbnail or a chip: name, size, tokens; never its bytes or its text."""
+"""Attachments on a page: a thumbnail or a chip with name, size and tokens; never bytes or text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from chat.models import Attachment, Message
 
-UNSEEN: Final = "This model cannot see images: it is told the name and the size only."
+UNSEEN: Final = "This model can't see images. It only gets the name and size."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +29,20 @@ class AttachmentView:
 
     @property
     def is_image(self) -> bool:
-        """Shown as a picture."""
         return self.kind == Attachment.Kind.IMAGE
 
 
 def build_attachment_view(row: Attachment) -> AttachmentView:
-    """The row as pages show it."""
     size = filesizeformat(row.size)
     return AttachmentView(row.pk, row.kind, row.name, size, row.tokens, row.width, row.height)
 
 
 def attached_to(messages: Iterable[Message]) -> dict[int, tuple[AttachmentView, ...]]:
-    """What is attached to these messages, whose owner the caller knows, by their ids. One statement at most."""
-    asked = [one.pk for one in messages if one.role == Message.Role.USER and one.pk and one.pk > 0]
-    if not asked:
+    """Attachments of these messages by message id; the caller has checked their owner. At most one query."""
+    message_ids = [row.pk for row in messages if row.role == Message.Role.USER and row.pk and row.pk > 0]
+    if not message_ids:
         return {}
-    rows = Attachment.objects.filter(message__in=asked).defer("content", "text")
+    rows = Attachment.objects.filter(message__in=message_ids).defer("content", "text")
     ordered = rows.order_by("message", "number", "pk")
     return {
         pk: tuple(map(build_attachment_view, some))
@@ -53,18 +51,18 @@ def attached_to(messages: Iterable[Message]) -> dict[int, tuple[AttachmentView, 
 
 
 def as_json(row: Attachment, *, sees: bool) -> dict[str, Any]:
-    """A draft as the composer shows it. `note`: what the person should know before it is sent."""
-    one = build_attachment_view(row)
+    """A draft as the composer shows it. `note`: what the user should know before sending."""
+    view = build_attachment_view(row)
     address = reverse("attachment", args=[row.pk])
     return {
-        "id": one.id,
-        "kind": one.kind,
-        "name": one.name,
-        "size": one.size,
-        "tokens": one.tokens,
-        "thumbnail": reverse("attachment_thumbnail", args=[row.pk]) if one.is_image else "",
+        "id": view.id,
+        "kind": view.kind,
+        "name": view.name,
+        "size": view.size,
+        "tokens": view.tokens,
+        "thumbnail": reverse("attachment_thumbnail", args=[row.pk]) if view.is_image else "",
         "url": address,
-        "text_url": "" if one.is_image else reverse("attachment_text", args=[row.pk]),
+        "text_url": "" if view.is_image else reverse("attachment_text", args=[row.pk]),
         "remove_url": reverse("remove_attachment", args=[row.pk]),
-        "note": UNSEEN if one.is_image and not sees else "",
+        "note": UNSEEN if view.is_image and not sees else "",
     }

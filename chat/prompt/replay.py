@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from budget.models import ProfileSnapshot, Receipt
 from budget.receipts.profile_snapshots import pinned_lines
-from chat.attachments.prompt_blocks import PromptAttachment, load, marked
+from chat.attachments.prompt_blocks import PromptAttachment, load, mark_unseen
 from chat.messages.history import Turn, finished_turns, tool_lines
 from chat.models import Message, Project, Role, Segment
 from chat.prompt import system_prompt
@@ -265,7 +265,9 @@ def _keep_turns(turns: Sequence[Turn], _: AssembledPrompt) -> Kept:
 def _restore_turns(kept: Kept, rows: _Rows) -> list[Turn]:
     found = finished_turns(rows.path())
     attached = load([turn.question.pk for turn in found])
-    whole = [replace(t, attachments=marked(attached.get(t.question.pk, ()), kept.get("unseen", ()))) for t in found]
+    whole = [
+        replace(t, attachments=mark_unseen(attached.get(t.question.pk, ()), kept.get("unseen", ()))) for t in found
+    ]
     there = {turn.number: turn_without(turn, rows.left_out) for turn in whole}
     prints = _pairs(kept["prints"])
     turns: list[Turn] = []
@@ -301,7 +303,7 @@ def _keep_attachments(attached: Sequence[PromptAttachment], _: AssembledPrompt) 
 def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttachment]:
     found = load([rows.question.pk]) if kept and rows.question else {}
     own = attachments_without(found.get(rows.question.pk, ()) if rows.question else (), rows.left_out)
-    there = {one.id: one for one in marked(own, [one["id"] for one in kept if one["unseen"]])}
+    there = {one.id: one for one in mark_unseen(own, [one["id"] for one in kept if one["unseen"]])}
     for one in kept:
         attachment = there.get(one["id"])
         rows.checked(attachment.print_of if attachment else None, one["print"], f"Attachment {one['id']}")

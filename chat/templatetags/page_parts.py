@@ -19,7 +19,7 @@ from accounts import sign_up
 from accounts.devices import device_of
 from accounts.models import User
 from accounts.secret_encryption import is_readable
-from chat.attachments.limits import LONG_PASTE, MOST_A_MESSAGE, largest_bytes
+from chat.attachments.limits import MAX_PER_MESSAGE, MIN_PASTE_CHARACTERS, max_file_bytes
 from chat.conversations import archiving, trash
 from chat.pages import conversation, settings
 from chat.pages.palette import COOKIE, OFF, SHORTCUTS
@@ -41,7 +41,7 @@ def icon(name: str) -> SafeString:
 @register.simple_tag
 def attachment_limits() -> dict[str, int]:
     """Limits that the composer checks before an upload: number of files, bytes per file, characters of a paste."""
-    return {"most": MOST_A_MESSAGE, "largest": largest_bytes(), "long_paste": LONG_PASTE}
+    return {"most": MAX_PER_MESSAGE, "largest": max_file_bytes(), "long_paste": MIN_PASTE_CHARACTERS}
 
 
 @register.simple_tag

@@ -22,7 +22,7 @@ from django.views.decorators.http import condition, require_http_methods, requir
 
 from accounts.models import User
 from chat.attachments import images
-from chat.attachments.limits import MEGABYTE, MOST_A_MESSAGE, SHOWN_CHARACTERS, largest_bytes
+from chat.attachments.limits import MAX_PER_MESSAGE, MEGABYTE, SHOWN_CHARACTERS, max_file_bytes
 from chat.attachments.upload import RETRY_SECONDS, AttachmentRefusedError, ReadersBusyError, accept
 from chat.attachments.view import as_json
 from chat.conversations.model_choice import ModelNotOfferedError, defaults_of, validate_model
@@ -47,15 +47,15 @@ def attachments(request: HttpRequest) -> HttpResponse:
     """POST: upload one file as a draft. GET: those of the given drafts that still exist, for a reloaded page."""
     if request.method == "POST":
         return _accept(request)
-    ids = [int(pk) for pk in request.GET.getlist("id")[:MOST_A_MESSAGE] if pk.isascii() and pk.isdigit()]
+    ids = [int(pk) for pk in request.GET.getlist("id")[:MAX_PER_MESSAGE] if pk.isascii() and pk.isdigit()]
     drafts = _own_rows(request).filter(pk__in=[pk for pk in ids if pk < 2**63], message=None).defer("content", "text")
     sees = _sees_images(signed_in_user(request), request.GET)
     return _private(JsonResponse({"attachments": [as_json(row, sees=sees) for row in drafts.order_by("pk")]}))
 
 
 def _accept(request: HttpRequest) -> HttpResponse:
-    if int(request.META.get("CONTENT_LENGTH") or 0) > largest_bytes() + FORM_BYTES:  # before it is read into memory
-        error = f"This file is too large. The limit is {largest_bytes() / MEGABYTE:.0f} MB."
+    if int(request.META.get("CONTENT_LENGTH") or 0) > max_file_bytes() + FORM_BYTES:  # before it is read into memory
+        error = f"This file is too large. The limit is {max_file_bytes() / MEGABYTE:.0f} MB."
         return JsonResponse({"error": error}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     file = request.FILES.get("file")
     if file is None or isinstance(file, list):

@@ -27,7 +27,7 @@ from chat.archive.stream import streamed
 from chat.conversations import archiving, markdown_export, trash
 from chat.conversations.model_choice import ModelNotOfferedError
 from chat.conversations.options import OptionNotFoundError, initial_fields, update_options
-from chat.forms import ChoicesForm
+from chat.forms import OptionsForm
 from chat.models import Conversation
 from chat.pages.conversation import PAGE, get_own_conversation, header_context, list_for
 from chat.protocol import ConversationOptions
@@ -132,7 +132,7 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
 def change_options(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Change the conversation's role, project, model or effort."""
     found = get_own_conversation(signed_in_user(request), pk)
-    form = ChoicesForm(request.POST)
+    form = OptionsForm(request.POST)
     if not form.is_valid():
         messages.warning(request, f"Nothing was changed. {first_error(form)}")
         return redirect("conversation", pk)

@@ -13,7 +13,7 @@ from budget.counting.estimate import TextClass
 from budget.counting.images import image_tokens
 from budget.models import Receipt
 from budget.planning.plan import Section
-from chat.attachments.limits import IMAGES_STAYING, MOST_IMAGES
+from chat.attachments.limits import KEPT_IMAGES, MAX_IMAGES
 from chat.attachments.prompt_blocks import PromptAttachment, as_seen, blocks, in_short, load
 from chat.messages.history import Turn
 from chat.models import Attachment
@@ -106,14 +106,14 @@ def seen(*images: int) -> list[int]:
 
 
 def test_a_request_has_only_so_many_images_and_lets_them_go_in_one_step() -> None:
-    assert len(seen(*[1] * MOST_IMAGES)) == MOST_IMAGES
-    over = [1] * (MOST_IMAGES + 1)
-    assert seen(*over) == list(range(len(over) - IMAGES_STAYING + 1, len(over) + 1))
+    assert len(seen(*[1] * MAX_IMAGES)) == MAX_IMAGES
+    over = [1] * (MAX_IMAGES + 1)
+    assert seen(*over) == list(range(len(over) - KEPT_IMAGES + 1, len(over) + 1))
     later = [*over, 1, 1]
     assert seen(*later)[0] == seen(*over)[0], "the ones before stay gone, and no other goes"
     for so_far in range(1, 80):
-        assert len(seen(*[1] * so_far)) <= MOST_IMAGES
-        assert len(seen(*[9] * so_far)) <= MOST_IMAGES
+        assert len(seen(*[1] * so_far)) <= MAX_IMAGES
+        assert len(seen(*[9] * so_far)) <= MAX_IMAGES
 
 
 def test_of_the_message_itself_no_image_is_left_out() -> None:

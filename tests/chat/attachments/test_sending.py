@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 
 from chat.attachments import drafts
-from chat.attachments.limits import MOST_A_MESSAGE
+from chat.attachments.limits import MAX_PER_MESSAGE
 from chat.messages.rendering import message_html
 from chat.models import Attachment, Conversation, Message
 from chat.protocol import BadFrame, Send, parse
@@ -62,11 +62,11 @@ def test_what_is_anothers_gone_or_sent_refuses_the_whole_message(alice: Any, bob
 
 
 def test_a_message_takes_only_so_many_and_so_much(alice: Any) -> None:
-    many = [draft(alice) for _ in range(MOST_A_MESSAGE + 1)]
+    many = [draft(alice) for _ in range(MAX_PER_MESSAGE + 1)]
     with pytest.raises(TurnRejectedError, match="At most 10 attachments"):
         send(alice, "x", *many)
     heavy = [draft(alice, size=30_000_000), draft(alice, size=30_000_000)]
-    with pytest.raises(TurnRejectedError, match="at most 50 MB together"):
+    with pytest.raises(TurnRejectedError, match="limited to 50 MB"):
         send(alice, "x", *heavy)
     assert not Conversation.objects.exists()
 

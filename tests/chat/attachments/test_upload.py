@@ -64,9 +64,9 @@ def test_a_long_paste_is_named_by_its_first_words(alice: Any, sign_in: SignIn) -
 REFUSED = [
     ("empty.txt", b"  \n", "This file is empty."),
     ("scan.pdf", b"not a pdf", "This file is called PDF, but it is none."),
-    ("a.png", b"\x89PNG\r\n\x1a\nbroken", "This image is damaged, or is no image."),
-    ("a.heic", b"\x00\x00\x00\x18ftypheic" + bytes(20), "This kind of image is not read."),
-    ("a.bmp", b"BM" + bytes(60), "This kind of image is not read."),
+    ("a.png", b"\x89PNG\r\n\x1a\nbroken", "This file is damaged or not an image."),
+    ("a.heic", b"\x00\x00\x00\x18ftypheic" + bytes(20), "This image format isn't supported."),
+    ("a.bmp", b"BM" + bytes(60), "This image format isn't supported."),
     ("a.zip", b"PK\x03\x04" + bytes(60), "This is an archive"),
 ]
 
@@ -106,19 +106,19 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
 
     assert (whole.status_code, a_little.status_code) == (413, 422)
     assert whole.json()["error"] == "This file is too large. The limit is 1 MB."
-    assert a_little.json()["error"] == "a.txt has 1.1 MB; 1 MB are the limit."
+    assert a_little.json()["error"] == "a.txt is 1.1 MB. The limit is 1 MB."
 
 
 def test_drafts_may_not_pile_up(alice: Any, bob: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upload, "MOST_DRAFTS", 2)
+    monkeypatch.setattr(upload, "MAX_DRAFTS", 2)
     draft(bob)
     draft(alice)
     accept(alice, "b.txt", b"two")
-    with pytest.raises(AttachmentRefusedError, match="You have 2 attachments that are not sent"):
+    with pytest.raises(AttachmentRefusedError, match="You have 2 unsent attachments"):
         accept(alice, "c.txt", b"three")
 
-    monkeypatch.setattr(upload, "MOST_DRAFTS", 9)
-    monkeypatch.setattr(upload, "MOST_DRAFT_BYTES", 100)
+    monkeypatch.setattr(upload, "MAX_DRAFTS", 9)
+    monkeypatch.setattr(upload, "MAX_DRAFT_BYTES", 100)
     with pytest.raises(AttachmentRefusedError, match="is over 0 MB"):
         accept(alice, "c.txt", b"x" * 90)
 
@@ -152,7 +152,7 @@ def test_drafts_that_are_still_there_are_told_after_a_reload(alice: Any, bob: An
 
 
 def test_a_draft_goes_after_a_day(alice: Any) -> None:
-    old = draft(alice, created_at=timezone.now() - limits.DRAFTS_LIVE - timedelta(minutes=1))
+    old = draft(alice, created_at=timezone.now() - limits.DRAFT_LIFETIME - timedelta(minutes=1))
     new = draft(alice)
 
     assert remove_old_drafts() == 1
@@ -168,7 +168,7 @@ def test_the_page_says_beforehand_that_the_model_cannot_see(
 
     monkeypatch.setattr(attachments, "get_capabilities", lambda _: Capabilities(100_000, 4_000, images=False))
     answer = post(sign_in(alice), "plan.png", picture()).json()
-    assert answer["note"] == "This model cannot see images: it is told the name and the size only."
+    assert answer["note"] == "This model can't see images. It only gets the name and size."
     assert post(sign_in(alice), "a.txt", b"text").json()["note"] == ""
 
 

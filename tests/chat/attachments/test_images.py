@@ -36,7 +36,7 @@ def test_an_image_is_read_in_a_process_of_its_own() -> None:
 
 def test_a_photo_stands_upright_and_without_the_place_it_was_taken() -> None:
     data = Image.Exif()
-    data[images.ORIENTATION] = 6  # the camera was held a quarter turn to the left
+    data[images.ORIENTATION_TAG] = 6  # the camera was held a quarter turn to the left
     data.get_ifd(0x8825)[2] = (IFDRational(38), IFDRational(43), IFDRational(0))
     data[0x010F] = "Camera of Hildegard"
     photo = picture(80, 60, "JPEG", exif=data.tobytes(), comment=b"secret")

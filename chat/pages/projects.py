@@ -20,7 +20,7 @@ from chat.projects.roles import MAX_INSTRUCTIONS, MAX_NAME
 from memory.documents import tree, uploads
 from memory.documents.readers.formats import ENDINGS, KNOWN
 from memory.models import Document, Upload
-from memory.pages.knowledge import address
+from memory.pages.knowledge import document_url
 
 CONVERSATIONS_A_PAGE: Final = 50
 DOCUMENTS_SHOWN: Final = 100
@@ -86,7 +86,7 @@ def build_project_context(project: Project, page: str | None) -> dict[str, Any]:
         "project": project,
         "documents": [_build_row(project, *row) for row in shown],
         "document_count": number,
-        "folder": address(project.path) if number else "",
+        "folder": document_url(project.path) if number else "",
         "uploads": _unfinished_uploads(project),
         "conversations": conversations,
         "held": [(row, told_time(row.last_activity_at, user.zone, now)) for row in conversations],
@@ -99,7 +99,7 @@ def build_project_context(project: Project, page: str | None) -> dict[str, Any]:
 
 def _build_row(project: Project, path: str, title: str, changed_at: datetime) -> DocumentRow:
     name = path.removeprefix(f"{project.path}/") if path != project.path else tree.name_of(path)
-    return DocumentRow(address(path), name, "" if title == tree.name_of(path) else title, changed_at)
+    return DocumentRow(document_url(path), name, "" if title == tree.name_of(path) else title, changed_at)
 
 
 def _unfinished_uploads(project: Project) -> list[Upload]:

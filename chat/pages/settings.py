@@ -18,7 +18,7 @@ from budget.planning.user_plan import LARGEST_TOTAL, plan_for
 from chat.conversations import retention
 from chat.conversations.model_choice import EFFORTS, accepts_any_name, defaults_of, has_effort, models_for
 from memory.models import Boundary, Fact
-from memory.pages.consolidation import tidied
+from memory.pages.consolidation import load_reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def memory_summary(user: User) -> dict[str, Any]:
         "known": facts.filter(status=Fact.Status.ACTIVE).count(),
         "waiting": facts.proposed().count(),
         "boundaries": Boundary.objects.filter(user=user).count(),
-        **tidied(user),
+        **load_reports(user),
     }
 
 

@@ -15,7 +15,7 @@ from memory import models
 from memory.forgetting import execute
 from memory.forgetting.targets import MOST_TICKED, NothingThereError, Target
 from memory.forgetting.verify import look_for
-from memory.pages.forgetting import matches
+from memory.pages.forgetting import find_matches
 from memory.ports.forgettable import BusyError
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError
@@ -47,7 +47,7 @@ class Match(Schema):
 )  # fmt: skip
 def match_topic(request: HttpRequest, given: AboutWords) -> Any:
     """Everything that contains the words, then what is similar in meaning. Nothing changes."""
-    return matches(person(request), " ".join(given.words.split()))
+    return find_matches(person(request), " ".join(given.words.split()))
 
 
 class ToForget(Schema):

@@ -24,7 +24,7 @@ from memory.facts.undo import can_be_undone
 from memory.facts.validity import Validity, validity_of
 from memory.forms import MAX_STATEMENT
 from memory.models.kinds import Kind
-from memory.pages.review import kept_unasked
+from memory.pages.review import saved_automatically
 from recall.openapi.fields import Moment, Number
 from recall.openapi.pagination import Page, Paging, paginate
 from recall.openapi.problems import ProblemError
@@ -250,7 +250,7 @@ def list_decisions(request: HttpRequest, given: Query[Paging]) -> Any:
 )  # fmt: skip
 def list_learned(request: HttpRequest) -> Any:
     """Facts that the librarian saved without review in the last 30 days; at most 50, the latest first."""
-    return kept_unasked(person(request))
+    return saved_automatically(person(request))
 
 
 class Undoing(Schema):

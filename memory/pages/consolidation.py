@@ -10,7 +10,7 @@ from accounts.models import User
 from memory.consolidation import jobs
 from memory.models import Consolidation
 
-SHOWN: Final = 5
+MAX_REPORTS: Final = 5
 """Reports on the page: the last few nights. The API lists all that are kept."""
 
 
@@ -26,16 +26,16 @@ class ReportView:
     """Facts whose decay was worked out."""
 
 
-def tidied(user: User) -> dict[str, Any]:
+def load_reports(user: User) -> dict[str, Any]:
     """The latest reports, newest first. One statement."""
-    rows = list(Consolidation.objects.for_user(user).order_by("-pk")[:SHOWN])
+    rows = list(Consolidation.objects.for_user(user).order_by("-pk")[:MAX_REPORTS])
     return {
-        "reports": [_told(row) for row in rows],
+        "reports": [_build_report_view(row) for row in rows],
         "is_waiting": any(row.state == Consolidation.State.WAITING for row in rows),
     }
 
 
-def _told(row: Consolidation) -> ReportView:
+def _build_report_view(row: Consolidation) -> ReportView:
     return ReportView(
         how=row.get_how_display(),
         at=row.finished_at or row.created_at,

@@ -16,11 +16,11 @@ from memory.facts.evidence import FactView, Passage, links_of, load_passage
 from memory.facts.review import CORRECTABLE
 from memory.facts.undo import UNDO_FOR
 from memory.models import Document, Episode, Fact, ReviewAction
-from memory.pages.graph import graph
-from memory.pages.knowledge import address
+from memory.pages.graph import build_graph
+from memory.pages.knowledge import document_url
 from memory.pages.labels import SOURCES, freshness, reason, sureness
-from memory.pages.profile import place_of
-from memory.pages.review import Row, as_it_stands
+from memory.pages.profile import locate_in_tabs
+from memory.pages.review import Row, load_fact_view
 from memory.text.fact_lines import lines_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionView:
     """One decision that touched the fact."""
 
     action: ReviewAction
@@ -59,15 +59,15 @@ class Place:
     line: str
 
 
-def fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sentence: str = "") -> dict[str, Any]:
+def build_fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sentence: str = "") -> dict[str, Any]:
     """Everything memory knows of one of the user's facts; `form`, `sentence`: words not taken, and why.
 
     Fifteen statements at most, however much hangs on it.
     """
-    shown = as_it_stands(fact)
+    shown = load_fact_view(fact)
     fact = shown.fact
-    older = _older(user, fact)
-    tab, number = place_of(fact)
+    older = _load_superseded(user, fact)
+    tab, number = locate_in_tabs(fact)
     return {
         "row": Row(shown, form=form, sentence=sentence),
         "is_editable": fact.status in CORRECTABLE,
@@ -77,20 +77,20 @@ def fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sent
         "reason": reason(fact),
         "sureness": sureness(fact.confidence),
         "freshness": freshness(fact, timezone.now()),
-        "evidence": evidence(shown, older),
+        "evidence": build_evidence(shown, older),
         "older": older,
-        "decided": decisions_on(user, fact),
-        "places": _places(user, fact),
+        "decided": load_decisions(user, fact),
+        "places": _load_places(user, fact),
         "episodes": list(
             Episode.objects.for_user(user).not_deleted().filter(facts=fact).only("title", "happened_at", "conversation")
         ),
-        "graph": graph(user, fact),
+        "graph": build_graph(user, fact),
         "in_list": f"{reverse('memory:profile')}?show={tab}&page={number}#fact-{fact.pk}",
         "page": "profile",
     }
 
 
-def evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
+def build_evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
     """The words it rests on, then those of the facts whose place it took. Load those with their message and
     its conversation."""
     addresses = links_of(older)
@@ -99,30 +99,30 @@ def evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
     return [Evidence(fact, words, link, own) for fact, words, link, own in found if words is not None]
 
 
-def decisions_on(user: User, fact: Fact) -> list[Decided]:
+def load_decisions(user: User, fact: Fact) -> list[DecisionView]:
     """Who decided what about it, the latest first, and what made it give way. One statement."""
     touching = ReviewAction.objects.for_user(user).filter(before__has_key=str(fact.pk))
     actions = touching.select_related("by", "fact").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
     oldest = timezone.now() - UNDO_FOR
-    return [_decided(action, fact, user, young=action.created_at >= oldest) for action in actions]
+    return [_build_decision_view(action, fact, user, young=action.created_at >= oldest) for action in actions]
 
 
-def _decided(action: ReviewAction, fact: Fact, user: User, *, young: bool) -> Decided:
+def _build_decision_view(action: ReviewAction, fact: Fact, user: User, *, young: bool) -> DecisionView:
     by = "you" if action.by_id == user.pk else "staff" if action.by_id else "a deleted account"
-    return Decided(action, by, action.fact_id == fact.pk, young and action.undone_at is None)
+    return DecisionView(action, by, action.fact_id == fact.pk, young and action.undone_at is None)
 
 
-def _older(user: User, fact: Fact) -> list[Fact]:
+def _load_superseded(user: User, fact: Fact) -> list[Fact]:
     """The facts whose place it took, the latest first."""
     gave_way = Fact.objects.for_user(user).filter(superseded_by=fact).select_related("message__conversation")
     return list(gave_way.defer("vector", "search", "message__search").order_by("-superseded_at", "-pk"))
 
 
-def _places(user: User, fact: Fact) -> list[Place]:
+def _load_places(user: User, fact: Fact) -> list[Place]:
     """Where in documents it is told. One statement."""
     found = Document.objects.for_user(user).filter(text__contains=f"^fact-{fact.pk}").order_by("path")
     return [
-        Place(document, address(document.path), line.unmarked.strip().lstrip("-*+ "))
+        Place(document, document_url(document.path), line.unmarked.strip().lstrip("-*+ "))
         for document in found
         for line in lines_of(document.text)
         if line.fact == fact.pk

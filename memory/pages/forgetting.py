@@ -14,14 +14,14 @@ from memory.forgetting.execute import Preview
 from memory.forgetting.targets import of_chat
 from memory.forgetting.verify import holding
 from memory.models import Document, Episode, Fact, Forgetting
-from memory.pages.knowledge import address
+from memory.pages.knowledge import document_url
 from memory.retrieval.recall import retrieve
 from recall.redaction import ErasureItem
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-NAMED: Final = {
+TYPE_NAMES: Final = {
     "conversation": ("conversation", "conversations"),
     "fact": ("fact", "facts"),
     "evidence": ("other fact, its quote shortened", "other facts, their quotes shortened"),
@@ -45,10 +45,10 @@ NAMED: Final = {
     "link": ("link between facts", "links between facts"),
 }
 """Type → one of them, several of them; in the order of the page. Other names are tables' own."""
-SHOWN_OF_EACH: Final = 50
+MAX_ITEMS_SHOWN: Final = 50
 """Texts of one type on a page; all are counted."""
-MOST_MATCHES: Final = 100
-MOST_RECEIPTS: Final = 100
+MAX_MATCHES: Final = 100
+MAX_RECEIPTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +65,30 @@ class Group:
         return self.number - len(self.items)
 
 
-def shown(would: Preview) -> dict[str, Any]:
+def build_preview(would: Preview) -> dict[str, Any]:
     """A dry run as the page tells it."""
     by_type: dict[str, list[ErasureItem]] = {}
     for one in would.going:
         by_type.setdefault(one.what, []).append(one)
-    order = list(NAMED)
-    kinds = sorted(would.counts, key=lambda what: order.index(what) if what in NAMED else len(order))
-    groups = [_group(what, would.counts[what], by_type.get(what, ())) for what in kinds]
+    order = list(TYPE_NAMES)
+    kinds = sorted(would.counts, key=lambda what: order.index(what) if what in TYPE_NAMES else len(order))
+    groups = [_build_group(what, would.counts[what], by_type.get(what, ())) for what in kinds]
     return {"groups": groups, "coming_back": would.coming_back, "fingerprint": would.fingerprint}
 
 
-def _group(what: str, number: int, going: Iterable[ErasureItem]) -> Group:
-    return Group(named(what, number), number, tuple(one for one in going if one.text)[:SHOWN_OF_EACH])
+def _build_group(what: str, number: int, going: Iterable[ErasureItem]) -> Group:
+    return Group(type_name(what, number), number, tuple(one for one in going if one.text)[:MAX_ITEMS_SHOWN])
 
 
-def named(what: str, number: int) -> str:
+def type_name(what: str, number: int) -> str:
     """The type in words, one or several."""
-    one, several = NAMED.get(what, (what, f"{what}s"))
+    one, several = TYPE_NAMES.get(what, (what, f"{what}s"))
     return one if number == 1 else several
 
 
 # Is it gone? -----------------------------------------------------------------------------------------------------
 
-TABLES: Final = {
+TABLE_NAMES: Final = {
     "chunks": "search entries",
     "revisions": "document versions",
     "deleted documents": "deleted documents that can be restored",
@@ -112,7 +112,7 @@ TABLES: Final = {
     "budget plans": "budget plans",
 }
 """Name of a table → what a person calls its rows; other tables are named by that already."""
-MOST_LINKS: Final = 5
+MAX_LINKS: Final = 5
 """Places named of one table: enough to see whether it is what one means."""
 
 
@@ -126,18 +126,20 @@ class TableHits:
     """Label and address of some of them."""
 
 
-def standing_in(user: User, words: str, found: Mapping[str, int]) -> list[TableHits]:
+def build_table_hits(user: User, words: str, found: Mapping[str, int]) -> list[TableHits]:
     """Where words were found (`proving.look_for`), in words, and where to look at it. A statement for each of four."""
     return [
-        TableHits(TABLES.get(table, table), rows, tuple(_places(user, words, table)) if table in LINKED else ())
+        TableHits(
+            TABLE_NAMES.get(table, table), rows, tuple(_load_places(user, words, table)) if table in LINKED else ()
+        )
         for table, rows in found.items()
     ]
 
 
-def _places(user: User, words: str, table: str) -> Iterator[tuple[str, str]]:
+def _load_places(user: User, words: str, table: str) -> Iterator[tuple[str, str]]:
     rows, label, address = LINKED[table]
     some = rows(user)
-    for one in some.filter(holding(some.model, words)).order_by("-pk")[:MOST_LINKS]:
+    for one in some.filter(holding(some.model, words)).order_by("-pk")[:MAX_LINKS]:
         yield label(one) or "Untitled", address(one)
 
 
@@ -150,7 +152,7 @@ LINKED: Final[Mapping[str, tuple[Callable[[User], QuerySet[Any]], Callable[[Any]
     "documents": (
         Document.objects.for_user,
         lambda document: document.path,
-        lambda document: address(document.path),
+        lambda document: document_url(document.path),
     ),
     "messages": (
         lambda user: of_chat("Message", user).filter(conversation__deleted_at=None),
@@ -180,30 +182,30 @@ class Match:
     """It says the words themselves; else it is near in meaning."""
 
 
-def matches(user: User, words: str) -> list[Match]:
+def find_matches(user: User, words: str) -> list[Match]:
     """What says the words, then what is near in meaning; nothing twice."""
     found: dict[str, Match] = {}
-    for match in (*_saying(user, words), *_near(user, words)):
+    for match in (*_find_exact(user, words), *_find_similar(user, words)):
         found.setdefault(match.ref, match)
-    return list(found.values())[:MOST_MATCHES]
+    return list(found.values())[:MAX_MATCHES]
 
 
-def _saying(user: User, words: str) -> Iterator[Match]:
+def _find_exact(user: User, words: str) -> Iterator[Match]:
     facts = Fact.objects.for_user(user).filter(Q(statement__icontains=words) | Q(quote__icontains=words))
-    for fact in facts.defer("vector", "search")[:MOST_MATCHES]:
+    for fact in facts.defer("vector", "search")[:MAX_MATCHES]:
         yield Match(fact.ref, f"fact, {fact.get_status_display().lower()}", fact.statement, is_sure=True)
     told = Episode.objects.for_user(user).filter(Q(title__icontains=words) | Q(summary__icontains=words))
-    for episode in told.defer("vector", "search")[:MOST_MATCHES]:
+    for episode in told.defer("vector", "search")[:MAX_MATCHES]:
         yield Match(episode.ref, "episode", f"{episode.title}: {episode.summary}", is_sure=True)
-    for document in Document.objects.for_user(user).filter(text__icontains=words)[:MOST_MATCHES]:
+    for document in Document.objects.for_user(user).filter(text__icontains=words)[:MAX_MATCHES]:
         yield Match(f"document:{document.pk}", "document", document.path, is_sure=True)
     messages = of_chat("Message", user)
-    for pk, role, text in messages.filter(text__icontains=words).values_list("pk", "role", "text")[:MOST_MATCHES]:
+    for pk, role, text in messages.filter(text__icontains=words).values_list("pk", "role", "text")[:MAX_MATCHES]:
         if role != "tool":
             yield Match(f"message:{pk}", "your message" if role == "user" else "answer", text, is_sure=True)
 
 
-def _near(user: User, words: str) -> Iterator[Match]:
+def _find_similar(user: User, words: str) -> Iterator[Match]:
     for item in retrieve(user, words, now=timezone.now(), top_k=20).kept:
         if item.source in ("fact", "episode"):
             yield Match(item.ref, item.source, item.text, is_sure=False)
@@ -224,7 +226,7 @@ class ReceiptView:
     """Number and type."""
 
 
-def receipts(user: User) -> list[ReceiptView]:
+def load_receipts(user: User) -> list[ReceiptView]:
     """The latest ones, newest first."""
-    rows = Forgetting.objects.for_user(user).select_related("by").order_by("-pk")[:MOST_RECEIPTS]
-    return [ReceiptView(row, [(number, named(what, number)) for what, number in row.gone.items()]) for row in rows]
+    rows = Forgetting.objects.for_user(user).select_related("by").order_by("-pk")[:MAX_RECEIPTS]
+    return [ReceiptView(row, [(number, type_name(what, number)) for what, number in row.gone.items()]) for row in rows]

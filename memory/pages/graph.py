@@ -19,9 +19,9 @@ from memory.models import Fact, FactLink
 if TYPE_CHECKING:
     from accounts.models import User
 
-STEPS: Final = 2
+MAX_STEPS: Final = 2
 """Beyond, the drawing tells more of others than of this one."""
-MOST: Final = 29
+MAX_NEIGHBORS: Final = 29
 """Facts beside the one: with it thirty, which is what an eye takes in."""
 
 BOX: Final = (178, 80)
@@ -37,7 +37,7 @@ FIRST_LINE: Final = 34
 """Of the statement, from the upper edge of the box: above it stands the relation."""
 LINE_HEIGHT: Final = 16
 
-WORDS: Final[Mapping[str, tuple[str, str]]] = {
+RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
     Relation.RELATED_TO: ("related to", "related to"),
     Relation.DEPENDS_ON: ("depends on", "needed by"),
     Relation.CONTRADICTS: ("contradicts", "contradicted by"),
@@ -80,7 +80,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LinkView:
     """A link as the list beside the drawing tells it."""
 
     one: Fact
@@ -96,27 +96,27 @@ class Graph:
     height: int
     nodes: Sequence[Node]
     edges: Sequence[Edge]
-    said: Sequence[Said]
+    said: Sequence[LinkView]
     box_width: int = BOX[0]
     box_height: int = BOX[1]
 
 
-def graph(user: User, fact: Fact) -> Graph | None:
+def build_graph(user: User, fact: Fact) -> Graph | None:
     """The facts around one of the user's; None: it stands alone. Four statements, however many there are."""
-    near = neighbours(user, fact, STEPS, MOST)
+    near = neighbours(user, fact, MAX_STEPS, MAX_NEIGHBORS)
     if not near:
         return None
-    return drawn(fact, near, among(user, [fact.pk, *(one.fact.pk for one in near)]))
+    return lay_out(fact, near, among(user, [fact.pk, *(one.fact.pk for one in near)]))
 
 
-def drawn(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) -> Graph:
+def lay_out(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) -> Graph:
     """Lay out `fact` and the ones `near` it, the nearest first. Pure."""
     parents = {one.fact.pk: _parent(one) for one in near}
     rows = _rows(fact.pk, parents)
     nodes = {fact.pk: _node(fact, 0, rows[fact.pk], "", 0)}
     for one in near:
         parent = parents[one.fact.pk]
-        nodes[one.fact.pk] = _node(one.fact, one.steps, rows[one.fact.pk], read(one.link, parent), parent)
+        nodes[one.fact.pk] = _node(one.fact, one.steps, rows[one.fact.pk], relation_words(one.link, parent), parent)
     shown = [one for one in links if one.from_fact_id in nodes and one.to_fact_id in nodes]
     columns = 1 + max(one.steps for one in near)
     return Graph(
@@ -124,13 +124,16 @@ def drawn(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) -> G
         height=max(node.y for node in nodes.values()) + BOX[1] + EDGE,
         nodes=list(nodes.values()),
         edges=[_edge(one, nodes, parents) for one in shown],
-        said=[Said(nodes[one.from_fact_id].fact, WORDS[one.relation][0], nodes[one.to_fact_id].fact) for one in shown],
+        said=[
+            LinkView(nodes[one.from_fact_id].fact, RELATIONS[one.relation][0], nodes[one.to_fact_id].fact)
+            for one in shown
+        ],
     )
 
 
-def read(link: FactLink, first: int) -> str:
+def relation_words(link: FactLink, first: int) -> str:
     """The relation as it reads from the fact `first` to the other one."""
-    return WORDS[link.relation][link.from_fact_id != first]
+    return RELATIONS[link.relation][link.from_fact_id != first]
 
 
 def _parent(one: Neighbour) -> int:
@@ -163,11 +166,13 @@ def _rows(root: int, parents: Mapping[int, int]) -> dict[int, float]:
 def _node(fact: Fact, column: int, row: float, relation: str, parent: int) -> Node:
     x = EDGE + column * (BOX[0] + GAP[0])
     y = EDGE + round(row * (BOX[1] + GAP[1]))
-    lines = [(y + FIRST_LINE + place * LINE_HEIGHT, words) for place, words in enumerate(in_lines(fact.statement))]
+    lines = [
+        (y + FIRST_LINE + place * LINE_HEIGHT, words) for place, words in enumerate(wrap_statement(fact.statement))
+    ]
     return Node(fact, x, y, lines, relation, parent)
 
 
-def in_lines(statement: str) -> list[str]:
+def wrap_statement(statement: str) -> list[str]:
     """A statement as a box holds it."""
     lines = wrap(statement, LINE, break_long_words=True)
     if len(lines) <= LINES:
@@ -180,7 +185,7 @@ def _edge(link: FactLink, nodes: Mapping[int, Node], parents: Mapping[int, int])
     left, right = sorted((one, other), key=lambda node: (node.x, node.y))
     is_tree = parents.get(right.fact.pk) == left.fact.pk
     path = _across(left, right) if left.x != right.x else _beside(left, right)
-    return Edge(path, WORDS[link.relation][0], is_tree)
+    return Edge(path, RELATIONS[link.relation][0], is_tree)
 
 
 def _across(left: Node, right: Node) -> str:

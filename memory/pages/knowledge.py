@@ -19,16 +19,16 @@ from memory.documents.profile import FOLDER
 from memory.documents.readers.formats import ENDINGS, KNOWN
 from memory.documents.revisions import MAX_TEXT, WENT_BACK, changes, part
 from memory.models import Chunk, Document, Upload
-from memory.pages.profile import Editor, editor
+from memory.pages.profile import Editor, build_editor
 from memory.text.fact_lines import without_marks
 from recall.rendering.markdown import render
 
-MOST_IN_FOLDER: Final = 200
+MAX_IN_FOLDER: Final = 200
 """Documents of one folder in the tree; the folder's own page shows all of them, page by page."""
-MOST_IN_TREE: Final = 1_000
+MAX_IN_TREE: Final = 1_000
 """Rows of the whole tree: some 200 kB of HTML, a tenth of that on its way."""
-DOCUMENTS_A_PAGE: Final = 100
-VERSIONS_LISTED: Final = 200
+PAGE_SIZE: Final = 100
+MAX_VERSIONS: Final = 200
 
 
 # The tree --------------------------------------------------------------------------------------------------------
@@ -81,34 +81,34 @@ class Moved:
         return f"Moved {tree.name_of(self.old)}{more} to {tree.parent_of(self.new)}."
 
 
-def whole_tree(user: User, current: str = "") -> Folder:
+def build_tree(user: User, current: str = "") -> Folder:
     """The user's documents by folder, those around the path `current` unfolded. One query."""
-    return folder(tree.whole(user), current, iter(range(MOST_IN_TREE)))
+    return build_folder(tree.whole(user), current, iter(range(MAX_IN_TREE)))
 
 
-def folder(node: tree.Node, current: str, places: Iterator[int]) -> Folder:
+def build_folder(node: tree.Node, current: str, places: Iterator[int]) -> Folder:
     """A folder as the tree shows it; each document listed takes one of the `places` that are left. Pure."""
     own = node.document is not None
     is_open = node.path == tree.ROOT or f"{current}/".startswith(f"{node.path}/")
-    shown = Folder(node.path, node.name, address(node.path), count=node.documents - own, is_open=is_open)
+    shown = Folder(node.path, node.name, document_url(node.path), count=node.documents - own, is_open=is_open)
     for child in node.below:
         if child.below:
-            shown.folders.append(folder(child, current, places))
+            shown.folders.append(build_folder(child, current, places))
         if child.document is None:
             continue
-        if len(shown.documents) < MOST_IN_FOLDER and next(places, None) is not None:
-            shown.documents.append(_leaf(child.document, child.name, current))
+        if len(shown.documents) < MAX_IN_FOLDER and next(places, None) is not None:
+            shown.documents.append(_build_leaf(child.document, child.name, current))
         else:
             shown.unlisted += 1
     return shown
 
 
-def _leaf(document: Document, name: str, current: str) -> Leaf:
+def _build_leaf(document: Document, name: str, current: str) -> Leaf:
     title = document.title if document.title != name else ""
-    return Leaf(document.path, name, title, address(document.path), document.path == current)
+    return Leaf(document.path, name, title, document_url(document.path), document.path == current)
 
 
-def address(path: str) -> str:
+def document_url(path: str) -> str:
     """Where the document or folder at this path is shown.
 
     Browsers rewrite addresses with `.` and `..` in them, and none may hold a line break: such paths are given as a
@@ -132,24 +132,24 @@ class Crumb:
     address: str
 
 
-def crumbs(path: str) -> list[Crumb]:
+def build_crumbs(path: str) -> list[Crumb]:
     """The folders above, from the outermost in."""
     names = path[1:].split("/")[:-1]
-    return [Crumb(name, address("/" + "/".join(names[:depth]))) for depth, name in enumerate(names, start=1)]
+    return [Crumb(name, document_url("/" + "/".join(names[:depth]))) for depth, name in enumerate(names, start=1)]
 
 
-def document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
+def build_document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
     """One document to read and edit, of a long one part `number`; `shown` stands in the text box instead of it."""
     shown_part = part(document.display_text, number)
     return {
-        **_place(user, document.path),
+        **_build_frame(user, document.path),
         "document": document,
         "html": render(shown_part.text) if document.text.strip() else "",
         "part": shown_part,
-        "editor": shown or editor(document),
+        "editor": shown or build_editor(document),
         "is_too_long": len(document.text) > MAX_TEXT,
         "tags": ", ".join(document.tags),
-        "passages": _passages(user, document),
+        "passages": _load_passages(user, document),
         "is_of_facts": bool(document.text.strip()) and not document.index_text.strip(),
         "is_profile": document.path.startswith(f"{FOLDER}/"),
         "upload": document.uploads.defer("content").first(),
@@ -171,14 +171,14 @@ class Listed:
     changed_at: datetime
 
 
-def folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | None:
+def build_folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | None:
     """Everything at and below a path, page by page, and the folders in it; None: nothing is there."""
-    below = _listed(Document.objects.for_user(user).under(path), path)
+    below = _load_listed(Document.objects.for_user(user).under(path), path)
     if not below:
         return None
-    page = Paginator(below, DOCUMENTS_A_PAGE).get_page(number)
+    page = Paginator(below, PAGE_SIZE).get_page(number)
     return {
-        **_place(user, path),
+        **_build_frame(user, path),
         "documents": page,
         "rows": list(page),
         "tokens": sum(row.tokens for row in below),
@@ -187,17 +187,17 @@ def folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | N
     }
 
 
-def _listed(documents: Any, folder: str = "") -> list[Listed]:
+def _load_listed(documents: Any, folder: str = "") -> list[Listed]:
     """Documents as a list shows them, in the order of the tree. One statement."""
     rows = documents.values_list("path", "title", "tags", "tokens", "changed_at")
     return [
-        _row(path, path.removeprefix(f"{folder}/") if path != folder else tree.name_of(path), *rest)
-        for path, *rest in sorted(rows, key=lambda row: _in_order(row[0]))
+        _build_listed(path, path.removeprefix(f"{folder}/") if path != folder else tree.name_of(path), *rest)
+        for path, *rest in sorted(rows, key=lambda row: _tree_order(row[0]))
     ]
 
 
-def _row(path: str, name: str, title: str, tags: Sequence[str], tokens: int, changed_at: datetime) -> Listed:
-    return Listed(address(path), name, "" if title == tree.name_of(path) else title, tags, tokens, changed_at)
+def _build_listed(path: str, name: str, title: str, tags: Sequence[str], tokens: int, changed_at: datetime) -> Listed:
+    return Listed(document_url(path), name, "" if title == tree.name_of(path) else title, tags, tokens, changed_at)
 
 
 def _folders_in(path: str, below: Sequence[Listed]) -> list[tuple[str, str, int, int]]:
@@ -207,47 +207,47 @@ def _folders_in(path: str, below: Sequence[Listed]) -> list[tuple[str, str, int,
         name, slash, _ = row.name.partition("/")
         if slash:
             counted.setdefault(name, []).append(row.tokens)
-    return [(address(f"{path}/{name}"), name, len(tokens), sum(tokens)) for name, tokens in counted.items()]
+    return [(document_url(f"{path}/{name}"), name, len(tokens), sum(tokens)) for name, tokens in counted.items()]
 
 
-def tag_page(user: User, tag: str) -> dict[str, Any]:
+def build_tag_page(user: User, tag: str) -> dict[str, Any]:
     """The documents that carry a tag; none is no error, since a tag goes with its last document."""
     kept = tree.normal_tag(tag)
     found = Document.objects.for_user(user).filter(tags__contains=[kept]) if kept else Document.objects.none()
     return {
         "tag": kept,
-        "rows": _listed(found),
-        "tree": whole_tree(user),
-        "largest": largest(),
+        "rows": _load_listed(found),
+        "tree": build_tree(user),
+        "largest": max_upload_bytes(),
         "page": "knowledge",
     }
 
 
-def _place(user: User, path: str) -> dict[str, Any]:
+def _build_frame(user: User, path: str) -> dict[str, Any]:
     """What every page of a path shows: the tree around it, the folders above."""
     return {
         "path": path,
         "name": tree.name_of(path),
-        "address": address(path),
-        "crumbs": crumbs(path),
-        "tree": whole_tree(user, path),
-        "largest": largest(),
+        "address": document_url(path),
+        "crumbs": build_crumbs(path),
+        "tree": build_tree(user, path),
+        "largest": max_upload_bytes(),
         "page": "knowledge",
     }
 
 
-def _in_order(path: str) -> list[tuple[str, str]]:
+def _tree_order(path: str) -> list[tuple[str, str]]:
     """As in the tree: `/a/b` before `/a-c`."""
     return [tree.by_name(name) for name in path[1:].split("/")]
 
 
-def history(document: Document, number: int | None) -> dict[str, Any]:
+def build_history_page(document: Document, number: int | None) -> dict[str, Any]:
     """A document's versions, and what one of them changed (the newest, unless `number` names another).
 
     Raises:
         Revision.DoesNotExist: it has versions, and none of this number.
     """
-    versions = list(document.revisions.defer("text")[:VERSIONS_LISTED])
+    versions = list(document.revisions.defer("text")[:MAX_VERSIONS])
     newest = versions[0].number if versions else 0
     chosen, before = None, ""
     if versions:
@@ -262,12 +262,12 @@ def history(document: Document, number: int | None) -> dict[str, Any]:
         "later": min((one.number for one in versions if chosen and one.number > chosen.number), default=0),
         "earlier": max((one.number for one in versions if chosen and one.number < chosen.number), default=0),
         "undoes": versions[1].number if len(versions) > 1 and versions[0].note.startswith(WENT_BACK) else 0,
-        "address": address(document.path),
+        "address": document_url(document.path),
         "is_profile": document.path.startswith(f"{FOLDER}/"),
     }
 
 
-def _passages(user: User, document: Document) -> list[Chunk]:
+def _load_passages(user: User, document: Document) -> list[Chunk]:
     """What the index holds of it, in order, without the vectors."""
     passages = Chunk.objects.for_user(user).filter(document=document).order_by("number")
     return list(passages.defer("vector", "search"))
@@ -275,36 +275,36 @@ def _passages(user: User, document: Document) -> list[Chunk]:
 
 # Files on their way ----------------------------------------------------------------------------------------------
 
-UPLOADS_SHOWN: Final = 8
-STILL_EMBEDDING: Final = timedelta(minutes=5)
+MAX_UPLOADS: Final = 8
+EMBEDDING_WAIT: Final = timedelta(minutes=5)
 """Vectors follow within seconds. A document that lacks some for longer waits for something else, and the page for
 nothing."""
 
 
-def uploads_list(user: User, refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def build_uploads(user: User, refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """The latest uploads with their progress, and (name, sentence) of files that were not taken just now."""
-    latest = list(uploads.recent(user).select_related("document").defer("content", "document__text")[:UPLOADS_SHOWN])
-    rows = [_on_its_way(one) for one in latest]
+    latest = list(uploads.recent(user).select_related("document").defer("content", "document__text")[:MAX_UPLOADS])
+    rows = [_build_upload_view(one) for one in latest]
     return {
         "uploads": rows,
         "refused": refused,
         "reading": sum(row.upload.state in uploads.UNFINISHED for row in rows),
         "is_busy": any(row.is_busy for row in rows),
         "largest_mb": settings.ENVIRONMENT.max_upload_mb,
-        "largest": largest(),
+        "largest": max_upload_bytes(),
         "endings": ",".join(ENDINGS),
         "known": KNOWN,
         "upload_folder": uploads.FOLDER,
     }
 
 
-def largest() -> int:
+def max_upload_bytes() -> int:
     """Bytes of the largest file that is taken."""
     return int(settings.ENVIRONMENT.max_upload_mb * uploads.MEGABYTE)
 
 
 @dataclass(frozen=True, slots=True)
-class OnItsWay:
+class UploadView:
     """An upload as the list shows it."""
 
     upload: Upload
@@ -317,20 +317,20 @@ class OnItsWay:
     may_try_again: bool
 
 
-def _on_its_way(upload: Any) -> OnItsWay:
-    is_new = upload.finished_at is not None and timezone.now() - upload.finished_at < STILL_EMBEDDING
+def _build_upload_view(upload: Any) -> UploadView:
+    is_new = upload.finished_at is not None and timezone.now() - upload.finished_at < EMBEDDING_WAIT
     is_embedding = upload.state == Upload.State.DONE and upload.embedded < upload.total and is_new
-    return OnItsWay(
+    return UploadView(
         upload=upload,
-        sentence=_sentence(upload),
+        sentence=_upload_sentence(upload),
         percent=round(100 * upload.embedded / upload.total) if upload.total else 0,
         is_busy=upload.state in uploads.UNFINISHED or is_embedding,
-        address=address(upload.document.path) if upload.document else "",
+        address=document_url(upload.document.path) if upload.document else "",
         may_try_again=upload.can_retry,
     )
 
 
-def _sentence(upload: Any) -> str:
+def _upload_sentence(upload: Any) -> str:
     if upload.state == Upload.State.FAILED:
         return str(upload.error)
     if upload.state != Upload.State.DONE:

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import groupby, pairwise
 from typing import Final
 
-FEWEST: Final = 3
+MIN_POINTS: Final = 3
 """Two points are no arc."""
 WIDTH: Final = 900
 HEIGHT: Final = 240
@@ -21,18 +21,18 @@ SIDES: Final = 40
 TOP: Final = 48
 BOTTOM: Final = 196
 """Where a valence of 1 and of −1 stand; the months are told below."""
-SMALLEST: Final = 4
-LARGEST: Final = 11
+MIN_RADIUS: Final = 4
+MAX_RADIUS: Final = 11
 """Radius of an episode without any significance, and of one that could not have more."""
-APART: Final = 120
+MIN_MARK_DISTANCE: Final = 120
 """Between two things that are written at the same height: months, stages."""
-TITLE: Final = 26
+MAX_TITLE: Final = 26
 """Characters of a title."""
-LOWEST: Final = 208
+MAX_TITLE_Y: Final = 208
 """No title stands below this: there are the months."""
-LETTER: Final = 8
+LETTER_WIDTH: Final = 8
 """Width of a title's character, rather too much than too little."""
-LINE: Final = 18
+LINE_HEIGHT: Final = 18
 """Height of a title, with a little air."""
 
 
@@ -111,17 +111,23 @@ class Arc:
     right: int = WIDTH - SIDES
 
 
-def arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = ()) -> Arc | None:
+def draw_arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = ()) -> Arc | None:
     """Draw the points, which are in the order they happened; None: too few. `stages`: each with when it was reached."""
-    if len(points) < FEWEST:
+    if len(points) < MIN_POINTS:
         return None
-    places = [_x(place, len(points)) for place in range(len(points))]
-    dots = _titled([_dot(point, x) for point, x in zip(points, places, strict=True)])
-    months = [Mark(x, month) for month, x in _firsts(points, places) if month]
-    return Arc(dots, _line(dots), _with_room(months), _with_room(_reached(points, places, stages)), told(points))
+    places = [_place_x(place, len(points)) for place in range(len(points))]
+    dots = _add_titles([_build_dot(point, x) for point, x in zip(points, places, strict=True)])
+    months = [Mark(x, month) for month, x in _first_of_months(points, places) if month]
+    return Arc(
+        dots,
+        _draw_line(dots),
+        _drop_overlapping(months),
+        _drop_overlapping(_place_stages(points, places, stages)),
+        describe_arc(points),
+    )
 
 
-def told(points: Sequence[Point]) -> str:
+def describe_arc(points: Sequence[Point]) -> str:
     """The drawing in words."""
     best, worst = max(points, key=lambda point: point.valence), min(points, key=lambda point: point.valence)
     keys = [point.title for point in points if point.is_key]
@@ -135,47 +141,47 @@ def told(points: Sequence[Point]) -> str:
     return " ".join(sentences)
 
 
-def _x(place: int, of: int) -> int:
+def _place_x(place: int, of: int) -> int:
     return SIDES + round(place * (WIDTH - 2 * SIDES) / (of - 1))
 
 
-def _dot(point: Point, x: int) -> Dot:
+def _build_dot(point: Point, x: int) -> Dot:
     y = round((TOP + BOTTOM) / 2 - point.valence * (BOTTOM - TOP) / 2)
-    return Dot(point, x, y, round(SMALLEST + point.significance * (LARGEST - SMALLEST)))
+    return Dot(point, x, y, round(MIN_RADIUS + point.significance * (MAX_RADIUS - MIN_RADIUS)))
 
 
-def _titled(dots: Sequence[Dot]) -> list[Dot]:
+def _add_titles(dots: Sequence[Dot]) -> list[Dot]:
     """The dots, key moments with their titles where those lie on no other dot and no earlier title."""
     taken = [dot.box for dot in dots]
     titled = []
     for dot in dots:
-        free = (place for place in _places_of_title(dot) if not any(place[1].touches(box) for box in taken))
+        free = (place for place in _title_positions(dot) if not any(place[1].touches(box) for box in taken))
         found = next(free, None) if dot.point.is_key else None
         titled.append(found[0] if found else dot)
         taken += [found[1]] if found else []
     return titled
 
 
-def _places_of_title(dot: Dot) -> Iterator[tuple[Dot, Box]]:
+def _title_positions(dot: Dot) -> Iterator[tuple[Dot, Box]]:
     """The dot with its title, and where that stands: above, or below if that is not where the months are told."""
-    label = _short(dot.point.title)
-    width = len(label) * LETTER
+    label = _shorten(dot.point.title)
+    width = len(label) * LETTER_WIDTH
     anchor = "start" if dot.x < width / 2 else "end" if dot.x > WIDTH - width / 2 else "middle"
     left = {"start": dot.x, "end": dot.x - width, "middle": dot.x - width // 2}[anchor]
-    for base in (dot.y - dot.radius - 6, dot.y + dot.radius + LINE):
-        if base <= LOWEST:
-            yield replace(dot, label=label, label_y=base, anchor=anchor), _line_of_text(left, base, width)
+    for base in (dot.y - dot.radius - 6, dot.y + dot.radius + LINE_HEIGHT):
+        if base <= MAX_TITLE_Y:
+            yield replace(dot, label=label, label_y=base, anchor=anchor), _text_box(left, base, width)
 
 
-def _line_of_text(left: int, base: int, width: int) -> Box:
-    return Box(left, base - LINE + 4, left + width, base + 4)
+def _text_box(left: int, base: int, width: int) -> Box:
+    return Box(left, base - LINE_HEIGHT + 4, left + width, base + 4)
 
 
-def _short(title: str) -> str:
-    return title if len(title) <= TITLE else f"{title[: TITLE - 2].rstrip()} …"
+def _shorten(title: str) -> str:
+    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 2].rstrip()} …"
 
 
-def _line(dots: Sequence[Dot]) -> str:
+def _draw_line(dots: Sequence[Dot]) -> str:
     """A smooth line: level at each dot, so that it never swings beyond what was felt."""
     curves = []
     for one, other in pairwise(dots):
@@ -184,13 +190,13 @@ def _line(dots: Sequence[Dot]) -> str:
     return f"M{dots[0].x} {dots[0].y}{''.join(curves)}"
 
 
-def _firsts(points: Sequence[Point], places: Sequence[int]) -> list[tuple[str, int]]:
+def _first_of_months(points: Sequence[Point], places: Sequence[int]) -> list[tuple[str, int]]:
     """Each month with the place of its first point."""
     by_month = groupby(zip(points, places, strict=True), lambda pair: pair[0].month)
     return [(month, next(pairs)[1]) for month, pairs in by_month]
 
 
-def _reached(points: Sequence[Point], places: Sequence[int], stages: Iterable[tuple[str, datetime]]) -> list[Mark]:
+def _place_stages(points: Sequence[Point], places: Sequence[int], stages: Iterable[tuple[str, datetime]]) -> list[Mark]:
     """Each stage that was reached while these episodes happened, before the first one that came after."""
     marks = []
     for stage, at in stages:
@@ -200,10 +206,10 @@ def _reached(points: Sequence[Point], places: Sequence[int], stages: Iterable[tu
     return marks
 
 
-def _with_room(marks: Iterable[Mark]) -> list[Mark]:
+def _drop_overlapping(marks: Iterable[Mark]) -> list[Mark]:
     """Those that can be written without touching the one before."""
     kept: list[Mark] = []
     for mark in marks:
-        if not kept or mark.x - kept[-1].x >= APART:
+        if not kept or mark.x - kept[-1].x >= MIN_MARK_DISTANCE:
             kept.append(mark)
     return kept

@@ -19,8 +19,8 @@ from memory.models import Boundary, Document, Fact, Revision
 from memory.models.kinds import Kind
 from memory.pages.review import Row, with_evidence
 
-FACTS_A_PAGE: Final = 100
-FACTS_IN_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")
+PAGE_SIZE: Final = 100
+FACT_ORDER: Final = ("kind", "-importance", "-recorded_at", "pk")
 
 TABS: Final = {
     "active": ("In use", Q(status=Fact.Status.ACTIVE)),
@@ -47,7 +47,7 @@ class Editor:
     is_open: bool = False
 
 
-def profile(
+def build_profile_page(
     user: User,
     *,
     tab: str = "",
@@ -57,10 +57,10 @@ def profile(
 ) -> dict[str, Any]:
     """Page `number` of the facts of `tab`, and the rest; `changed` and `new_boundary` stand instead of the stored."""
     tab = tab if tab in TABS else "active"
-    facts, groups = _facts(user, tab, number)
+    facts, groups = _load_facts(user, tab, number)
     return {
-        "editors": [changed if changed and changed.document == own.document else own for own in _editors(user)],
-        "tabs": _tabs(user),
+        "editors": [changed if changed and changed.document == own.document else own for own in _build_editors(user)],
+        "tabs": _count_tabs(user),
         "tab": tab,
         "facts": facts,
         "groups": groups,
@@ -71,7 +71,7 @@ def profile(
     }
 
 
-def editor(document: Document, number: int | None = None, *, text: str | None = None, **more: Any) -> Editor:
+def build_editor(document: Document, number: int | None = None, *, text: str | None = None, **more: Any) -> Editor:
     """The document to edit; `text` stands in the text box instead of its own."""
     if number is None:
         number = document.revisions.aggregate(newest=Max("number"))["newest"] or 0
@@ -79,15 +79,15 @@ def editor(document: Document, number: int | None = None, *, text: str | None = 
     return Editor(document, number, hints.get(document.path, ""), document.text if text is None else text, **more)
 
 
-def place_of(fact: Fact) -> tuple[str, int]:
+def locate_in_tabs(fact: Fact) -> tuple[str, int]:
     """The tab that this fact stands in, and the page of it. One statement."""
     tab = fact.status if fact.status in TABS else "past"
     listed = Fact.objects.filter(TABS[tab][1], user=fact.user_id)
-    in_order = list(listed.order_by(*FACTS_IN_ORDER).values_list("pk", flat=True))
-    return tab, 1 + in_order.index(fact.pk) // FACTS_A_PAGE
+    in_order = list(listed.order_by(*FACT_ORDER).values_list("pk", flat=True))
+    return tab, 1 + in_order.index(fact.pk) // PAGE_SIZE
 
 
-def _editors(user: User) -> list[Editor]:
+def _build_editors(user: User) -> list[Editor]:
     """The three documents everybody has, then what else stands in the profile folder."""
     first = beginnings(user)
     further = Document.objects.for_user(user).under(FOLDER).exclude(pk__in=[document.pk for document in first])
@@ -95,21 +95,21 @@ def _editors(user: User) -> list[Editor]:
     newest = dict(
         Revision.objects.filter(document__in=documents).values_list("document").annotate(newest=Max("number"))
     )
-    return [editor(document, newest.get(document.pk, 0)) for document in documents]
+    return [build_editor(document, newest.get(document.pk, 0)) for document in documents]
 
 
-def _tabs(user: User) -> list[tuple[str, str, int]]:
+def _count_tabs(user: User) -> list[tuple[str, str, int]]:
     counts = Fact.objects.for_user(user).aggregate(
         **{name: Count("pk", filter=which) for name, (_, which) in TABS.items()}
     )
     return [(name, label, counts[name]) for name, (label, _) in TABS.items()]
 
 
-def _facts(user: User, tab: str, number: str | None) -> tuple[Page[Fact], list[tuple[str, list[Row]]]]:
+def _load_facts(user: User, tab: str, number: str | None) -> tuple[Page[Fact], list[tuple[str, list[Row]]]]:
     """One page of facts, and its rows by kind."""
     gave_way = Prefetch("supersedes", Fact.objects.for_user(user).defer("vector", "search").order_by("pk"))
     facts = with_evidence(Fact.objects.for_user(user).filter(TABS[tab][1])).prefetch_related(gave_way)
-    page = Paginator(facts.order_by(*FACTS_IN_ORDER), FACTS_A_PAGE).get_page(number)
+    page = Paginator(facts.order_by(*FACT_ORDER), PAGE_SIZE).get_page(number)
     rows = [Row(item) for item in build_fact_views(list(page))]
     by_kind = groupby(rows, lambda row: row.shown.fact.kind)
     return page, [(Kind(kind).label, list(group)) for kind, group in by_kind]

@@ -25,11 +25,11 @@ from memory.models import Fact, KindPolicy, ReviewAction
 
 QUEUE_LENGTH: Final = 50
 """Proposals on one page; the next ones move up when the page is loaded again."""
-RECENT: Final = 5
+MAX_RECENT: Final = 5
 """Latest decisions that the review page offers to undo; the others stand on the page of decisions."""
-CLOSE: Final = 3
+MAX_SIMILAR: Final = 3
 """Known facts that a merge offers to take along."""
-NEAR: Final = 0.45
+MAX_SIMILAR_DISTANCE: Final = 0.45
 """Cosine distance up to which a known fact is close enough to be offered: generous, since the person chooses."""
 
 DONE: Final = {
@@ -114,7 +114,7 @@ class BatchNotice:
     """`accept` or `reject`: how."""
 
 
-def queue(user: User, changed: Row | None = None, told: BatchNotice | None = None) -> dict[str, Any]:
+def build_queue(user: User, changed: Row | None = None, told: BatchNotice | None = None) -> dict[str, Any]:
     """What the review page shows; `changed` stands in its place instead of the plain row, `told` above them all."""
     proposals = with_evidence(Fact.objects.for_user(user).proposed())
     in_order = proposals.order_by(
@@ -126,20 +126,20 @@ def queue(user: User, changed: Row | None = None, told: BatchNotice | None = Non
     rows = [Row(item) for item in build_fact_views(list(in_order[:QUEUE_LENGTH]))]
     if changed is not None:
         rows = [changed if row.shown.fact.pk == changed.shown.fact.pk else row for row in rows]
-    so_far = progress(user)
+    so_far = load_progress(user)
     return {
-        "groups": by_conversation(rows),
-        "kinds": by_kind(rows),
+        "groups": group_by_conversation(rows),
+        "kinds": group_by_kind(rows),
         "shown_count": len(rows),
         "waiting_count": so_far.waiting,
         "progress": so_far,
-        "recent": can_be_undone(user)[:RECENT],
+        "recent": can_be_undone(user)[:MAX_RECENT],
         "told": told,
         "page": "review",
     }
 
 
-def progress(user: User) -> Progress:
+def load_progress(user: User) -> Progress:
     """What waits, and what was decided today. Two statements; a third when nothing waits, for what was kept."""
     waiting = Fact.objects.for_user(user).proposed().count()
     midnight = timezone.now().astimezone(user.zone).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -151,7 +151,7 @@ def progress(user: User) -> Progress:
     return Progress(0, len(taken), kept)
 
 
-def by_kind(rows: Iterable[Row]) -> list[tuple[str, list[int]]]:
+def group_by_kind(rows: Iterable[Row]) -> list[tuple[str, list[int]]]:
     """Each kind that several proposals are of, with their ids: they may be decided alike."""
     found: dict[str, list[int]] = {}
     for row in rows:
@@ -160,17 +160,19 @@ def by_kind(rows: Iterable[Row]) -> list[tuple[str, list[int]]]:
     return [(kind, pks) for kind, pks in sorted(found.items()) if len(pks) > 1]
 
 
-def by_conversation(rows: Iterable[Row]) -> list[Group]:
+def group_by_conversation(rows: Iterable[Row]) -> list[Group]:
     """Rows in order, grouped by the conversation they come from."""
     return [Group(conversation, list(group)) for conversation, group in groupby(rows, _conversation)]
 
 
-def merge_form(facts: Sequence[Fact], *, statement: str = "", into: int = 0, sentence: str = "") -> dict[str, Any]:
+def build_merge_form(
+    facts: Sequence[Fact], *, statement: str = "", into: int = 0, sentence: str = ""
+) -> dict[str, Any]:
     """What the merge form shows: the facts, those known ones that come close, and what was typed."""
     chosen = {fact.pk for fact in facts}
     return {
         "facts": facts,
-        "close": [fact for fact in close_to(facts) if fact.pk not in chosen],
+        "close": [fact for fact in find_similar_facts(facts) if fact.pk not in chosen],
         "into": into or (facts[0].pk if facts else 0),
         "statement": statement,
         "sentence": sentence,
@@ -178,7 +180,7 @@ def merge_form(facts: Sequence[Fact], *, statement: str = "", into: int = 0, sen
     }
 
 
-def close_to(facts: Sequence[Fact]) -> list[Fact]:
+def find_similar_facts(facts: Sequence[Fact]) -> list[Fact]:
     """Active facts of the same person that come closest in meaning to the first of `facts`. One statement."""
     first = next((fact for fact in facts if fact.vector is not None), None)
     if first is None:
@@ -188,23 +190,23 @@ def close_to(facts: Sequence[Fact]) -> list[Fact]:
         .active()
         .exclude(pk__in=[fact.pk for fact in facts])
         .annotate(distance=CosineDistance("vector", first.vector))
-        .filter(distance__lte=NEAR)
+        .filter(distance__lte=MAX_SIMILAR_DISTANCE)
     )
-    return list(near.defer("vector", "search").order_by("distance", "pk")[:CLOSE])
+    return list(near.defer("vector", "search").order_by("distance", "pk")[:MAX_SIMILAR])
 
 
-def told_of(verb: str, times: int, refusals: Sequence[str]) -> str:
+def describe_batch(verb: str, times: int, refusals: Sequence[str]) -> str:
     """What was done to many, in one sentence, and why the others were left as they are."""
     done = [f"{DONE[ReviewAction.Verb(verb)]}: {times}." if times else "Nothing was changed."]
-    return " ".join(done + left_out(refusals))
+    return " ".join(done + describe_refusals(refusals))
 
 
-def left_out(refusals: Sequence[str]) -> list[str]:
+def describe_refusals(refusals: Sequence[str]) -> list[str]:
     """Each reason once, with how many it holds for."""
     return [f"Skipped: {n}. {why}" for why, n in Counter(refusals).items()]
 
 
-def as_it_stands(fact: Fact) -> FactView:
+def load_fact_view(fact: Fact) -> FactView:
     """The fact as it is stored now, with its evidence.
 
     Raises:
@@ -226,9 +228,9 @@ def _conversation(row: Row) -> Any:
 
 # The decisions page -------------------------------------------------------------------------------------------------
 
-A_PAGE: Final = 100
+PAGE_SIZE: Final = 100
 """Decisions on one page; those of one click may be cut by its end, and are undone as one all the same."""
-KEPT_SHOWN: Final = 50
+MAX_SAVED: Final = 50
 """Facts kept unasked that the page shows; the profile page has them all."""
 
 
@@ -244,29 +246,29 @@ class Click:
         return self.actions[0]
 
 
-def decisions(user: User, number: str | None) -> dict[str, Any]:
+def build_decisions_page(user: User, number: str | None) -> dict[str, Any]:
     """Page `number` of what can be undone, and what was kept without asking."""
-    page = Paginator(can_be_undone(user), A_PAGE).get_page(number)
+    page = Paginator(can_be_undone(user), PAGE_SIZE).get_page(number)
     return {
-        "clicks": clicks(page),
+        "clicks": group_by_click(page),
         "decisions": page,
-        "kept": kept_unasked(user),
+        "kept": saved_automatically(user),
         "days": UNDO_FOR.days,
         "page": "review",
     }
 
 
-def clicks(actions: Iterable[ReviewAction]) -> list[Click]:
+def group_by_click(actions: Iterable[ReviewAction]) -> list[Click]:
     """Decisions in order, those of one click together."""
     return [Click(list(same)) for _, same in groupby(actions, lambda action: action.batch or action.pk)]
 
 
-def kept_unasked(user: User) -> list[Fact]:
+def saved_automatically(user: User) -> list[Fact]:
     """What the librarian made a fact by itself in the same time, the latest first."""
     since = timezone.now() - UNDO_FOR
     facts = Fact.objects.for_user(user).filter(status=Fact.Status.ACTIVE, accepted_at=None, recorded_at__gte=since)
     unasked = facts.exclude(extracted_by="").exclude(source=Fact.Source.EDITED)
-    return list(unasked.defer("vector", "search").order_by("-recorded_at", "-pk")[:KEPT_SHOWN])
+    return list(unasked.defer("vector", "search").order_by("-recorded_at", "-pk")[:MAX_SAVED])
 
 
 # The rules page -----------------------------------------------------------------------------------------------------
@@ -274,7 +276,7 @@ def kept_unasked(user: User) -> list[Fact]:
 LABELS: Final = {Rule(value): label for value, label in KindPolicy.Rule.choices}
 
 
-def policies(user: User) -> dict[str, Any]:
+def build_rules_page(user: User) -> dict[str, Any]:
     """Every subject with its rule and with how often proposals about it were right."""
     rules, tallies = rules_of(user), precision_of(user)
     rows = [

@@ -20,7 +20,7 @@ from accounts.models import User
 from memory.forms import SearchForm
 from memory.models import Chunk, Document, Episode, Fact
 from memory.models.kinds import EpisodeKind, Kind
-from memory.pages.knowledge import address
+from memory.pages.knowledge import document_url
 from memory.ports import source
 from memory.refs import ids_by_kind
 from memory.retrieval.query import is_small_talk, words_of
@@ -28,13 +28,13 @@ from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Rule, Source
 from memory.retrieval.recall import CutItem, Filters, MemoryItem, retrieve
 from recall.text import with_links_by_their_words
 
-RESULTS: Final = 20
+MAX_RESULTS: Final = 20
 """Results that a page shows: four times what a prompt gets."""
-LEFT_OUT_SHOWN: Final = 30
+MAX_LEFT_OUT: Final = 30
 """Of what was left out, the best: the rest is counted."""
-TAGS: Final = 200
+MAX_TAGS: Final = 200
 """Tags that are offered."""
-EXCERPT: Final = 420
+EXCERPT_LENGTH: Final = 420
 """Characters of a longer text that a result shows: about five lines."""
 
 SOURCES: Final[Mapping[Source, str]] = {
@@ -44,7 +44,7 @@ SOURCES: Final[Mapping[Source, str]] = {
     "message": "Message",
     "segment": "Summary",
 }
-SEVERAL: Final[Mapping[Source, str]] = {
+SOURCES_PLURAL: Final[Mapping[Source, str]] = {
     "fact": "Facts",
     "episode": "Episodes",
     "document": "Documents",
@@ -83,12 +83,12 @@ RULES: Final[Mapping[Rule, str]] = {
     "archived": "Faded, and not relevant enough to reuse.",
     "already in the window": "Already in the prompt.",
     "near-duplicate": "A better result says the same.",
-    "beyond top-K": f"Relevant, but {RESULTS} others match better.",
+    "beyond top-K": f"Relevant, but {MAX_RESULTS} others match better.",
     "over the token budget": "It wouldn't have fit in the prompt.",
 }
 """Each rule by which a memory is left out, in plain words."""
 
-_LITTLE_WORDS: Final = re.compile(
+_STOP_WORDS: Final = re.compile(
     "a|about|all|am|an|and|any|are|as|at|be|been|but|by|can|did|do|does|for|from|had|has|have|he|her|him|his|how|i|if|in"
     "|into|is|it|its|me|my|no|not|of|on|or|our|out|said|say|she|so|some|tell|than|that|the|their|them|then|there|they"
     "|this|to|up|was|we|were|what|when|where|which|who|whose|why|will|with|would|you|your"
@@ -149,21 +149,26 @@ class Result:
         return round(100 * self.item.score)
 
 
-def search_page(user: User, form: SearchForm) -> dict[str, Any]:
+def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
     """What a question finds, or without one what there is to be found. A form that is wrong finds nothing."""
     asked = form.cleaned_data.get("q", "") if form.is_valid() else ""
-    context: dict[str, Any] = {"form": form, "asked": asked, "tags": _tags(user), "choices": _choices()}
+    context: dict[str, Any] = {"form": form, "asked": asked, "tags": _load_tags(user), "choices": _build_choices()}
     if not asked:
-        return {**context, "contents": contents(user) if form.is_valid() else None}
+        return {**context, "contents": count_contents(user) if form.is_valid() else None}
     found = retrieve(
-        user, asked, now=timezone.now(), as_of=_moment(form, user), top_k=RESULTS, filters=_filters(form, user)
+        user,
+        asked,
+        now=timezone.now(),
+        as_of=_parse_moment(form, user),
+        top_k=MAX_RESULTS,
+        filters=_parse_filters(form, user),
     )
-    cut = found.cut[:LEFT_OUT_SHOWN]
-    shown = _results(user, asked, [*found.kept, *(one.item for one in cut)])
+    cut = found.cut[:MAX_LEFT_OUT]
+    shown = _build_results(user, asked, [*found.kept, *(one.item for one in cut)])
     return {
         **context,
         "results": shown[: len(found.kept)],
-        "left_out": [_left_out(*pair) for pair in zip(shown[len(found.kept) :], cut, strict=True)],
+        "left_out": [_mark_left_out(*pair) for pair in zip(shown[len(found.kept) :], cut, strict=True)],
         "left_out_count": len(found.cut),
         "milliseconds": round(sum(found.timings.values())),
         "timings": found.timings,
@@ -171,7 +176,7 @@ def search_page(user: User, form: SearchForm) -> dict[str, Any]:
     }
 
 
-def contents(user: User) -> list[tuple[str, int]]:
+def count_contents(user: User) -> list[tuple[str, int]]:
     """How much of each kind can be found."""
     passages = dict(Chunk.objects.for_user(user).values_list("kind").annotate(rows=Count("pk")).order_by())
     return [
@@ -185,13 +190,13 @@ def contents(user: User) -> list[tuple[str, int]]:
 # The question ----------------------------------------------------------------------------------------------------
 
 
-def _moment(form: SearchForm, user: User) -> datetime:
+def _parse_moment(form: SearchForm, user: User) -> datetime:
     """The end of the chosen day, or now."""
     chosen: date | None = form.cleaned_data["as_of"]
-    return _begins(chosen + timedelta(days=1), user) if chosen else timezone.now()
+    return _start_of(chosen + timedelta(days=1), user) if chosen else timezone.now()
 
 
-def _filters(form: SearchForm, user: User) -> Filters:
+def _parse_filters(form: SearchForm, user: User) -> Filters:
     chosen = form.cleaned_data
     since, until = chosen["since"], chosen["until"]
     return Filters(
@@ -200,49 +205,51 @@ def _filters(form: SearchForm, user: User) -> Filters:
         tags=frozenset(chosen["tag"]),
         path=chosen["folder"],
         scope=chosen["scope"],
-        minimum_importance=least_importance(int(chosen["least"])) if chosen["least"] else 0.0,
-        since=_begins(since, user) if since else None,
-        until=_begins(until + timedelta(days=1), user) if until else None,
+        minimum_importance=min_importance(int(chosen["least"])) if chosen["least"] else 0.0,
+        since=_start_of(since, user) if since else None,
+        until=_start_of(until + timedelta(days=1), user) if until else None,
     )
 
 
-def least_importance(level: int) -> float:
+def min_importance(level: int) -> float:
     """The least importance that is shown as so many of 5 (`Fact.importance_level`)."""
     return (level - 1.5) / 4
 
 
-def _begins(day: date, user: User) -> datetime:
+def _start_of(day: date, user: User) -> datetime:
     """When the day begins where the user is."""
     return datetime(day.year, day.month, day.day, tzinfo=user.zone)
 
 
-def _tags(user: User) -> list[str]:
+def _load_tags(user: User) -> list[str]:
     """Tags of the user's documents and facts, for the page to offer."""
     owned = (Document.objects.for_user(user), Fact.objects.for_user(user))
-    found = [rows.annotate(tag=Func("tags", function="unnest")).values_list("tag").distinct()[:TAGS] for rows in owned]
+    found = [
+        rows.annotate(tag=Func("tags", function="unnest")).values_list("tag").distinct()[:MAX_TAGS] for rows in owned
+    ]
     return sorted({tag for rows in found for (tag,) in rows}, key=str.casefold)
 
 
-def _choices() -> dict[str, Sequence[tuple[str, str]]]:
+def _build_choices() -> dict[str, Sequence[tuple[str, str]]]:
     kinds = dict([*Kind.choices, *EpisodeKind.choices])
-    return {"source": list(SEVERAL.items()), "kind": list(kinds.items())}
+    return {"source": list(SOURCES_PLURAL.items()), "kind": list(kinds.items())}
 
 
 # The results -----------------------------------------------------------------------------------------------------
 
 
-def _results(user: User, asked: str, items: Sequence[MemoryItem]) -> list[Result]:
+def _build_results(user: User, asked: str, items: Sequence[MemoryItem]) -> list[Result]:
     """Each item with its reasons and where it stands. Two queries, however many there are."""
     pks = ids_by_kind(item.ref for item in items)
     facts = Fact.objects.for_user(user).only("kind", "status").in_bulk(pks["fact"])
     passages = Chunk.objects.for_user(user).filter(pk__in=pks["chunk"], document__isnull=False)
     rows = passages.values_list("pk", "document__path", "number")
-    places = {pk: f"{address(path)}#passage-{number}" for pk, path, number in rows}
-    pattern = asked_for(asked)
-    return [_result(item, facts, places, pattern) for item in items]
+    places = {pk: f"{document_url(path)}#passage-{number}" for pk, path, number in rows}
+    pattern = match_pattern(asked)
+    return [_build_result(item, facts, places, pattern) for item in items]
 
 
-def _result(
+def _build_result(
     item: MemoryItem, facts: Mapping[int, Fact], places: Mapping[int, str], pattern: re.Pattern[str] | None
 ) -> Result:
     pk = int(item.ref.rpartition(":")[2])
@@ -253,37 +260,37 @@ def _result(
     elif item.source == "document":
         link = places.get(pk, "")
     elif item.source == "episode":
-        link = f"{_story(item.conversation_id)}#episode-{pk}"
+        link = f"{_story_url(item.conversation_id)}#episode-{pk}"
     elif item.source == "message":
         where, link = SPEAKERS.get(item.said_by, item.said_by), source.get_source().message_url(pk)
     elif item.conversation_id:
         link = reverse("conversation", args=[item.conversation_id])
-    counted, uncounted = reasons(item.parts)
+    counted, uncounted = explain_score(item.parts)
     text = with_links_by_their_words(item.text) if item.source == "document" else item.text
-    pieces = marked(excerpt(text, pattern), pattern)
+    pieces = mark_matches(excerpt(text, pattern), pattern)
     return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, badge)
 
 
 SPEAKERS: Final = {"user": "You", "assistant": "Recall"}
 
 
-def _story(conversation_id: str) -> str:
+def _story_url(conversation_id: str) -> str:
     return reverse("memory:story", args=[conversation_id]) if conversation_id else reverse("memory:episodes")
 
 
-def _left_out(result: Result, cut: CutItem) -> Result:
+def _mark_left_out(result: Result, cut: CutItem) -> Result:
     return replace(result, rule=cut.rule, because=RULES[cut.rule])
 
 
-def reasons(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reason]]:
+def explain_score(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reason]]:
     """What made a score, the most first; and the parts that weigh nothing in this ranking. Pure."""
     weights = DEFAULT_PROFILE.weights
-    known = [Reason(part, _words_for(part), value, weights.get(part, 0.0)) for part, value in parts.items()]
+    known = [Reason(part, _part_name(part), value, weights.get(part, 0.0)) for part, value in parts.items()]
     counted = sorted((one for one in known if one.weight), key=lambda one: -abs(one.weight * one.value))
     return [one for one in counted if one.value], [one for one in known if not one.weight]
 
 
-def _words_for(part: Part) -> str:
+def _part_name(part: Part) -> str:
     """A receipt may name a part that ranking has no more."""
     return PARTS.get(part, part.replace("_", " ").capitalize())
 
@@ -291,9 +298,9 @@ def _words_for(part: Part) -> str:
 # The words -------------------------------------------------------------------------------------------------------
 
 
-def asked_for(question: str) -> re.Pattern[str] | None:
+def match_pattern(question: str) -> re.Pattern[str] | None:
     """What is marked in a text that a question finds: its words in any of their usual endings; None: it has none."""
-    words = {stem(word) for word in words_of(question) if not _LITTLE_WORDS.fullmatch(word)}
+    words = {stem(word) for word in words_of(question) if not _STOP_WORDS.fullmatch(word)}
     longest_first = sorted(words, key=lambda word: (-len(word), word))
     if not longest_first:
         return None
@@ -308,7 +315,7 @@ def stem(word: str) -> str:
     return word
 
 
-def marked(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
+def mark_matches(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
     """The text in pieces, those that the question asks for told apart; together they are the text."""
     if pattern is None:
         return [Piece(text, False)]
@@ -322,10 +329,10 @@ def marked(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
 
 def excerpt(text: str, pattern: re.Pattern[str] | None) -> str:
     """The text, or of a long one the stretch that holds most of what is asked for."""
-    if len(text) <= EXCERPT:
+    if len(text) <= EXCERPT_LENGTH:
         return text
     starts = [found.start() for found in pattern.finditer(text)] if pattern else []
-    fullest = max(starts, key=lambda start: sum(start <= other < start + EXCERPT for other in starts), default=0)
-    begin = min(max(0, fullest - EXCERPT // 6), len(text) - EXCERPT)
-    stretch = text[begin : begin + EXCERPT]
-    return f"{'… ' if begin else ''}{stretch.strip()}{' …' if begin + EXCERPT < len(text) else ''}"
+    fullest = max(starts, key=lambda start: sum(start <= other < start + EXCERPT_LENGTH for other in starts), default=0)
+    begin = min(max(0, fullest - EXCERPT_LENGTH // 6), len(text) - EXCERPT_LENGTH)
+    stretch = text[begin : begin + EXCERPT_LENGTH]
+    return f"{'… ' if begin else ''}{stretch.strip()}{' …' if begin + EXCERPT_LENGTH < len(text) else ''}"

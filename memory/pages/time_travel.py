@@ -21,20 +21,20 @@ from memory.documents.revisions import Change, changes
 from memory.models import Document, Fact, Revision
 from memory.models.facts import FactQuerySet
 from memory.models.kinds import Kind
-from memory.pages.profile import FACTS_IN_ORDER
+from memory.pages.profile import FACT_ORDER
 from memory.ports import source
 from memory.text.fact_lines import without_marks
 
-MOST_FACTS: Final = 300
+MAX_FACTS: Final = 300
 """Facts shown at once; a day with more says so."""
-NOT_A_DAY: Final = "Enter a valid date, such as 2026-03-31."
+INVALID_DAY: Final = "Enter a valid date, such as 2026-03-31."
 
 
 class DaysForm(forms.Form):
     """The two days; an empty one is the other one, and today where both are."""
 
-    at = forms.DateField(required=False, error_messages={"invalid": NOT_A_DAY})
-    true = forms.DateField(required=False, error_messages={"invalid": NOT_A_DAY})
+    at = forms.DateField(required=False, error_messages={"invalid": INVALID_DAY})
+    true = forms.DateField(required=False, error_messages={"invalid": INVALID_DAY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Slider:
 
 
 @dataclass(frozen=True, slots=True)
-class FactThen:
+class PastFact:
     """A fact as it stood that day, or as it came later."""
 
     fact: Fact
@@ -71,7 +71,7 @@ class FactThen:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentThen:
+class PastDocument:
     """A document of the profile as it read at the end of that day."""
 
     document: Document
@@ -90,7 +90,7 @@ class PastProfile:
     true: Slider
     errors: list[str]
     is_past: bool
-    groups: list[tuple[str, list[FactThen]]]
+    groups: list[tuple[str, list[PastFact]]]
     """By kind, what was known."""
     shown: int
     """How many these are."""
@@ -98,12 +98,12 @@ class PastProfile:
     """There are others beyond MOST_FACTS."""
     gone: int
     """Of those known then, how many are not known now."""
-    came: list[FactThen]
+    came: list[PastFact]
     """Known now, and not then."""
-    documents: list[DocumentThen]
+    documents: list[PastDocument]
 
 
-def sliders(user: User, now: datetime) -> tuple[Slider, Slider]:
+def build_sliders(user: User, now: datetime) -> tuple[Slider, Slider]:
     """The two inputs before a day was chosen. Two statements."""
     return _sliders(user, {}, now)
 
@@ -118,12 +118,12 @@ def build_past_profile(user: User, given: dict[str, str], now: datetime) -> Past
     known, true = _sliders(user, days, now)
     moment, world = _end_of(known.day, user, now), _end_of(true.day, user, now)
     own = Fact.objects.for_user(user)
-    facts = list(_loaded(own.known_at(moment, true_at=world))[: MOST_FACTS + 1])
+    facts = list(_in_page_order(own.known_at(moment, true_at=world))[: MAX_FACTS + 1])
     known_now = set(own.known_at(now).values_list("pk", flat=True))
     later = own.known_at(now).exclude(pk__in=own.known_at(moment, true_at=world).values("pk"))
-    came = list(_loaded(later).order_by("-recorded_at", "-pk")[:MOST_FACTS])
-    shown, links = facts[:MOST_FACTS], source.message_urls(fact.message_id for fact in [*facts, *came])
-    told = [_told(fact, "" if fact.pk in known_now else _why_gone(fact, user), links) for fact in shown]
+    came = list(_in_page_order(later).order_by("-recorded_at", "-pk")[:MAX_FACTS])
+    shown, links = facts[:MAX_FACTS], source.message_urls(fact.message_id for fact in [*facts, *came])
+    told = [_build_past_fact(fact, "" if fact.pk in known_now else _why_gone(fact, user), links) for fact in shown]
     return PastProfile(
         known=known,
         true=true,
@@ -133,13 +133,13 @@ def build_past_profile(user: User, given: dict[str, str], now: datetime) -> Past
         shown=len(shown),
         more=len(facts) > len(shown),
         gone=sum(bool(one.since) for one in told),
-        came=[_told(fact, _why_new(fact, user, moment), links) for fact in came],
-        documents=list(_documents(user, moment)),
+        came=[_build_past_fact(fact, _why_new(fact, user, moment), links) for fact in came],
+        documents=list(_load_documents(user, moment)),
     )
 
 
-def _loaded(facts: FactQuerySet) -> FactQuerySet:
-    return facts.select_related("superseded_by").defer("vector", "search").order_by(*FACTS_IN_ORDER)
+def _in_page_order(facts: FactQuerySet) -> FactQuerySet:
+    return facts.select_related("superseded_by").defer("vector", "search").order_by(*FACT_ORDER)
 
 
 # The days ------------------------------------------------------------------------------------------------------------
@@ -149,8 +149,8 @@ def _sliders(user: User, days: dict[str, date | None], now: datetime) -> tuple[S
     today = now.astimezone(user.zone).date()
     learned, began = _first_days(user, today)
     at, true = days.get("at"), days.get("true")
-    known_on = _between(learned, at or true or today, today)
-    true_on = _between(began, true or at or today, today)
+    known_on = _clamp(learned, at or true or today, today)
+    true_on = _clamp(began, true or at or today, today)
     return (
         Slider("at", "Known on", "What Recall had learned by the end of that day.", learned, today, known_on),
         Slider("true", "True on", "What was true that day, as far as Recall knows.", began, today, true_on),
@@ -167,7 +167,7 @@ def _first_days(user: User, today: date) -> tuple[date, date]:
     return first, min(first, began)
 
 
-def _between(first: date, day: date, last: date) -> date:
+def _clamp(first: date, day: date, last: date) -> date:
     return max(first, min(day, last))
 
 
@@ -180,19 +180,19 @@ def _end_of(day: date, user: User, now: datetime) -> datetime:
 # What has become of it -----------------------------------------------------------------------------------------------
 
 
-def _told(fact: Fact, since: str, links: dict[int, str]) -> FactThen:
-    return FactThen(fact, since, links.get(fact.message_id or 0, ""))
+def _build_past_fact(fact: Fact, since: str, links: dict[int, str]) -> PastFact:
+    return PastFact(fact, since, links.get(fact.message_id or 0, ""))
 
 
 def _why_gone(fact: Fact, user: User) -> str:
     """Why what was known then is not known now: the latest of what is written down of it."""
     if fact.superseded_at is not None:
         instead = f": {fact.superseded_by.statement}" if fact.superseded_by else ""
-        return f"Replaced on {_day(fact.superseded_at, user)}{instead}"
+        return f"Replaced on {_format_day(fact.superseded_at, user)}{instead}"
     if fact.withdrawn_at is not None:
-        return f"Rejected on {_day(fact.withdrawn_at, user)}"
+        return f"Rejected on {_format_day(fact.withdrawn_at, user)}"
     if fact.valid_until is not None:
-        return f"No longer true since {_day(fact.valid_until, user)}"
+        return f"No longer true since {_format_day(fact.valid_until, user)}"
     return "No longer known"
 
 
@@ -200,18 +200,18 @@ def _why_new(fact: Fact, user: User, moment: datetime) -> str:
     """Since when what was not known then is known now."""
     learned = fact.accepted_at or fact.recorded_at
     if learned > moment:
-        return f"Learned on {_day(learned, user)}"
+        return f"Learned on {_format_day(learned, user)}"
     if fact.valid_from is not None:
-        return f"True since {_day(fact.valid_from, user)}"
+        return f"True since {_format_day(fact.valid_from, user)}"
     return "Known again"
 
 
-def _day(moment: datetime, user: User) -> str:
+def _format_day(moment: datetime, user: User) -> str:
     local = moment.astimezone(user.zone)
     return f"{local.day} {local:%B %Y}"
 
 
-def _documents(user: User, moment: datetime) -> Iterator[DocumentThen]:
+def _load_documents(user: User, moment: datetime) -> Iterator[PastDocument]:
     """The profile's documents that had been written by then. Two statements."""
     documents = Document.objects.for_user(user).under(FOLDER).order_by("path")
     by_id = {document.pk: document for document in documents}
@@ -221,4 +221,4 @@ def _documents(user: User, moment: datetime) -> Iterator[DocumentThen]:
     for pk, document in by_id.items():
         if pk in found and found[pk].text:
             now, before = document.display_text, without_marks(found[pk].text)
-            yield DocumentThen(document, found[pk].number, before, changes(before, now) if now != before else ())
+            yield PastDocument(document, found[pk].number, before, changes(before, now) if now != before else ())

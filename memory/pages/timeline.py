@@ -18,10 +18,10 @@ from memory.librarian.episodes import narrative_arc
 from memory.models import Episode, Fact
 from memory.models.episodes import KEY_MOMENT
 from memory.models.kinds import EpisodeKind
-from memory.pages.narrative_arc import Point, arc
+from memory.pages.narrative_arc import Point, draw_arc
 from memory.ports import source
 
-EPISODES_A_PAGE: Final = 50
+PAGE_SIZE: Final = 50
 SIGNIFICANCE_DOTS: Final = 5
 """Significance is shown as importance is: in five steps."""
 
@@ -50,7 +50,7 @@ class Moment:
     is_key: bool
 
 
-def timeline(
+def build_timeline(
     user: User, form: TimelineForm, number: str | None, stages: Sequence[tuple[str, datetime]] = ()
 ) -> dict[str, Any]:
     """Page `number` of the episodes that pass the filter, by month as the user tells months, and their arc.
@@ -58,13 +58,13 @@ def timeline(
     `stages`: of the acquaintance, each with when it was reached.
     """
     told = Episode.objects.for_user(user).not_deleted().unmerged()
-    found = _loaded(user, told.filter(_filter(form)).latest_first())
-    page: Page[Episode] = Paginator(found, EPISODES_A_PAGE).get_page(number)
-    shown = moments(user, list(page))
+    found = _with_details(user, told.filter(_parse_filter(form)).latest_first())
+    page: Page[Episode] = Paginator(found, PAGE_SIZE).get_page(number)
+    shown = build_moments(user, list(page))
     months = groupby(shown, lambda moment: _month(moment, user))
     return {
         "form": form,
-        "arc": arc(_points(reversed(shown), user), stages),
+        "arc": draw_arc(_build_points(reversed(shown), user), stages),
         "episodes": page,
         "months": [(month, list(of_month)) for month, of_month in months],
         "is_filtered": bool(form.data),
@@ -72,7 +72,7 @@ def timeline(
     }
 
 
-def story(user: User, conversation: UUID) -> dict[str, Any]:
+def build_story(user: User, conversation: UUID) -> dict[str, Any]:
     """One conversation's episodes as a narrative: beginning, middle, end, key moments.
 
     Raises:
@@ -82,46 +82,46 @@ def story(user: User, conversation: UUID) -> dict[str, Any]:
     told = [*told_by_thirds.beginning, *told_by_thirds.middle, *told_by_thirds.end]
     if not told:
         raise Episode.DoesNotExist
-    whole = _loaded(user, Episode.objects.for_user(user).filter(pk__in=[one.pk for one in told]))
-    shown = {moment.episode.pk: moment for moment in moments(user, list(whole))}
+    whole = _with_details(user, Episode.objects.for_user(user).filter(pk__in=[one.pk for one in told]))
+    shown = {moment.episode.pk: moment for moment in build_moments(user, list(whole))}
     thirds = (told_by_thirds.beginning, told_by_thirds.middle, told_by_thirds.end)
     parts = zip(("Beginning", "Middle", "End"), thirds, strict=True)
     return {
         "conversation": shown[told[0].pk].episode.conversation,
         "parts": [(name, [shown[one.pk] for one in part]) for name, part in parts],
         "key_moments": [shown[one.pk] for one in told_by_thirds.key_moments],
-        "arc": arc(_points((shown[one.pk] for one in told), user, by_month=False)),
+        "arc": draw_arc(_build_points((shown[one.pk] for one in told), user, by_month=False)),
     }
 
 
-def _points(moments: Iterable[Moment], user: User, *, by_month: bool = True) -> list[Point]:
+def _build_points(moments: Iterable[Moment], user: User, *, by_month: bool = True) -> list[Point]:
     """What the arc is drawn of, in the order given."""
-    return [_point(moment, f"{_month(moment, user):%B %Y}" if by_month else "") for moment in moments]
+    return [_build_point(moment, f"{_month(moment, user):%B %Y}" if by_month else "") for moment in moments]
 
 
-def _point(moment: Moment, month: str) -> Point:
+def _build_point(moment: Moment, month: str) -> Point:
     one = moment.episode
     return Point(f"#episode-{one.pk}", one.title, one.valence, one.significance, one.happened_at, month, moment.is_key)
 
 
-def moments(user: User, episodes: Sequence[Episode]) -> list[Moment]:
+def build_moments(user: User, episodes: Sequence[Episode]) -> list[Moment]:
     """Each episode of the user's with what a page says of it. One query, however many there are."""
-    links = _links(user, [one.pk for one in episodes])
-    return [_moment(one, links.get(one.pk, "")) for one in episodes]
+    links = _load_links(user, [one.pk for one in episodes])
+    return [_build_moment(one, links.get(one.pk, "")) for one in episodes]
 
 
-def level(significance: float) -> int:
+def significance_level(significance: float) -> int:
     """Significance 0–1 in steps, 1 to SIGNIFICANCE_DOTS."""
     return 1 + int(significance * (SIGNIFICANCE_DOTS - 1) + 0.5)
 
 
-def least_significance(level: int) -> float:
+def min_significance(level: int) -> float:
     """The least significance that is shown with so many dots."""
     return max(0.0, (level - 1.5) / (SIGNIFICANCE_DOTS - 1))
 
 
-def _moment(episode: Episode, link: str) -> Moment:
-    filled = level(episode.significance)
+def _build_moment(episode: Episode, link: str) -> Moment:
+    filled = significance_level(episode.significance)
     dots = "●" * filled + "○" * (SIGNIFICANCE_DOTS - filled)
     icon = ICONS[EpisodeKind(episode.kind)]
     return Moment(episode, icon, filled, dots, link, episode.significance >= KEY_MOMENT)
@@ -132,7 +132,7 @@ def _month(moment: Moment, user: User) -> date:
     return moment.episode.happened_at.astimezone(user.zone).date().replace(day=1)
 
 
-def _links(user: User, episodes: Sequence[int]) -> dict[int, str]:
+def _load_links(user: User, episodes: Sequence[int]) -> dict[int, str]:
     """The address of the message that each episode begins with."""
     of_first_turn = Q(conversation__messages__turn=F("first_turn"))
     own = Episode.objects.for_user(user).filter(pk__in=episodes)
@@ -140,15 +140,15 @@ def _links(user: User, episodes: Sequence[int]) -> dict[int, str]:
     return {pk: source.get_source().message_url(message) for pk, message in first if message is not None}
 
 
-def _filter(form: TimelineForm) -> Q:
+def _parse_filter(form: TimelineForm) -> Q:
     if not form.is_valid():
         return Q()
     kinds, least = form.cleaned_data["kind"], form.cleaned_data["least"]
     chosen = Q(kind__in=kinds) if kinds else Q()
-    return chosen & Q(significance__gte=least_significance(int(least))) if least else chosen
+    return chosen & Q(significance__gte=min_significance(int(least))) if least else chosen
 
 
-def _loaded(user: User, episodes: QuerySet[Episode]) -> QuerySet[Episode]:
+def _with_details(user: User, episodes: QuerySet[Episode]) -> QuerySet[Episode]:
     facts = Fact.objects.for_user(user).defer("vector", "search").order_by("pk")
     heavy = ("vector", "search")
     return episodes.select_related("conversation").defer(*heavy).prefetch_related(Prefetch("facts", queryset=facts))

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memory.pages.search import RULES, Reason, reasons
+from memory.pages.search import RULES, Reason, explain_score
 
-CUT: Final[Mapping[str, str]] = {
+RULE_WORDS: Final[Mapping[str, str]] = {
     **{str(rule): words for rule, words in RULES.items()},
     "beyond top-K": "Relevant, but other memories match the question better.",
     "over the token budget": "Relevant, but better matches had filled the space for memories.",
@@ -19,17 +19,17 @@ CUT: Final[Mapping[str, str]] = {
     "near-duplicate": "Another memory in the prompt says the same.",
 }
 """Each rule by which a memory is left out before anything has to fit, in plain words."""
-FULL: Final = "The prompt was full, so this rule applied: {rule}."
+PROMPT_FULL: Final = "The prompt was full, so this rule applied: {rule}."
 """Where the budget cut it: its rules are sentences by themselves (docs/budget.md)."""
-SEARCHED_FOR: Final = frozenset({"semantic", "keyword"})
+SEARCH_PARTS: Final = frozenset({"semantic", "keyword"})
 """Parts of a score that only a search gives."""
 ALWAYS: Final = "Always included in every prompt."
 ALWAYS_AND_FITS: Final = "Always included, and relevant to this question."
-BEGUN: Final = "It opened the conversation, as your latest significant memory."
+OPENING: Final = "It opened the conversation, as your latest significant memory."
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Explanation:
     """The explanation."""
 
     kept: bool
@@ -47,11 +47,11 @@ class Why:
     """Known of it, too, and without weight."""
 
 
-def why(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> Why:
+def explain_recall(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> Explanation:
     """Explain one item of a receipt; `place` among so many, and the lowest score that was `last_kept`."""
-    counted, uncounted = reasons(item["parts"])
+    counted, uncounted = explain_score(item["parts"])
     kept = bool(item["kept"])
-    return Why(
+    return Explanation(
         kept=kept,
         verdict="Used in this answer" if kept else "Left out of this answer",
         because=_because(item),
@@ -64,16 +64,16 @@ def why(item: Mapping[str, Any], place: int | None, among: int, last_kept: float
 
 def _because(item: Mapping[str, Any]) -> str:
     if item["rule"]:
-        return CUT.get(item["rule"], FULL.format(rule=item["rule"]))
+        return RULE_WORDS.get(item["rule"], PROMPT_FULL.format(rule=item["rule"]))
     if "fits" in item:
         return ALWAYS_AND_FITS
-    if SEARCHED_FOR & item["parts"].keys():
+    if SEARCH_PARTS & item["parts"].keys():
         return "Relevant to the question, and there was room for it."
-    return BEGUN if item["parts"] else ALWAYS
+    return OPENING if item["parts"] else ALWAYS
 
 
 def _place(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> str:
-    if place is None or not SEARCHED_FOR & item["parts"].keys():
+    if place is None or not SEARCH_PARTS & item["parts"].keys():
         return ""
     where = f"Ranked {place} of {among}, with a score of {_percent(item['score'])}."
     if item["kept"] or last_kept is None:

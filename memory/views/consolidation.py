@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from memory.consolidation import jobs
-from memory.pages.consolidation import tidied
+from memory.pages.consolidation import load_reports
 from recall.views import is_htmx, post_only, signed_in_user
 
 PAGE = "settings_memory"
@@ -25,7 +25,7 @@ def start_consolidation(request: HttpRequest) -> HttpResponse:
     """Queue it; consolidation twice, it is queued once."""
     consolidation = jobs.request_consolidation(signed_in_user(request))
     if is_htmx(request):
-        return render(request, "memory/tidied.html", tidied(signed_in_user(request)))
+        return render(request, "memory/tidied.html", load_reports(signed_in_user(request)))
     messages.success(request, " ".join(jobs.sentences(consolidation)))
     return redirect(f"{reverse(PAGE)}#{ANCHOR}")
 
@@ -37,4 +37,4 @@ def consolidation_reports(request: HttpRequest) -> HttpResponse:
     """The reports alone, for a page that polls."""
     if not is_htmx(request):
         return redirect(f"{reverse(PAGE)}#{ANCHOR}")
-    return render(request, "memory/tidied.html", tidied(signed_in_user(request)))
+    return render(request, "memory/tidied.html", load_reports(signed_in_user(request)))

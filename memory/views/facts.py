@@ -22,8 +22,8 @@ from memory.facts import review
 from memory.facts.validity import validity_of
 from memory.forms import FactForm
 from memory.models import Fact
-from memory.pages.fact import fact_page
-from memory.pages.why import why
+from memory.pages.fact import build_fact_page
+from memory.pages.why import explain_recall
 from recall.views import post_only, signed_in_user
 
 
@@ -73,7 +73,7 @@ def why_recalled(request: HttpRequest, message_id: int, ref: str) -> HttpRespons
         found = memory_use.load_placement(user, message_id, ref)
     except Receipt.DoesNotExist:
         raise Http404 from None
-    explanation = why(found.item, found.place, found.among, found.last_kept)
+    explanation = explain_recall(found.item, found.place, found.among, found.last_kept)
     named = ref.removeprefix("fact:")
     still = Fact.objects.for_user(user).filter(pk=named).only("status", "user").first() if named.isdecimal() else None
     context = {"found": found, "item": found.item, "why": explanation, "fact": still, "page": "profile"}
@@ -86,7 +86,7 @@ def _render_fact(request: HttpRequest, fact: Fact, status: int = 200, **more: An
     share = f"{100 * tally.tokens / tally.prompts:.2g}%" if tally.prompts else ""
     usage = {"prompts": memory_use.prompts_with(user, fact.ref), "tally": tally, "share": share}
     usage["cut_days"] = settings.ENVIRONMENT.cut_candidate_retention_days
-    return render(request, "memory/fact.html", {**fact_page(user, fact, **more), **usage}, status=status)
+    return render(request, "memory/fact.html", {**build_fact_page(user, fact, **more), **usage}, status=status)
 
 
 def _get_own_fact(request: HttpRequest, pk: int) -> Fact:

@@ -16,7 +16,7 @@ from accounts import reauthentication
 from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.targets import NothingThereError, Target, What
 from memory.forgetting.verify import look_for
-from memory.pages.forgetting import MOST_RECEIPTS, matches, receipts, shown, standing_in
+from memory.pages.forgetting import MAX_RECEIPTS, build_preview, build_table_hits, find_matches, load_receipts
 from memory.ports.forgettable import BusyError
 from recall.views import signed_in_user
 
@@ -60,7 +60,7 @@ def _render_preview(request: HttpRequest, target: Target, sentence: str = "", st
         would = preview(signed_in_user(request), target)
     except NothingThereError:
         raise Http404 from None
-    context = {**shown(would), "target": target, "sentence": sentence, "confirmed_by": CONFIRMED_BY}
+    context = {**build_preview(would), "target": target, "sentence": sentence, "confirmed_by": CONFIRMED_BY}
     return render(request, "memory/forget.html", context, status=status)
 
 
@@ -70,7 +70,7 @@ def _render_preview(request: HttpRequest, target: Target, sentence: str = "", st
 def topic(request: HttpRequest) -> HttpResponse:
     """Everything that matches the words, each with a checkbox. By POST: URLs end up in logs and histories."""
     words = _parse_words(request)
-    found = matches(signed_in_user(request), words) if words else []
+    found = find_matches(signed_in_user(request), words) if words else []
     return render(request, "memory/forget_topic.html", {"words": words, "found": found})
 
 
@@ -90,12 +90,12 @@ def check_again(request: HttpRequest) -> HttpResponse:
     words = _parse_words(request)
     found = look_for(signed_in_user(request), words) if words else {}
     return _render_receipts(
-        request, {"looked_for": words, "standing": standing_in(signed_in_user(request), words, found)}
+        request, {"looked_for": words, "standing": build_table_hits(signed_in_user(request), words, found)}
     )
 
 
 def _render_receipts(request: HttpRequest, more: dict[str, Any] | None = None) -> HttpResponse:
-    context = {"receipts": receipts(signed_in_user(request)), "most": MOST_RECEIPTS, **(more or {})}
+    context = {"receipts": load_receipts(signed_in_user(request)), "most": MAX_RECEIPTS, **(more or {})}
     return render(request, "memory/forgotten.html", context)
 
 

@@ -35,9 +35,9 @@ from memory.forms import (
 )
 from memory.models import Boundary, Document, Episode, Revision, Upload
 from memory.pages import knowledge, profile, timeline
-from memory.pages.profile import Editor, editor
-from memory.pages.search import search_page
-from memory.pages.time_travel import build_past_profile, sliders
+from memory.pages.profile import Editor, build_editor
+from memory.pages.search import build_search_page
+from memory.pages.time_travel import build_past_profile, build_sliders
 from memory.text.fact_lines import without_marks
 from recall.db.notify import publish_event
 from recall.views import first_error, is_htmx, post_only, signed_in_user
@@ -56,7 +56,7 @@ def profile_page(request: HttpRequest) -> HttpResponse:
     user, now = signed_in_user(request), timezone.now()
     days = {name: request.GET[name] for name in ("at", "true") if name in request.GET}
     if not days:
-        return render(request, "memory/profile.html", {**_build_profile(request), "sliders": sliders(user, now)})
+        return render(request, "memory/profile.html", {**_build_profile(request), "sliders": build_sliders(user, now)})
     found = build_past_profile(user, days, now)
     asked = {"then": found, "sliders": (found.known, found.true)}
     status = 422 if found.errors else 200
@@ -106,7 +106,9 @@ def _redirect_to_boundaries(request: HttpRequest, sentence: str) -> HttpResponse
 
 def _build_profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
     query = request.GET
-    return profile.profile(signed_in_user(request), tab=query.get("show", ""), number=query.get("page"), **instead)
+    return profile.build_profile_page(
+        signed_in_user(request), tab=query.get("show", ""), number=query.get("page"), **instead
+    )
 
 
 # The knowledge base ----------------------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ def _build_profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
 def home(request: HttpRequest) -> HttpResponse:
     """The start page of memory: search over everything, next to the document tree."""
     form = SearchForm(request.GET)
-    found = search_page(signed_in_user(request), form)
+    found = build_search_page(signed_in_user(request), form)
     status = 200 if form.is_valid() else 422
     if is_htmx(request):
         return render(request, "memory/memory.html#results", found, status=status)
@@ -127,8 +129,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def _render_home(request: HttpRequest, found: dict[str, Any], status: int = 200) -> HttpResponse:
     user = signed_in_user(request)
-    frame = {"tree": knowledge.whole_tree(user), "page": "knowledge", "projects": projects_of(user)}
-    context = {**frame, **knowledge.uploads_list(user), **found}
+    frame = {"tree": knowledge.build_tree(user), "page": "knowledge", "projects": projects_of(user)}
+    context = {**frame, **knowledge.build_uploads(user), **found}
     return render(request, "memory/memory.html", context, status=status)
 
 
@@ -138,18 +140,20 @@ def _render_home(request: HttpRequest, found: dict[str, Any], status: int = 200)
 def document(request: HttpRequest, path: str = "") -> HttpResponse:
     """The document at a path, otherwise the folder (always with `?below`), or the documents with a tag."""
     if not path and "tag" in request.GET:
-        return render(request, "memory/tagged.html", knowledge.tag_page(signed_in_user(request), request.GET["tag"]))
+        return render(
+            request, "memory/tagged.html", knowledge.build_tag_page(signed_in_user(request), request.GET["tag"])
+        )
     path = _parse_path(PlaceForm({"path": path} if path else request.GET))
     found = Document.objects.for_user(signed_in_user(request)).filter(path=path).first()
     if found is None or "below" in request.GET:
         return _render_folder(request, path)
     number = request.GET.get("part", "")
-    context = knowledge.document_page(signed_in_user(request), found, int(number) if number.isdecimal() else 1)
+    context = knowledge.build_document_page(signed_in_user(request), found, int(number) if number.isdecimal() else 1)
     return render(request, "memory/document.html", {**context, "came_from": _pop_previous_path(request, path)})
 
 
 def _render_folder(request: HttpRequest, path: str, status: int = 200, **more: Any) -> HttpResponse:
-    folder = _or_404(knowledge.folder_page(signed_in_user(request), path, request.GET.get("page")))
+    folder = _or_404(knowledge.build_folder_page(signed_in_user(request), path, request.GET.get("page")))
     context = {**folder, "came_from": _pop_previous_path(request, path), **more}
     return render(request, "memory/folder.html", context, status=status)
 
@@ -167,11 +171,11 @@ def new_document(request: HttpRequest) -> HttpResponse:
     except PathTakenError as taken:
         return _render_creation_error(request, form, str(taken), status=409)
     messages.success(request, f"Document created at {path}.")
-    return redirect(knowledge.address(path))
+    return redirect(knowledge.document_url(path))
 
 
 def _render_creation_error(request: HttpRequest, form: NewDocumentForm, sentence: str, status: int) -> HttpResponse:
-    found = search_page(signed_in_user(request), SearchForm({}))
+    found = build_search_page(signed_in_user(request), SearchForm({}))
     return _render_home(request, {**found, "new": form, "not_begun": sentence}, status=status)
 
 
@@ -203,8 +207,8 @@ def _render_moved(request: HttpRequest, old: str, new: str, moved: int) -> HttpR
     if moved:
         request.session[MOVED] = [old, new]
     if is_htmx(request):
-        return HttpResponse(headers={"HX-Redirect": knowledge.address(new + here.removeprefix(old))})
-    return redirect(knowledge.address(new))
+        return HttpResponse(headers={"HX-Redirect": knowledge.document_url(new + here.removeprefix(old))})
+    return redirect(knowledge.document_url(new))
 
 
 def _render_not_moved(request: HttpRequest, path: str, sentence: str, status: int) -> HttpResponse:
@@ -214,7 +218,7 @@ def _render_not_moved(request: HttpRequest, path: str, sentence: str, status: in
 
 
 def _render_tree(request: HttpRequest, here: str, moved: knowledge.Moved, status: int = 200) -> HttpResponse:
-    context = {"tree": knowledge.whole_tree(signed_in_user(request), here), "moved": moved, "here": here}
+    context = {"tree": knowledge.build_tree(signed_in_user(request), here), "moved": moved, "here": here}
     return render(request, "memory/knowledge.html#dragged", context, status=status)
 
 
@@ -241,7 +245,7 @@ def tag(request: HttpRequest) -> HttpResponse:
     except ValidationError as refusal:
         return _render_refusal(request, path, refusal.messages[0], status=422)
     messages.success(request, "Tags saved.")
-    return redirect(knowledge.address(path))
+    return redirect(knowledge.document_url(path))
 
 
 def _render_refusal(request: HttpRequest, path: str, sentence: str, status: int) -> HttpResponse:
@@ -250,7 +254,7 @@ def _render_refusal(request: HttpRequest, path: str, sentence: str, status: int)
     found = Document.objects.for_user(signed_in_user(request)).filter(path=path).first()
     if found is None:
         return _render_folder(request, path, status, **more)
-    context = knowledge.document_page(signed_in_user(request), found)
+    context = knowledge.build_document_page(signed_in_user(request), found)
     return render(request, "memory/document.html", {**context, **more}, status=status)
 
 
@@ -266,7 +270,7 @@ def remove(request: HttpRequest) -> HttpResponse:
     is_left = (
         Document.objects.for_user(signed_in_user(request)).under(folder).exists() if folder != tree.ROOT else False
     )
-    return redirect(knowledge.address(folder if is_left else tree.ROOT))
+    return redirect(knowledge.document_url(folder if is_left else tree.ROOT))
 
 
 @require_POST
@@ -279,7 +283,7 @@ def restore(request: HttpRequest) -> HttpResponse:
         messages.warning(request, trash.NOTHING_TO_UNDO)
         return redirect("memory:home")
     messages.success(request, f"Restored: {_count_documents(back)}.")
-    return redirect(knowledge.address(back[0].path))
+    return redirect(knowledge.document_url(back[0].path))
 
 
 def _count_documents(documents: Sized) -> str:
@@ -293,11 +297,11 @@ def upload(request: HttpRequest) -> HttpResponse:
     """POST accepts files to read in the background; GET shows their progress."""
     refused = _accept_files(request) if request.method == "POST" else []
     if is_htmx(request):
-        beside = {"tree": knowledge.whole_tree(signed_in_user(request)), "is_answer": True}
+        beside = {"tree": knowledge.build_tree(signed_in_user(request)), "is_answer": True}
         return render(
             request,
             "memory/memory.html#uploads",
-            {**knowledge.uploads_list(signed_in_user(request), refused), **beside},
+            {**knowledge.build_uploads(signed_in_user(request), refused), **beside},
         )
     for name, sentence in refused:
         messages.warning(request, f"{name}: {sentence}")
@@ -349,23 +353,23 @@ def save_document(request: HttpRequest, pk: int) -> HttpResponse:
     form = DocumentForm(request.POST)
     if not form.is_valid():
         typed = request.POST.get("text", "")
-        shown = editor(document, text=typed.replace("\x00", ""), sentence=first_error(form), is_open=True)
+        shown = build_editor(document, text=typed.replace("\x00", ""), sentence=first_error(form), is_open=True)
         return _render_document(request, shown, status=422)
     text, started_from = form.cleaned_data["text"], form.cleaned_data["started_from"]
     try:
         document = save(signed_in_user(request), document.path, text, started_from=started_from)
     except DocumentChangedError as conflict:
         against = changes(without_marks(conflict.newest.text), without_marks(text.replace("\r\n", "\n")))
-        shown = editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
+        shown = build_editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
         return _render_document(request, shown, status=409)
-    return _render_document(request, editor(document, sentence=f"Saved: {document.title}"))
+    return _render_document(request, build_editor(document, sentence=f"Saved: {document.title}"))
 
 
 def _render_document(request: HttpRequest, shown: Editor, status: int = 200) -> HttpResponse:
     """The document again: alone for htmx, otherwise on the page where it was edited."""
     is_alone = request.POST.get("page") == "document"
     if is_alone and (is_htmx(request) or status != 200):
-        context = knowledge.document_page(signed_in_user(request), shown.document, shown=shown)
+        context = knowledge.build_document_page(signed_in_user(request), shown.document, shown=shown)
         template = "memory/document.html#text" if is_htmx(request) else "memory/document.html"
         return render(request, template, context, status=status)
     if is_htmx(request):
@@ -374,7 +378,7 @@ def _render_document(request: HttpRequest, shown: Editor, status: int = 200) -> 
         return render(request, "memory/profile.html", _build_profile(request, changed=shown), status=status)
     messages.success(request, shown.sentence)
     if is_alone:
-        return redirect(knowledge.address(shown.document.path))
+        return redirect(knowledge.document_url(shown.document.path))
     return redirect(f"{reverse('memory:profile')}#document-{shown.document.pk}")
 
 
@@ -385,7 +389,7 @@ def history(request: HttpRequest, pk: int, number: int | None = None) -> HttpRes
     """A document's versions and the changes of one."""
     document = get_object_or_404(Document.objects.for_user(signed_in_user(request)), pk=pk)
     try:
-        return render(request, "memory/history.html", knowledge.history(document, number))
+        return render(request, "memory/history.html", knowledge.build_history_page(document, number))
     except Revision.DoesNotExist:
         raise Http404 from None
 
@@ -419,7 +423,7 @@ def episodes(request: HttpRequest) -> HttpResponse:
     """Episodes by month."""
     user = signed_in_user(request)
     form, number = TimelineForm(request.GET), request.GET.get("page")
-    context = timeline.timeline(user, form, number, stages_reached(user))
+    context = timeline.build_timeline(user, form, number, stages_reached(user))
     return render(request, "memory/timeline.html", {**context, **_timeline_frame(request)})
 
 
@@ -429,11 +433,15 @@ def episodes(request: HttpRequest) -> HttpResponse:
 def story(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The episodes of one conversation."""
     try:
-        context = timeline.story(signed_in_user(request), pk)
+        context = timeline.build_story(signed_in_user(request), pk)
     except Episode.DoesNotExist:
         raise Http404 from None
     return render(request, "memory/story.html", {**context, **_timeline_frame(request)})
 
 
 def _timeline_frame(request: HttpRequest) -> dict[str, Any]:
-    return {"tree": knowledge.whole_tree(signed_in_user(request)), "largest": knowledge.largest(), "page": "timeline"}
+    return {
+        "tree": knowledge.build_tree(signed_in_user(request)),
+        "largest": knowledge.max_upload_bytes(),
+        "page": "timeline",
+    }

@@ -34,14 +34,14 @@ from memory.pages.review import (
     LABELS,
     BatchNotice,
     Row,
-    as_it_stands,
-    decisions,
-    left_out,
-    merge_form,
-    policies,
-    progress,
-    queue,
-    told_of,
+    build_decisions_page,
+    build_merge_form,
+    build_queue,
+    build_rules_page,
+    describe_batch,
+    describe_refusals,
+    load_fact_view,
+    load_progress,
 )
 from recall.views import first_error, is_htmx, post_only, signed_in_user
 
@@ -65,7 +65,7 @@ DECISIONS: Final[dict[str, Callable[..., ReviewAction]]] = {
 @never_cache
 def review_queue(request: HttpRequest) -> HttpResponse:
     """All proposals, by conversation."""
-    return render(request, "memory/review.html", queue(signed_in_user(request)))
+    return render(request, "memory/review.html", build_queue(signed_in_user(request)))
 
 
 # One -------------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _undone_sentence(facts: list[Fact], refusals: list[str]) -> str:
         return f"Undone: {truncatechars(facts[0].statement, 120)}"
     if len(refusals) == 1 and not facts:
         return refusals[0]
-    return " ".join([f"Undone: {len(facts)}.", *left_out(refusals)])
+    return " ".join([f"Undone: {len(facts)}.", *describe_refusals(refusals)])
 
 
 # Several ---------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def decide_selected(request: HttpRequest) -> HttpResponse:
         return _render_queue(request, BatchNotice(str(refusal)), status=409)
     first = outcome.actions[0] if outcome.actions else None
     gone = [review.GONE] * (len(chosen) - len(facts))
-    sentence = told_of(verb, len(outcome.actions), [*outcome.refusals, *gone])
+    sentence = describe_batch(verb, len(outcome.actions), [*outcome.refusals, *gone])
     return _render_queue(request, BatchNotice(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
 
 
@@ -182,7 +182,7 @@ def _render_merge_form(request: HttpRequest, facts: list[Fact], status: int = 20
         chosen = urlencode([("fact", fact.pk) for fact in facts])
         return redirect(f"{reverse('memory:merge')}?{chosen}")
     template = "memory/merge.html#form" if is_htmx(request) else "memory/merge.html"
-    response = render(request, template, merge_form(facts, **typed), status=status)
+    response = render(request, template, build_merge_form(facts, **typed), status=status)
     response["HX-Retarget"], response["HX-Reswap"] = "#merge-panel", "innerHTML"
     return response
 
@@ -236,11 +236,13 @@ def rule_for(request: HttpRequest, pk: int) -> HttpResponse:
 def policy_page(request: HttpRequest) -> HttpResponse:
     """The memory rules, with the share of correct proposals."""
     if request.method != "POST":
-        return render(request, "memory/policies.html", policies(signed_in_user(request)))
+        return render(request, "memory/policies.html", build_rules_page(signed_in_user(request)))
     form = PoliciesForm(request.POST)
     if not form.is_valid():
         more = {"sentence": f"Nothing was saved. {first_error(form)}"}
-        return render(request, "memory/policies.html", {**policies(signed_in_user(request)), **more}, status=422)
+        return render(
+            request, "memory/policies.html", {**build_rules_page(signed_in_user(request)), **more}, status=422
+        )
     set_rules(signed_in_user(request), form.rules())
     messages.success(request, "Rules saved. They apply to new memories.")
     return redirect("memory:policies")
@@ -254,7 +256,9 @@ def policy_page(request: HttpRequest) -> HttpResponse:
 @never_cache
 def decision_list(request: HttpRequest) -> HttpResponse:
     """Decisions that can be undone."""
-    return render(request, "memory/decisions.html", decisions(signed_in_user(request), request.GET.get("page")))
+    return render(
+        request, "memory/decisions.html", build_decisions_page(signed_in_user(request), request.GET.get("page"))
+    )
 
 
 @require_safe
@@ -273,21 +277,21 @@ def _render_row(request: HttpRequest, row: Row, status: int = 200) -> HttpRespon
     """The fact again: alone for htmx, otherwise on its page."""
     page = _return_page(request)
     if is_htmx(request) and page in ROWS:
-        so_far = progress(signed_in_user(request))
+        so_far = load_progress(signed_in_user(request))
         context = {"row": row, "page": page, "is_answer": True, "waiting_count": so_far.waiting, "progress": so_far}
         return render(request, ROWS[page], context, status=status)
     if row.form is not None:
-        return render(request, "memory/review.html", queue(signed_in_user(request), row), status=status)
+        return render(request, "memory/review.html", build_queue(signed_in_user(request), row), status=status)
     return _redirect_back(request, row.sentence, status, row.shown.fact.pk)
 
 
 def _render_queue(request: HttpRequest, told: BatchNotice, status: int = 200) -> HttpResponse:
     """The queue again, with a notice above it."""
     if is_htmx(request):
-        context = {**queue(signed_in_user(request), told=told), "is_answer": True}
+        context = {**build_queue(signed_in_user(request), told=told), "is_answer": True}
         return render(request, "memory/review.html#queue", context, status=status)
     if told.offer:
-        return render(request, "memory/review.html", queue(signed_in_user(request), told=told), status=status)
+        return render(request, "memory/review.html", build_queue(signed_in_user(request), told=told), status=status)
     return _redirect_back(request, told.sentence, status)
 
 
@@ -306,6 +310,6 @@ def _return_page(request: HttpRequest) -> str:
 
 def _load_fact_view(fact: Fact) -> FactView:
     try:
-        return as_it_stands(fact)
+        return load_fact_view(fact)
     except Fact.DoesNotExist:
         raise Http404 from None

@@ -28,7 +28,7 @@ from memory.facts.undo import UNDO_FOR
 from memory.forms import StatementForm
 from memory.models import Fact, ReviewAction
 from memory.models.kinds import Kind
-from memory.pages.review import DONE, Row, by_conversation, left_out, told_of, with_evidence
+from memory.pages.review import DONE, Row, describe_batch, describe_refusals, group_by_conversation, with_evidence
 from recall.views import signed_in_user
 
 PAGE_SIZE: Final = 50
@@ -61,7 +61,7 @@ def staff_queue(request: HttpRequest, **site: Any) -> HttpResponse:
     context = {
         **site,
         "title": "Review queue",
-        "groups": by_conversation(Row(item) for item in build_fact_views(page)),
+        "groups": group_by_conversation(Row(item) for item in build_fact_views(page)),
         "recent": recent,
         "may_decide": reader.has_perm(CHANGE_PERMISSION),
         "kinds": Kind.choices,
@@ -105,7 +105,7 @@ def _apply(request: HttpRequest, by: User) -> str:
     if verb not in {ReviewAction.Verb.ACCEPT, ReviewAction.Verb.REJECT}:
         raise review.RefusedError("Choose a decision.")
     outcome = decide_batch(facts, ReviewAction.Verb(verb), by=by)
-    return told_of(verb, len(outcome.actions), outcome.refusals)
+    return describe_batch(verb, len(outcome.actions), outcome.refusals)
 
 
 def _decide(request: HttpRequest, fact: Fact, verb: str, by: User) -> str:
@@ -135,7 +135,7 @@ def _undo(number: int) -> str:
     facts, refusals = undo_batch(batch_of(action, of_everybody=True))
     if not facts:
         raise review.RefusedError(" ".join(refusals))
-    return " ".join([f"Undone: {len(facts)}.", *left_out(refusals)])
+    return " ".join([f"Undone: {len(facts)}.", *describe_refusals(refusals)])
 
 
 def _filtered_proposals(request: HttpRequest) -> Any:

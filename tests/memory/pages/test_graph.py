@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 from accounts.models import User
 from memory.facts.links import Neighbour, Relation, link
 from memory.models import Fact, FactLink
-from memory.pages.graph import BOX, LINE, LINES, MOST, WORDS, Graph, Node, drawn, graph, in_lines
+from memory.pages.graph import (
+    BOX,
+    LINE,
+    LINES,
+    MAX_NEIGHBORS,
+    RELATIONS,
+    Graph,
+    Node,
+    build_graph,
+    lay_out,
+    wrap_statement,
+)
 
 type SignIn = Callable[[User], Client]
 
@@ -30,7 +41,7 @@ def node_of(shown: Graph, fact: Fact) -> Node:
 
 def test_a_fact_that_stands_alone_has_no_graph(alice: User, sign_in: SignIn) -> None:
     alone = know(alice, "The user sings.")
-    assert graph(alice, alone) is None
+    assert build_graph(alice, alone) is None
     assert "Related facts" not in sign_in(alice).get(f"/memory/facts/{alone.pk}").content.decode()
 
 
@@ -39,7 +50,7 @@ def test_a_relation_reads_from_the_fact_one_came_from(alice: User) -> None:
     link(alice.pk, move.pk, Relation.CAUSED_BY, job.pk, 0.9)
     link(alice.pk, flat.pk, Relation.DEPENDS_ON, move.pk, 0.8)
 
-    shown = graph(alice, move)
+    shown = build_graph(alice, move)
     assert shown is not None
     assert node_of(shown, job).relation == "caused by"
     assert node_of(shown, flat).relation == "needed by"
@@ -51,7 +62,7 @@ def test_a_relation_reads_from_the_fact_one_came_from(alice: User) -> None:
 
 
 def test_every_relation_has_words_both_ways() -> None:
-    assert set(WORDS) == set(FactLink.Relation.values)
+    assert set(RELATIONS) == set(FactLink.Relation.values)
 
 
 def test_two_steps_are_drawn_and_a_third_is_not(alice: User) -> None:
@@ -59,7 +70,7 @@ def test_two_steps_are_drawn_and_a_third_is_not(alice: User) -> None:
     for one, other in pairwise(chain):
         link(alice.pk, one.pk, Relation.RELATED_TO, other.pk, 0.5)
 
-    shown = graph(alice, chain[0])
+    shown = build_graph(alice, chain[0])
 
     assert shown is not None
     assert [node.fact for node in shown.nodes] == chain[:3]
@@ -68,15 +79,17 @@ def test_two_steps_are_drawn_and_a_third_is_not(alice: User) -> None:
 
 def test_of_many_the_strongest_are_drawn(alice: User, django_assert_num_queries: Any) -> None:
     centre = know(alice, "The centre.")
-    for n in range(MOST + 5):
+    for n in range(MAX_NEIGHBORS + 5):
         link(alice.pk, centre.pk, Relation.RELATED_TO, know(alice, f"Fact {n}.").pk, n / 100)
 
     with django_assert_num_queries(4):
-        shown = graph(alice, centre)
+        shown = build_graph(alice, centre)
 
     assert shown is not None
-    assert len(shown.nodes) == MOST + 1
-    assert {node.fact.statement for node in shown.nodes} == {"The centre."} | {f"Fact {n}." for n in range(5, MOST + 5)}
+    assert len(shown.nodes) == MAX_NEIGHBORS + 1
+    assert {node.fact.statement for node in shown.nodes} == {"The centre."} | {
+        f"Fact {n}." for n in range(5, MAX_NEIGHBORS + 5)
+    }
 
 
 def test_links_besides_the_tree_are_thin_lines_and_stand_in_the_list(alice: User) -> None:
@@ -84,7 +97,7 @@ def test_links_besides_the_tree_are_thin_lines_and_stand_in_the_list(alice: User
     for one, other in ((centre, left), (centre, right), (left, right)):
         link(alice.pk, one.pk, Relation.RELATED_TO, other.pk, 0.5)
 
-    shown = graph(alice, centre)
+    shown = build_graph(alice, centre)
 
     assert shown is not None
     assert sorted(edge.is_tree for edge in shown.edges) == [False, True, True]
@@ -95,7 +108,7 @@ def test_no_fact_of_another_person_is_in_it(alice: User, bob: User) -> None:
     mine, his = know(alice, "Mine."), know(bob, "His.")
     FactLink.objects.create(user=bob, from_fact=his, to_fact=mine)
     FactLink.objects.create(user=alice, from_fact=mine, to_fact=his)
-    assert graph(alice, mine) is None
+    assert build_graph(alice, mine) is None
 
 
 def test_the_page_draws_links_one_can_follow_and_says_them_in_words(alice: User, sign_in: SignIn) -> None:
@@ -117,7 +130,7 @@ def test_the_page_draws_links_one_can_follow_and_says_them_in_words(alice: User,
 def surroundings(draw: st.DrawFn) -> tuple[Fact, list[Neighbour], list[FactLink]]:
     """A fact, those around it in two steps, and links among them all."""
     first = draw(st.integers(1, 10))
-    steps = [1] * first + [2] * draw(st.integers(0, MOST - first))
+    steps = [1] * first + [2] * draw(st.integers(0, MAX_NEIGHBORS - first))
     facts = [Fact(pk=pk, statement="word " * draw(st.integers(1, 40))) for pk in range(1, len(steps) + 2)]
     near = []
     for fact, step in zip(facts[1:], steps, strict=True):
@@ -136,7 +149,7 @@ def boxes(shown: Graph) -> Iterator[tuple[int, int, int, int]]:
 
 @given(around=surroundings())
 def test_no_two_boxes_touch_and_all_stand_in_the_drawing(around: tuple[Fact, list[Neighbour], list[FactLink]]) -> None:
-    shown = drawn(*around)
+    shown = lay_out(*around)
 
     assert len(shown.nodes) == len(around[1]) + 1
     assert len(shown.edges) == len(shown.said) == len(around[2])
@@ -149,11 +162,11 @@ def test_no_two_boxes_touch_and_all_stand_in_the_drawing(around: tuple[Fact, lis
 
 @given(text=st.text(max_size=200))
 def test_a_statement_never_leaves_its_box(text: str) -> None:
-    lines = in_lines(text)
+    lines = wrap_statement(text)
     assert len(lines) <= LINES
     assert all(len(line) <= LINE for line in lines)
 
 
 @pytest.mark.parametrize(("text", "lines"), [("Short.", ["Short."]), ("", [])])
 def test_what_fits_is_shown_whole(text: str, lines: list[str]) -> None:
-    assert in_lines(text) == lines
+    assert wrap_statement(text) == lines

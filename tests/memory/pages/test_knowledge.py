@@ -21,7 +21,7 @@ from memory.forms import PathField
 from memory.index.indexer import embed_pending, index_document
 from memory.models import Document, Fact, Revision, Upload
 from memory.pages import knowledge
-from memory.pages.knowledge import MOST_IN_FOLDER, MOST_IN_TREE, address, crumbs, folder
+from memory.pages.knowledge import MAX_IN_FOLDER, MAX_IN_TREE, build_crumbs, build_folder, document_url
 
 type SignIn = Callable[[User], Client]
 
@@ -72,7 +72,7 @@ def test_the_folders_around_the_document_one_reads_are_open(alice: User) -> None
     for path in ("/projects/garden/plan", "/projects/triathlon/week", "/stories/summer"):
         add(alice, path)
 
-    projects, stories = knowledge.whole_tree(alice, "/projects/garden/plan").folders
+    projects, stories = knowledge.build_tree(alice, "/projects/garden/plan").folders
 
     assert projects.is_open
     assert [below.is_open for below in projects.folders] == [True, False]
@@ -84,7 +84,7 @@ def test_names_stand_in_order_without_regard_to_case(alice: User) -> None:
     for name in ("b", "A", "a", "C"):
         add(alice, f"/x/{name}")
 
-    assert [leaf.name for leaf in knowledge.whole_tree(alice).folders[0].documents] == ["A", "a", "b", "C"]
+    assert [leaf.name for leaf in knowledge.build_tree(alice).folders[0].documents] == ["A", "a", "b", "C"]
 
 
 def node(count: int, folder: str) -> Node:
@@ -94,11 +94,11 @@ def node(count: int, folder: str) -> Node:
 
 
 def test_what_is_too_much_for_the_tree_is_left_to_the_folders_own_page() -> None:
-    shown = folder(node(MOST_IN_FOLDER + 3, "big"), "", iter(range(MOST_IN_TREE)))
-    assert (len(shown.documents), shown.unlisted, shown.count) == (MOST_IN_FOLDER, 3, MOST_IN_FOLDER + 3)
+    shown = build_folder(node(MAX_IN_FOLDER + 3, "big"), "", iter(range(MAX_IN_TREE)))
+    assert (len(shown.documents), shown.unlisted, shown.count) == (MAX_IN_FOLDER, 3, MAX_IN_FOLDER + 3)
 
     root = Node("", "/", below=[node(3, "a"), node(3, "b")], documents=6)
-    a, b = folder(root, "", iter(range(4))).folders
+    a, b = build_folder(root, "", iter(range(4))).folders
     assert (len(a.documents), a.unlisted, len(b.documents), b.unlisted) == (3, 0, 1, 2)
 
 
@@ -120,7 +120,7 @@ def test_five_hundred_documents_take_as_many_queries_as_one(
 @given(st.text(min_size=1, max_size=12))
 def test_every_path_has_an_address_that_leads_back_to_it(name: str) -> None:
     path = f"/x/{name}"
-    shown = address(path)
+    shown = document_url(path)
 
     assert "\n" not in shown
     assert not {".", ".."} & set(shown.split("?")[0].split("/"))
@@ -133,11 +133,11 @@ def test_a_document_of_any_name_is_shown_at_its_address(alice: User, sign_in: Si
     path = f"/x/{name}"
     add(alice, path, "Its words.")
 
-    assert "Its words." in page_of(sign_in(alice), address(path))
+    assert "Its words." in page_of(sign_in(alice), document_url(path))
 
 
 def test_the_folders_above_lead_up() -> None:
-    assert [(crumb.name, crumb.address) for crumb in crumbs("/a/b/c")] == [
+    assert [(crumb.name, crumb.address) for crumb in build_crumbs("/a/b/c")] == [
         ("a", "/memory/documents/a"),
         ("b", "/memory/documents/a/b"),
     ]

@@ -16,7 +16,7 @@ from accounts.models import User
 from chat.models import Conversation
 from chat.prompt.relationship import stages_reached
 from memory.models import Episode, Fact
-from memory.pages.narrative_arc import BOTTOM, HEIGHT, LETTER, TOP, WIDTH, Box, Dot, Point, arc
+from memory.pages.narrative_arc import BOTTOM, HEIGHT, LETTER_WIDTH, TOP, WIDTH, Box, Dot, Point, draw_arc
 
 type SignIn = Callable[[User], Client]
 
@@ -38,18 +38,18 @@ def tell(user: User, title: str, days: int = 0, **fields: Any) -> Episode:
 
 def title_of(dot: Dot) -> Box:
     """Where the title of a dot is drawn, with the letters as wide as the drawing takes them to be."""
-    width = len(dot.label) * LETTER
+    width = len(dot.label) * LETTER_WIDTH
     left = dot.x - {"start": 0, "middle": width // 2, "end": width}[dot.anchor]
     return Box(left, dot.label_y - 11, left + width, dot.label_y + 3)
 
 
 def test_two_episodes_are_no_arc() -> None:
-    assert arc([point(), point()]) is None
-    assert arc([point(), point(), point()]) is not None
+    assert draw_arc([point(), point()]) is None
+    assert draw_arc([point(), point(), point()]) is not None
 
 
 def test_bright_stands_high_and_weighty_is_large() -> None:
-    drawn = arc([point(valence=-1.0, significance=0.0), point(), point(valence=1.0, significance=1.0)])
+    drawn = draw_arc([point(valence=-1.0, significance=0.0), point(), point(valence=1.0, significance=1.0)])
     assert drawn is not None
     low, middle, high = drawn.dots
     assert (low.y, middle.y, high.y) == (BOTTOM, drawn.middle, TOP)
@@ -58,7 +58,7 @@ def test_bright_stands_high_and_weighty_is_large() -> None:
 
 
 def test_it_is_told_in_words() -> None:
-    drawn = arc([point("A long week", -0.3), point("Took the job", 0.8, is_key=True), point("The flat", 0.1)])
+    drawn = draw_arc([point("A long week", -0.3), point("Took the job", 0.8, is_key=True), point("The flat", 0.1)])
     assert drawn is not None
     assert drawn.sentence == (
         "From “A long week” to “The flat”. High point: “Took the job”. "
@@ -67,20 +67,20 @@ def test_it_is_told_in_words() -> None:
 
 
 def test_what_was_neither_good_nor_bad_is_not_called_so() -> None:
-    drawn = arc([point("A"), point("B"), point("C")])
+    drawn = draw_arc([point("A"), point("B"), point("C")])
     assert drawn is not None
     assert drawn.sentence == "From “A” to “C”."
 
 
 def test_a_month_is_written_where_it_begins() -> None:
-    drawn = arc([point(days=0), point(days=1), point(days=40), point(days=41), point(days=100)])
+    drawn = draw_arc([point(days=0), point(days=1), point(days=40), point(days=41), point(days=100)])
     assert drawn is not None
     assert [mark.words for mark in drawn.months] == ["September 2026", "October 2026", "December 2026"]
 
 
 def test_a_stage_stands_between_the_episodes_before_and_after_it() -> None:
     stages = [("DEVELOPING", DAY - timedelta(days=9)), ("COMFORTABLE", DAY + timedelta(days=5))]
-    drawn = arc([point(days=0), point(days=10), point(days=20)], [*stages, ("TRUSTED", DAY + timedelta(days=99))])
+    drawn = draw_arc([point(days=0), point(days=10), point(days=20)], [*stages, ("TRUSTED", DAY + timedelta(days=99))])
     assert drawn is not None
     assert [mark.words for mark in drawn.stages] == ["Comfortable"], "not what was reached before or after all of them"
     assert drawn.dots[0].x < drawn.stages[0].x < drawn.dots[1].x
@@ -165,7 +165,7 @@ points = st.builds(
 
 @given(given_points=st.lists(points, min_size=3, max_size=50))
 def test_nothing_leaves_the_drawing_and_no_two_titles_touch(given_points: list[Point]) -> None:
-    drawn = arc(sorted(given_points, key=lambda one: one.at))
+    drawn = draw_arc(sorted(given_points, key=lambda one: one.at))
     assert drawn is not None
     for dot in drawn.dots:
         assert 0 <= dot.x - dot.radius < dot.x + dot.radius <= WIDTH
@@ -177,8 +177,10 @@ def test_nothing_leaves_the_drawing_and_no_two_titles_touch(given_points: list[P
 
 
 def test_a_title_that_has_no_room_above_stands_below() -> None:
-    drawn = arc([point(), point("A pump that works", 0.9, 1, is_key=True), point("A new home", 0.6, 2, is_key=True)])
-    crowded = arc(
+    drawn = draw_arc(
+        [point(), point("A pump that works", 0.9, 1, is_key=True), point("A new home", 0.6, 2, is_key=True)]
+    )
+    crowded = draw_arc(
         [point(days=n) for n in range(8)] + [point(f"The {n}th key moment", 0.5, n, is_key=True) for n in (8, 9)]
     )
     assert drawn is not None
@@ -189,6 +191,6 @@ def test_a_title_that_has_no_room_above_stands_below() -> None:
 
 @pytest.mark.parametrize("count", [3, 50])
 def test_the_arc_begins_at_one_side_and_ends_at_the_other(count: int) -> None:
-    drawn = arc([point(days=n) for n in range(count)])
+    drawn = draw_arc([point(days=n) for n in range(count)])
     assert drawn is not None
     assert drawn.dots[0].x == WIDTH - drawn.dots[-1].x

@@ -20,17 +20,17 @@ from memory.documents.revisions import Origin
 from memory.index.indexer import embed_pending, index_conversation
 from memory.models import Episode, Fact, Revision
 from memory.pages.search import (
-    EXCERPT,
+    EXCERPT_LENGTH,
     ICONS,
     PARTS,
     RULES,
-    SEVERAL,
     SOURCES,
-    asked_for,
+    SOURCES_PLURAL,
     excerpt,
-    least_importance,
-    marked,
-    reasons,
+    explain_score,
+    mark_matches,
+    match_pattern,
+    min_importance,
     stem,
 )
 from memory.ports.source import Utterance, get_source
@@ -138,7 +138,7 @@ def test_what_was_left_out_names_its_rule(alice: User, sign_in: SignIn) -> None:
 def test_every_part_rule_and_source_has_plain_words() -> None:
     assert set(PARTS) == set(get_args(Part))
     assert set(RULES) == set(get_args(Rule))
-    assert set(SOURCES) == set(SEVERAL) == set(ICONS) == set(get_args(Source))
+    assert set(SOURCES) == set(SOURCES_PLURAL) == set(ICONS) == set(get_args(Source))
 
 
 def test_a_search_has_an_address_and_works_without_script(alice: User, sign_in: SignIn) -> None:
@@ -262,7 +262,7 @@ def test_a_search_stays_within_a_project_and_what_was_said_in_it(alice: User, si
 @pytest.mark.parametrize("importance", [n / 20 for n in range(21)])
 def test_the_least_importance_is_that_which_a_fact_shows(importance: float) -> None:
     shown = Fact(importance=importance).importance_level
-    assert all((importance >= least_importance(level)) == (shown >= level) for level in range(2, 6))
+    assert all((importance >= min_importance(level)) == (shown >= level) for level in range(2, 6))
 
 
 def test_time_travel_finds_what_was_known_then(alice: User, sign_in: SignIn) -> None:
@@ -356,7 +356,7 @@ def test_a_facts_page_leads_to_its_place_among_the_others(alice: User, sign_in: 
     ],
 )
 def test_words_are_found_in_their_usual_forms(question: str, text: str, found: list[str]) -> None:
-    assert [piece.text for piece in marked(text, asked_for(question)) if piece.is_asked] == found
+    assert [piece.text for piece in mark_matches(text, match_pattern(question)) if piece.is_asked] == found
 
 
 @pytest.mark.parametrize(("word", "begin"), [("lives", "liv"), ("running", "runn"), ("bed", "bed"), ("is", "is")])
@@ -366,27 +366,27 @@ def test_a_stem_is_never_shorter_than_three_letters(word: str, begin: str) -> No
 
 @given(st.text(max_size=600), st.text(max_size=80))
 def test_the_pieces_are_the_whole_text(text: str, question: str) -> None:
-    assert "".join(piece.text for piece in marked(text, asked_for(question))) == text
+    assert "".join(piece.text for piece in mark_matches(text, match_pattern(question))) == text
 
 
 def test_of_a_long_text_the_fullest_stretch_is_shown() -> None:
     text = f"{'filler ' * 200}Mary was here. {'filler ' * 200}Mary lives by the sea, and Mary sings. {'filler ' * 200}"
 
-    shown = excerpt(text, asked_for("Mary"))
+    shown = excerpt(text, match_pattern("Mary"))
 
     assert "Mary lives by the sea, and Mary sings." in shown
     assert shown.startswith("… ")
     assert shown.endswith(" …")
-    assert len(shown) <= EXCERPT + 4
+    assert len(shown) <= EXCERPT_LENGTH + 4
 
 
 @given(st.text(max_size=2_000), st.text(max_size=30))
 def test_an_excerpt_is_never_longer_than_told(text: str, question: str) -> None:
-    assert len(excerpt(text, asked_for(question))) <= EXCERPT + 4
+    assert len(excerpt(text, match_pattern(question))) <= EXCERPT_LENGTH + 4
 
 
 def test_what_weighs_nothing_is_told_apart_from_what_made_the_score() -> None:
-    counted, uncounted = reasons({"semantic": 0.5, "keyword": 0.9, "recency": 1.0, "name_match": 0.0})
+    counted, uncounted = explain_score({"semantic": 0.5, "keyword": 0.9, "recency": 1.0, "name_match": 0.0})
 
     assert [reason.name for reason in counted] == ["keyword", "semantic"]
     assert [reason.name for reason in uncounted] == ["recency"]

@@ -15,7 +15,7 @@ from budget.models import Receipt
 from chat.models import Conversation, Message
 from memory.documents import revisions
 from memory.models import Fact, Revision
-from memory.pages.time_travel import build_past_profile, sliders
+from memory.pages.time_travel import build_past_profile, build_sliders
 
 pytestmark = pytest.mark.django_db
 
@@ -124,7 +124,7 @@ def test_documents_read_as_they_did(alice: User) -> None:
 def test_the_sliders_reach_from_the_first_thing_to_today(alice: User, moved: tuple[Fact, Fact]) -> None:
     known(alice, "The user was born in Faro.", on(2026, 2, 1), valid_from=on(1990, 4, 3))
     now = on(2026, 6, 1)
-    at, true = sliders(alice, now)
+    at, true = build_sliders(alice, now)
     assert (at.first, at.last, at.day) == (date(2026, 1, 5), date(2026, 6, 1), date(2026, 6, 1))
     assert true.first == date(1990, 4, 3)
     found = build_past_profile(alice, {"at": "2026-01-07"}, now)
@@ -139,7 +139,7 @@ def test_a_day_outside_is_moved_to_the_nearest(outside: str, alice: User, moved:
 
 
 def test_somebody_of_whom_nothing_is_known_has_one_day(alice: User) -> None:
-    at, true = sliders(alice, timezone.now())
+    at, true = build_sliders(alice, timezone.now())
     assert (at.length, true.length) == (0, 0)
     assert build_past_profile(alice, {"at": "2020-01-01"}, timezone.now()).groups == []
 
@@ -178,7 +178,7 @@ def test_without_a_day_the_profile_asks_little(
     with django_assert_max_num_queries(8):
         build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
     with django_assert_max_num_queries(2):
-        sliders(alice, timezone.now())
+        build_sliders(alice, timezone.now())
     assert "removed since" not in sign_in(alice).get("/memory/profile").content.decode()
 
 

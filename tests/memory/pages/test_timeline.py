@@ -16,7 +16,7 @@ from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Episode, Fact
 from memory.models.kinds import EpisodeKind
-from memory.pages.timeline import ICONS, SIGNIFICANCE_DOTS, least_significance, level
+from memory.pages.timeline import ICONS, SIGNIFICANCE_DOTS, min_significance, significance_level
 from recall.settings import BASE_DIR
 
 type SignIn = Callable[[User], Client]
@@ -169,8 +169,8 @@ def test_the_filter_that_was_chosen_is_kept(alice: User, sign_in: SignIn) -> Non
 
 @given(st.floats(0, 1), st.integers(2, SIGNIFICANCE_DOTS))
 def test_what_passes_a_level_is_shown_with_that_many_dots(significance: float, dots: int) -> None:
-    assert 1 <= level(significance) <= SIGNIFICANCE_DOTS
-    assert (significance >= least_significance(dots)) is (level(significance) >= dots)
+    assert 1 <= significance_level(significance) <= SIGNIFICANCE_DOTS
+    assert (significance >= min_significance(dots)) is (significance_level(significance) >= dots)
 
 
 def test_every_kind_has_an_icon_of_the_sprite() -> None:

@@ -14,7 +14,7 @@ from budget.receipts import memory_use
 from chat.models import Conversation
 from memory.models import Fact
 from memory.pages.search import PARTS
-from memory.pages.why import ALWAYS, BEGUN, CUT, why
+from memory.pages.why import ALWAYS, OPENING, RULE_WORDS, explain_recall
 from memory.retrieval.ranking import Part, Rule
 from tests.memory.pages.test_fact_page import ATTACK, answer, item, know, receipt, say
 
@@ -48,7 +48,7 @@ def test_what_was_left_out_names_its_rule_and_what_found_room_instead(alice: Use
     page = page_of(sign_in(alice), told.message_id, fact.ref)
 
     assert "Why was this left out?" in page
-    assert CUT["beyond top-K"] in page
+    assert RULE_WORDS["beyond top-K"] in page
     assert "beyond top-K" in page
     assert "Ranked 2 of 2, with a score of 30%. The lowest score included was 80%." in page
 
@@ -115,18 +115,18 @@ def test_the_receipts_of_a_memory_are_found_in_one_statement_each(alice: User, d
 
 
 def test_every_rule_and_every_part_has_words() -> None:
-    assert set(get_args(Rule)) <= set(CUT)
+    assert set(get_args(Rule)) <= set(RULE_WORDS)
     assert set(get_args(Part)) == set(PARTS)
 
 
 @pytest.mark.parametrize("step", PRUNING_ORDER, ids=lambda step: str(step.section))
 def test_a_rule_of_the_budget_is_told_as_it_is_named(step: Any) -> None:
-    explained = why(item(Fact(pk=1, statement="x"), kept=False, rule=step.rule), 3, 9, 0.7)
+    explained = explain_recall(item(Fact(pk=1, statement="x"), kept=False, rule=step.rule), 3, 9, 0.7)
     assert explained.because == f"The prompt was full, so this rule applied: {step.rule}."
     assert not explained.kept
 
 
 def test_what_opened_a_conversation_was_not_searched_for() -> None:
-    explained = why(item(Fact(pk=1, statement="x"), parts={"importance": 0.9, "decay": 1.0}), 1, 4, 0.5)
-    assert explained.because == BEGUN
+    explained = explain_recall(item(Fact(pk=1, statement="x"), parts={"importance": 0.9, "decay": 1.0}), 1, 4, 0.5)
+    assert explained.because == OPENING
     assert explained.place == ""

@@ -1,4 +1,4 @@
-"""What a person may type into memory's pages, and how long it may be."""
+"""Forms of memory's pages, with the length limits of user input."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from memory.retrieval.ranking import Source
 from recall.openapi.fields import EARLIEST, LATEST
 
 MAX_STATEMENT: Final = 1_000
-"""A fact is one statement: what is longer belongs into a document."""
+"""A fact is one statement; longer text belongs in a document."""
 MAX_BOUNDARY: Final = 500
-"""A boundary stands in every prompt and is never cut, so it is short."""
+"""A boundary is in every prompt and never cut, so it must be short."""
 MAX_PATH: Final = 500
-"""Characters of a path as it is typed."""
+"""Characters of a typed path."""
 MAX_QUESTION: Final = 1_000
-"""Characters of a question that is put to the search."""
+"""Characters of a search question."""
 
 
 class DayField(forms.DateField):
-    """A day that can be reckoned with in every time zone; it may be left empty."""
+    """An optional day, limited so that date arithmetic works in every time zone."""
 
     def __init__(self, **kwargs: Any) -> None:
         validators = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
@@ -51,20 +51,20 @@ class StatementForm(forms.Form):
 
 
 class FactForm(StatementForm):
-    """A fact in use in the user's own words, and the days on which it is true; a field that is not sent stays."""
+    """A correction of an active fact and its validity; omitted fields are unchanged."""
 
     valid_from = DayField(error_messages={"invalid": "“True from” isn't a valid date. Use the format 2026-05-31."})
     valid_until = DayField(error_messages={"invalid": "“True until” isn't a valid date. Use the format 2026-05-31."})
 
     def validity(self, kept: Validity, zone: ZoneInfo) -> Validity:
-        """When it is true, as a person in `zone` means it."""
+        """Its validity, with days in the time zone `zone`."""
         days = {"valid_from": day_of(kept.since, zone), "valid_until": day_of(kept.until, zone)}
         days |= {name: self.cleaned_data[name] for name in days if name in self.data}
         return of_days(days["valid_from"], days["valid_until"], kept, zone)
 
 
 class IdsField(forms.Field):
-    """Numbers of rows, sent as often as there are rows."""
+    """Row IDs, one form value each."""
 
     widget = forms.MultipleHiddenInput
     default_error_messages = {
@@ -73,22 +73,22 @@ class IdsField(forms.Field):
     }
 
     def to_python(self, value: Any) -> list[int]:
-        """The numbers, each once, in the order sent."""
-        sent = [str(one) for one in value or ()]
-        if not all(one.isdecimal() and len(one) < 19 for one in sent):
+        """The IDs without duplicates, in the order sent."""
+        sent = [str(pk) for pk in value or ()]
+        if not all(pk.isdecimal() and len(pk) < 19 for pk in sent):
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
         return list(dict.fromkeys(map(int, sent)))
 
 
 class FactsForm(forms.Form):
-    """Which facts were selected, and what is to become of them."""
+    """The selected facts and the decision on them."""
 
     fact = IdsField()
     verb = forms.ChoiceField(choices=[(verb, verb) for verb in ("accept", "reject", "merge")])
 
 
 class MergeForm(forms.Form):
-    """Which facts become one, and in which words: those of `into`, or `statement` if there is one."""
+    """The facts to merge, into the wording of `into` or of `statement`."""
 
     fact = IdsField()
     into = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
@@ -100,13 +100,13 @@ class MergeForm(forms.Form):
 
 
 class RuleForm(forms.Form):
-    """Always or never, for proposals like one that waits."""
+    """A rule for proposals like this one."""
 
     rule = forms.ChoiceField(choices=[(rule.value, rule.value) for rule in Rule])
 
 
 class PoliciesForm(forms.Form):
-    """A rule for every subject; one that is left out stays."""
+    """The rules by subject; omitted ones are unchanged."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -121,21 +121,21 @@ class PoliciesForm(forms.Form):
 
 
 class DocumentForm(forms.Form):
-    """A document's text, and the number of the version it was written over."""
+    """A document's text, and the version it is based on."""
 
     text = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
     started_from = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
 
 class RevertForm(forms.Form):
-    """Which version to go back to, and from which one."""
+    """The version to restore, and the current one."""
 
     number = forms.IntegerField(min_value=1)
     started_from = forms.IntegerField(min_value=0)
 
 
 class BoundaryForm(forms.Form):
-    """A rule of the user's own."""
+    """A boundary."""
 
     text = forms.CharField(max_length=MAX_BOUNDARY, error_messages={"required": "Enter a rule."})
 
@@ -144,7 +144,7 @@ class BoundaryForm(forms.Form):
 
 
 class PathField(forms.CharField):
-    """A typed path; the slash in front may be left out, and one at the end does no harm."""
+    """A typed path; a missing slash in front or an extra one at the end is fine."""
 
     default_error_messages = {"required": "Enter a path, such as /projects/garden."}
 
@@ -152,10 +152,10 @@ class PathField(forms.CharField):
         super().__init__(max_length=MAX_PATH, **kwargs)
 
     def clean(self, value: Any) -> str:
-        """The path with one slash in front and none behind.
+        """The path with one slash in front and none at the end.
 
         Raises:
-            ValidationError: it is no path.
+            ValidationError: it is not a path.
         """
         typed = super().clean(value)
         if not typed.strip("/"):
@@ -169,41 +169,41 @@ class PathField(forms.CharField):
 
 
 class NewDocumentForm(forms.Form):
-    """Where a new document shall stand, and how it begins."""
+    """The path and first text of a new document."""
 
     path = PathField()
     text = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
 
 
 class PlaceForm(forms.Form):
-    """A document or folder of the user's, as its path is stored."""
+    """The stored path of a document or folder."""
 
     path = PathField(strip=False)
 
 
 class RestoreForm(forms.Form):
-    """Which deletion is undone: the moment it was done at."""
+    """The time of the deletion to undo."""
 
     deleted = forms.DateTimeField()
 
 
 class UploadForm(forms.Form):
-    """Which folder files go to."""
+    """The folder for uploaded files."""
 
     folder = PathField(required=False)
 
 
 class MoveForm(PlaceForm):
-    """Where it shall stand from now on."""
+    """The new path of a document or folder."""
 
     to = PathField()
 
 
 class TagsField(forms.CharField):
-    """Tags with commas between them; what they may be is decided in `memory/documents/tree.py`."""
+    """Comma-separated tags; `memory/documents/tree.py` decides what is valid."""
 
     def clean(self, value: Any) -> list[str]:
-        """Each tag in the spelling in which it is kept."""
+        """Each tag in its stored spelling."""
         return [tag for tag in map(normal_tag, (super().clean(value) or "").split(",")) if tag]
 
 
@@ -214,14 +214,14 @@ class TagsForm(PlaceForm):
 
 
 class TimelineForm(forms.Form):
-    """Which episodes to show."""
+    """Filters of the timeline."""
 
     kind = forms.MultipleChoiceField(choices=EpisodeKind.choices, required=False)
     least = forms.ChoiceField(choices=[("", "Any"), *((str(dots), dots) for dots in range(2, 6))], required=False)
 
 
 class SearchForm(forms.Form):
-    """What to search everything for, and where."""
+    """A search question and its filters."""
 
     q = forms.CharField(max_length=MAX_QUESTION, required=False)
     source = forms.MultipleChoiceField(choices=[(name, name) for name in get_args(Source)], required=False)
@@ -236,5 +236,5 @@ class SearchForm(forms.Form):
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether anything but the question was chosen."""
+        """Whether any filter is set."""
         return any(self.data.get(name) for name in self.fields if name != "q")

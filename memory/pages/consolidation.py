@@ -1,4 +1,4 @@
-"""What does the page say of tidying up? The latest reports, and whether one is under way."""
+"""Consolidation reports for the memory settings page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory.consolidation import jobs
 from memory.models import Consolidation
 
 MAX_REPORTS: Final = 5
-"""Reports on the page: the last few nights. The API lists all that are kept."""
+"""Reports on the page: the last few nights. The API lists all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ReportView:
     is_done: bool
     sentences: list[str]
     weighed: int
-    """Facts whose decay was worked out."""
+    """Facts whose decay was calculated."""
 
 
 def load_reports(user: User) -> dict[str, Any]:

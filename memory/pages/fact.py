@@ -1,6 +1,6 @@
-"""What does the page of one fact show? Where it comes from, what was decided about it, what it hangs together with.
+"""Page data of one fact: source, history, related facts and locations.
 
-Which prompts it stood in is told by its view: receipts are the budget's.
+The view adds the prompts that used it, because receipts belong to the budget.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Words that a fact rests on, by themselves or by what they said before they were reworded."""
+    """The source text of a fact, or of a fact it replaced."""
 
     fact: Fact
     passage: Passage
     link: str
     is_own: bool
-    """False: they are those of a fact whose place this one took."""
+    """False: it is the source of a replaced fact."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """One decision that touched the fact."""
+    """A decision that changed the fact."""
 
     action: ReviewAction
     by: str
     is_about: bool
-    """False: it was about another fact, and this one gave way by it."""
+    """False: it was about another fact, which replaced this one."""
     may_be_undone: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a document that tells the fact."""
+    """A document line linked to the fact."""
 
     document: Document
     address: str
@@ -60,9 +60,9 @@ class Place:
 
 
 def build_fact_page(user: User, fact: Fact, *, form: StatementForm | None = None, sentence: str = "") -> dict[str, Any]:
-    """Everything memory knows of one of the user's facts; `form`, `sentence`: words not taken, and why.
+    """Everything memory knows about a fact; `form`, `sentence`: a refused edit and the reason.
 
-    Fifteen statements at most, however much hangs on it.
+    At most fifteen queries.
     """
     shown = load_fact_view(fact)
     fact = shown.fact
@@ -91,8 +91,7 @@ def build_fact_page(user: User, fact: Fact, *, form: StatementForm | None = None
 
 
 def build_evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
-    """The words it rests on, then those of the facts whose place it took. Load those with their message and
-    its conversation."""
+    """The source of the fact, then of the facts it replaced, which must come with message and conversation loaded."""
     addresses = links_of(older)
     found = [(shown.fact, shown.passage, shown.link, True)]
     found += [(fact, load_passage(fact), addresses.get(fact.message_id or 0, ""), False) for fact in older]
@@ -100,7 +99,7 @@ def build_evidence(shown: FactView, older: Sequence[Fact]) -> list[Evidence]:
 
 
 def load_decisions(user: User, fact: Fact) -> list[DecisionView]:
-    """Who decided what about it, the latest first, and what made it give way. One statement."""
+    """Decisions on the fact, or that replaced it, the latest first. One query."""
     touching = ReviewAction.objects.for_user(user).filter(before__has_key=str(fact.pk))
     actions = touching.select_related("by", "fact").defer("fact__vector", "fact__search").order_by("-created_at", "-pk")
     oldest = timezone.now() - UNDO_FOR
@@ -113,13 +112,13 @@ def _build_decision_view(action: ReviewAction, fact: Fact, user: User, *, young:
 
 
 def _load_superseded(user: User, fact: Fact) -> list[Fact]:
-    """The facts whose place it took, the latest first."""
+    """The facts it replaced, the latest first."""
     gave_way = Fact.objects.for_user(user).filter(superseded_by=fact).select_related("message__conversation")
     return list(gave_way.defer("vector", "search", "message__search").order_by("-superseded_at", "-pk"))
 
 
 def _load_places(user: User, fact: Fact) -> list[Place]:
-    """Where in documents it is told. One statement."""
+    """The document lines linked to it. One query."""
     found = Document.objects.for_user(user).filter(text__contains=f"^fact-{fact.pk}").order_by("path")
     return [
         Place(document, document_url(document.path), line.unmarked.strip().lstrip("-*+ "))

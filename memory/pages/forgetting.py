@@ -1,4 +1,4 @@
-"""What do the pages about forgetting show? The dry run by type, matches of a topic, and receipts."""
+"""Page data of forgetting: the preview by type, topic matches, receipts, and where words are still found."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ TYPE_NAMES: Final = {
     "decision": ("review decision", "review decisions"),
     "link": ("link between facts", "links between facts"),
 }
-"""Type → one of them, several of them; in the order of the page. Other names are tables' own."""
+"""Type → singular and plural, in page order. Other types are shown by their table name."""
 MAX_ITEMS_SHOWN: Final = 50
-"""Texts of one type on a page; all are counted."""
+"""Listed texts per type; all are counted."""
 MAX_MATCHES: Final = 100
 MAX_RECEIPTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Things of one type that would go."""
+    """Items of one type that would be deleted."""
 
     name: str
     number: int
@@ -61,15 +61,15 @@ class Group:
 
     @property
     def more(self) -> int:
-        """Those that are not shown."""
+        """Items not listed."""
         return self.number - len(self.items)
 
 
 def build_preview(would: Preview) -> dict[str, Any]:
-    """A dry run as the page tells it."""
+    """The template context of a preview."""
     by_type: dict[str, list[ErasureItem]] = {}
-    for one in would.going:
-        by_type.setdefault(one.what, []).append(one)
+    for item in would.going:
+        by_type.setdefault(item.what, []).append(item)
     order = list(TYPE_NAMES)
     kinds = sorted(would.counts, key=lambda what: order.index(what) if what in TYPE_NAMES else len(order))
     groups = [_build_group(what, would.counts[what], by_type.get(what, ())) for what in kinds]
@@ -77,16 +77,16 @@ def build_preview(would: Preview) -> dict[str, Any]:
 
 
 def _build_group(what: str, number: int, going: Iterable[ErasureItem]) -> Group:
-    return Group(type_name(what, number), number, tuple(one for one in going if one.text)[:MAX_ITEMS_SHOWN])
+    return Group(type_name(what, number), number, tuple(item for item in going if item.text)[:MAX_ITEMS_SHOWN])
 
 
 def type_name(what: str, number: int) -> str:
-    """The type in words, one or several."""
-    one, several = TYPE_NAMES.get(what, (what, f"{what}s"))
-    return one if number == 1 else several
+    """The type in words, singular or plural."""
+    singular, plural = TYPE_NAMES.get(what, (what, f"{what}s"))
+    return singular if number == 1 else plural
 
 
-# Is it gone? -----------------------------------------------------------------------------------------------------
+# The check afterwards ----------------------------------------------------------------------------------------------
 
 TABLE_NAMES: Final = {
     "chunks": "search entries",
@@ -111,23 +111,23 @@ TABLE_NAMES: Final = {
     "usage days": "daily usage counts",
     "budget plans": "budget plans",
 }
-"""Name of a table → what a person calls its rows; other tables are named by that already."""
+"""Table name → words for the page; other table names are clear already."""
 MAX_LINKS: Final = 5
-"""Places named of one table: enough to see whether it is what one means."""
+"""Linked rows per table."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableHits:
-    """Rows of one table in which words stand."""
+    """Rows of one table that contain the words."""
 
     name: str
     number: int
     places: tuple[tuple[str, str], ...]
-    """Label and address of some of them."""
+    """Label and URL of some of them."""
 
 
 def build_table_hits(user: User, words: str, found: Mapping[str, int]) -> list[TableHits]:
-    """Where words were found (`proving.look_for`), in words, and where to look at it. A statement for each of four."""
+    """The hits of `verify.look_for` for the page, with links. At most one query for each linked table."""
     return [
         TableHits(
             TABLE_NAMES.get(table, table), rows, tuple(_load_places(user, words, table)) if table in LINKED else ()
@@ -137,10 +137,10 @@ def build_table_hits(user: User, words: str, found: Mapping[str, int]) -> list[T
 
 
 def _load_places(user: User, words: str, table: str) -> Iterator[tuple[str, str]]:
-    rows, label, address = LINKED[table]
-    some = rows(user)
-    for one in some.filter(holding(some.model, words)).order_by("-pk")[:MAX_LINKS]:
-        yield label(one) or "Untitled", address(one)
+    rows, label, url = LINKED[table]
+    linked = rows(user)
+    for row in linked.filter(holding(linked.model, words)).order_by("-pk")[:MAX_LINKS]:
+        yield label(row) or "Untitled", url(row)
 
 
 LINKED: Final[Mapping[str, tuple[Callable[[User], QuerySet[Any]], Callable[[Any], str], Callable[[Any], str]]]] = {
@@ -165,25 +165,25 @@ LINKED: Final[Mapping[str, tuple[Callable[[User], QuerySet[Any]], Callable[[Any]
         lambda conversation: reverse("conversation", args=[conversation.pk]),
     ),
 }
-"""Table → the rows that have a page, what one is called, and its address."""
+"""Table → the rows with a page, the label of a row, and its URL."""
 
 
-# A topic ---------------------------------------------------------------------------------------------------------
+# A topic -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Something that may be about a topic."""
+    """A possible match of a topic."""
 
     ref: str
     what: str
     text: str
     is_sure: bool
-    """It says the words themselves; else it is near in meaning."""
+    """It contains the words; otherwise it is similar in meaning."""
 
 
 def find_matches(user: User, words: str) -> list[Match]:
-    """What says the words, then what is near in meaning; nothing twice."""
+    """What contains the words, then what is similar in meaning, without duplicates."""
     found: dict[str, Match] = {}
     for match in (*_find_exact(user, words), *_find_similar(user, words)):
         found.setdefault(match.ref, match)
@@ -214,12 +214,12 @@ def _find_similar(user: User, words: str) -> Iterator[Match]:
             yield Match(item.ref, what, item.text, is_sure=False)
 
 
-# Receipts --------------------------------------------------------------------------------------------------------
+# Receipts ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptView:
-    """A receipt as the page tells it."""
+    """A forgetting receipt with its type names."""
 
     row: Forgetting
     gone: list[tuple[int, str]]
@@ -227,6 +227,6 @@ class ReceiptView:
 
 
 def load_receipts(user: User) -> list[ReceiptView]:
-    """The latest ones, newest first."""
+    """The latest receipts, newest first."""
     rows = Forgetting.objects.for_user(user).select_related("by").order_by("-pk")[:MAX_RECEIPTS]
     return [ReceiptView(row, [(number, type_name(what, number)) for what, number in row.gone.items()]) for row in rows]

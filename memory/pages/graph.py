@@ -1,8 +1,8 @@
-"""Where does each fact of a small graph stand? The arithmetic of a drawing whose shapes are in an SVG template.
+"""Layout of the graph of related facts; the shapes are in `graph.svg`.
 
-A tree of columns: the fact one asks for at the left, then those one step away, then those two. Each fact hangs on the
-one by which it was reached first; a row is as high as a box, so nothing overlaps however many there are. Links besides
-those of the tree are thin lines. Units are those of the drawing's own coordinates.
+A tree in columns: the fact itself at the left, then facts one and two links away. Each fact hangs on the one that
+reached it first, and each leaf has its own row, so boxes never overlap. Other links are thin lines. Units are SVG
+coordinates.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MAX_STEPS: Final = 2
-"""Beyond, the drawing tells more of others than of this one."""
+"""Facts further away say little about this one."""
 MAX_NEIGHBORS: Final = 29
-"""Facts beside the one: with it thirty, which is what an eye takes in."""
+"""Thirty facts with the central one: more are hard to read."""
 
 BOX: Final = (178, 80)
-"""Width and height of a fact: three stand side by side in a column of text."""
+"""Width and height of a fact: three fit into the text column."""
 GAP: Final = (40, 12)
-"""Between columns, in which lines run, and between rows."""
+"""Between columns, where the lines run, and between rows."""
 EDGE: Final = 4
-"""Around everything, for outlines."""
+"""Margin for outlines."""
 LINE: Final = 25
-"""Characters of a line of a box."""
+"""Characters per line of a box."""
 LINES: Final = 3
 FIRST_LINE: Final = 34
-"""Of the statement, from the upper edge of the box: above it stands the relation."""
+"""Baseline of the statement's first line, from the top of the box; the relation is above it."""
 LINE_HEIGHT: Final = 16
 
 RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
@@ -45,7 +45,7 @@ RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
     Relation.PART_OF: ("part of", "includes"),
     Relation.CAUSED_BY: ("caused by", "led to"),
 }
-"""Each relation as it reads from its first fact to its second, and the other way round."""
+"""Each relation in words, forwards and backwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +56,32 @@ class Node:
     x: int
     y: int
     lines: Sequence[tuple[int, str]]
-    """Its statement, cut to what the box holds: where each line stands, and its words."""
+    """Its wrapped and shortened statement: the baseline and text of each line."""
     relation: str
-    """As it reads from the fact it hangs on; empty for the one in question."""
+    """In words, from its parent; empty for the central fact."""
     parent: int
-    """Id of that fact; 0: none."""
+    """ID of the parent fact; 0: none."""
 
     @property
     def is_centre(self) -> bool:
-        """The fact one asked for."""
+        """Whether it is the central fact."""
         return not self.parent
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A line of the drawing."""
+    """A line of the graph."""
 
     path: str
     """SVG path data."""
     relation: str
     is_tree: bool
-    """False: one besides the tree."""
+    """False: a link outside the tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkView:
-    """A link as the list beside the drawing tells it."""
+    """A link in the list below the graph."""
 
     one: Fact
     relation: str
@@ -90,7 +90,7 @@ class LinkView:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The drawing, and the same in words."""
+    """The graph, and its links in words."""
 
     width: int
     height: int
@@ -102,7 +102,7 @@ class Graph:
 
 
 def build_graph(user: User, fact: Fact) -> Graph | None:
-    """The facts around one of the user's; None: it stands alone. Four statements, however many there are."""
+    """The graph around a fact; None: it has no links. Four queries."""
     near = neighbours(user, fact, MAX_STEPS, MAX_NEIGHBORS)
     if not near:
         return None
@@ -110,7 +110,7 @@ def build_graph(user: User, fact: Fact) -> Graph | None:
 
 
 def lay_out(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) -> Graph:
-    """Lay out `fact` and the ones `near` it, the nearest first. Pure."""
+    """Lay out `fact` and its neighbors, the nearest first. Pure."""
     parents = {one.fact.pk: _parent(one) for one in near}
     rows = _rows(fact.pk, parents)
     nodes = {fact.pk: _node(fact, 0, rows[fact.pk], "", 0)}
@@ -132,17 +132,17 @@ def lay_out(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) ->
 
 
 def relation_words(link: FactLink, first: int) -> str:
-    """The relation as it reads from the fact `first` to the other one."""
+    """The relation in words, seen from the fact `first`."""
     return RELATIONS[link.relation][link.from_fact_id != first]
 
 
 def _parent(one: Neighbour) -> int:
-    """The fact by which it was reached."""
+    """The fact that it was reached from."""
     return one.link.from_fact_id if one.link.to_fact_id == one.fact.pk else one.link.to_fact_id
 
 
 def _rows(root: int, parents: Mapping[int, int]) -> dict[int, float]:
-    """Fact → row: those on which nothing hangs one below the other, the others in the middle of what hangs on them."""
+    """Fact → row: leaves below each other, parents in the middle of their children."""
     below: dict[int, list[int]] = defaultdict(list)
     for pk, parent in parents.items():
         below[parent].append(pk)
@@ -173,7 +173,7 @@ def _node(fact: Fact, column: int, row: float, relation: str, parent: int) -> No
 
 
 def wrap_statement(statement: str) -> list[str]:
-    """A statement as a box holds it."""
+    """A statement wrapped and shortened to fit a box."""
     lines = wrap(statement, LINE, break_long_words=True)
     if len(lines) <= LINES:
         return lines
@@ -189,7 +189,7 @@ def _edge(link: FactLink, nodes: Mapping[int, Node], parents: Mapping[int, int])
 
 
 def _across(left: Node, right: Node) -> str:
-    """From the right edge of one box to the left edge of another, level at both ends."""
+    """A curve from the right edge of one box to the left edge of another, horizontal at both ends."""
     x, y = left.x + BOX[0], left.y + BOX[1] // 2
     end_x, end_y = right.x, right.y + BOX[1] // 2
     middle = (x + end_x) // 2
@@ -197,7 +197,7 @@ def _across(left: Node, right: Node) -> str:
 
 
 def _beside(upper: Node, lower: Node) -> str:
-    """Between two boxes of a column: a bow through the gap at their right."""
+    """A curve between two boxes of one column, through the gap at their right."""
     x = upper.x + BOX[0]
     y, end_y = upper.y + BOX[1] // 2, lower.y + BOX[1] // 2
     bow = x + GAP[0] // 2
@@ -205,7 +205,7 @@ def _beside(upper: Node, lower: Node) -> str:
 
 
 def _outside(links: Iterable[FactLink], nodes: Mapping[int, Node]) -> int:
-    """Room at the right for the bows of the last column."""
+    """Extra width for curves at the right of the last column."""
     last = max(node.x for node in nodes.values())
     bows = (one for one in links if nodes[one.from_fact_id].x == nodes[one.to_fact_id].x == last)
     return GAP[0] // 2 if any(bows) else 0

@@ -1,4 +1,4 @@
-"""What do the pages of the knowledge base show? The tree of documents, one document, one folder, files on their way."""
+"""Page data of the knowledge base: the document tree, a document, a folder, a tag, versions, and uploads."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from memory.text.fact_lines import without_marks
 from recall.rendering.markdown import render
 
 MAX_IN_FOLDER: Final = 200
-"""Documents of one folder in the tree; the folder's own page shows all of them, page by page."""
+"""Documents per folder in the tree; the folder's page lists all of them."""
 MAX_IN_TREE: Final = 1_000
-"""Rows of the whole tree: some 200 kB of HTML, a tenth of that on its way."""
+"""Rows of the tree: about 200 kB of HTML, 20 kB compressed."""
 PAGE_SIZE: Final = 100
 MAX_VERSIONS: Final = 200
 
 
-# The tree --------------------------------------------------------------------------------------------------------
+# The tree ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class Leaf:
     path: str
     name: str
     title: str
-    """Empty where it says no more than the name."""
+    """Empty if it equals the name."""
     address: str
     is_current: bool = False
 
 
 @dataclass(slots=True)
 class Folder:
-    """A folder in the tree, with what stands in it."""
+    """A folder in the tree with its contents."""
 
     path: str
     name: str
@@ -56,25 +56,25 @@ class Folder:
     folders: list[Folder] = field(default_factory=list)
     documents: list[Leaf] = field(default_factory=list)
     count: int = 0
-    """Documents in it and in the folders below."""
+    """Documents in it and its subfolders."""
     unlisted: int = 0
-    """Documents directly in it that the tree leaves to the folder's own page."""
+    """Documents directly in it that the tree leaves out."""
     is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What was just dragged, and what became of it."""
+    """The result of dragging a document or folder."""
 
     old: str
     new: str
     documents: int
-    """That were moved; 0: none."""
+    """Number moved."""
     why_not: str = ""
 
     @property
     def sentence(self) -> str:
-        """What happened, or why nothing did."""
+        """The result, or the reason for a refusal."""
         if self.why_not or not self.documents:
             return self.why_not or f"{self.old} is already there."
         more = f" with {self.documents} documents" if self.documents > 1 else ""
@@ -82,12 +82,12 @@ class Moved:
 
 
 def build_tree(user: User, current: str = "") -> Folder:
-    """The user's documents by folder, those around the path `current` unfolded. One query."""
+    """The user's documents by folder, expanded around the path `current`. One query."""
     return build_folder(tree.whole(user), current, iter(range(MAX_IN_TREE)))
 
 
 def build_folder(node: tree.Node, current: str, places: Iterator[int]) -> Folder:
-    """A folder as the tree shows it; each document listed takes one of the `places` that are left. Pure."""
+    """A folder of the tree; each listed document takes one of the remaining `places`. Pure."""
     own = node.document is not None
     is_open = node.path == tree.ROOT or f"{current}/".startswith(f"{node.path}/")
     shown = Folder(node.path, node.name, document_url(node.path), count=node.documents - own, is_open=is_open)
@@ -109,10 +109,9 @@ def _build_leaf(document: Document, name: str, current: str) -> Leaf:
 
 
 def document_url(path: str) -> str:
-    """Where the document or folder at this path is shown.
+    """The URL of the document or folder at this path.
 
-    Browsers rewrite addresses with `.` and `..` in them, and none may hold a line break: such paths are given as a
-    parameter.
+    Paths with `.`, `..` or line breaks go into a parameter, because browsers rewrite such URLs.
     """
     if path == tree.ROOT:
         return reverse("memory:home")
@@ -121,25 +120,25 @@ def document_url(path: str) -> str:
     return reverse("memory:document", args=[path[1:]])
 
 
-# One document, one folder ----------------------------------------------------------------------------------------
+# Documents and folders ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Crumb:
-    """One of the folders a path stands in."""
+    """A parent folder in the breadcrumb."""
 
     name: str
     address: str
 
 
 def build_crumbs(path: str) -> list[Crumb]:
-    """The folders above, from the outermost in."""
+    """The parent folders, from the outermost in."""
     names = path[1:].split("/")[:-1]
     return [Crumb(name, document_url("/" + "/".join(names[:depth]))) for depth, name in enumerate(names, start=1)]
 
 
 def build_document_page(user: User, document: Document, number: int = 1, shown: Editor | None = None) -> dict[str, Any]:
-    """One document to read and edit, of a long one part `number`; `shown` stands in the text box instead of it."""
+    """One document to read and edit, or part `number` of a long one; `shown` replaces the editor's text."""
     shown_part = part(document.display_text, number)
     return {
         **_build_frame(user, document.path),
@@ -159,20 +158,20 @@ def build_document_page(user: User, document: Document, number: int = 1, shown: 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A document in the list of a folder or tag."""
+    """A document in a folder or tag list."""
 
     address: str
     name: str
-    """Its path from the folder on."""
+    """Its path relative to the folder."""
     title: str
-    """Empty where it says no more than the name."""
+    """Empty if it equals the name."""
     tags: Sequence[str]
     tokens: int
     changed_at: datetime
 
 
 def build_folder_page(user: User, path: str, number: str | None) -> dict[str, Any] | None:
-    """Everything at and below a path, page by page, and the folders in it; None: nothing is there."""
+    """The documents at and below a path, by page, and its subfolders; None: there are none."""
     below = _load_listed(Document.objects.for_user(user).under(path), path)
     if not below:
         return None
@@ -188,7 +187,7 @@ def build_folder_page(user: User, path: str, number: str | None) -> dict[str, An
 
 
 def _load_listed(documents: Any, folder: str = "") -> list[Listed]:
-    """Documents as a list shows them, in the order of the tree. One statement."""
+    """Documents for a list, in tree order. One query."""
     rows = documents.values_list("path", "title", "tags", "tokens", "changed_at")
     return [
         _build_listed(path, path.removeprefix(f"{folder}/") if path != folder else tree.name_of(path), *rest)
@@ -201,7 +200,7 @@ def _build_listed(path: str, name: str, title: str, tags: Sequence[str], tokens:
 
 
 def _folders_in(path: str, below: Sequence[Listed]) -> list[tuple[str, str, int, int]]:
-    """Of each folder directly in this one: address, name, documents, tokens."""
+    """URL, name, document count and tokens of each direct subfolder."""
     counted: dict[str, list[int]] = {}
     for row in below:
         name, slash, _ = row.name.partition("/")
@@ -211,7 +210,7 @@ def _folders_in(path: str, below: Sequence[Listed]) -> list[tuple[str, str, int,
 
 
 def build_tag_page(user: User, tag: str) -> dict[str, Any]:
-    """The documents that carry a tag; none is no error, since a tag goes with its last document."""
+    """The documents with a tag. None is not an error: a tag disappears with its last document."""
     kept = tree.normal_tag(tag)
     found = Document.objects.for_user(user).filter(tags__contains=[kept]) if kept else Document.objects.none()
     return {
@@ -224,7 +223,7 @@ def build_tag_page(user: User, tag: str) -> dict[str, Any]:
 
 
 def _build_frame(user: User, path: str) -> dict[str, Any]:
-    """What every page of a path shows: the tree around it, the folders above."""
+    """What every page of a path shows: the tree and the breadcrumb."""
     return {
         "path": path,
         "name": tree.name_of(path),
@@ -237,15 +236,15 @@ def _build_frame(user: User, path: str) -> dict[str, Any]:
 
 
 def _tree_order(path: str) -> list[tuple[str, str]]:
-    """As in the tree: `/a/b` before `/a-c`."""
+    """Sort key of the tree: `/a/b` before `/a-c`."""
     return [tree.by_name(name) for name in path[1:].split("/")]
 
 
 def build_history_page(document: Document, number: int | None) -> dict[str, Any]:
-    """A document's versions, and what one of them changed (the newest, unless `number` names another).
+    """A document's versions, and the changes of version `number`, by default the newest.
 
     Raises:
-        Revision.DoesNotExist: it has versions, and none of this number.
+        Revision.DoesNotExist: it has versions, but not this one.
     """
     versions = list(document.revisions.defer("text")[:MAX_VERSIONS])
     newest = versions[0].number if versions else 0
@@ -259,8 +258,10 @@ def build_history_page(document: Document, number: int | None) -> dict[str, Any]
         "newest": newest,
         "chosen": chosen,
         "changes": changes(without_marks(before), without_marks(chosen.text)) if chosen else [],
-        "later": min((one.number for one in versions if chosen and one.number > chosen.number), default=0),
-        "earlier": max((one.number for one in versions if chosen and one.number < chosen.number), default=0),
+        "later": min((row.number for row in versions if chosen and row.number > chosen.number), default=0),
+        "earlier": max(
+            (version.number for version in versions if chosen and version.number < chosen.number), default=0
+        ),
         "undoes": versions[1].number if len(versions) > 1 and versions[0].note.startswith(WENT_BACK) else 0,
         "address": document_url(document.path),
         "is_profile": document.path.startswith(f"{FOLDER}/"),
@@ -268,23 +269,22 @@ def build_history_page(document: Document, number: int | None) -> dict[str, Any]
 
 
 def _load_passages(user: User, document: Document) -> list[Chunk]:
-    """What the index holds of it, in order, without the vectors."""
+    """Its indexed passages in order, without vectors."""
     passages = Chunk.objects.for_user(user).filter(document=document).order_by("number")
     return list(passages.defer("vector", "search"))
 
 
-# Files on their way ----------------------------------------------------------------------------------------------
+# Uploads -----------------------------------------------------------------------------------------------------------
 
 MAX_UPLOADS: Final = 8
 EMBEDDING_WAIT: Final = timedelta(minutes=5)
-"""Vectors follow within seconds. A document that lacks some for longer waits for something else, and the page for
-nothing."""
+"""Vectors follow within seconds; after this time the page stops polling for them."""
 
 
 def build_uploads(user: User, refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """The latest uploads with their progress, and (name, sentence) of files that were not taken just now."""
+    """The latest uploads with their progress, and (name, reason) of files just refused."""
     latest = list(uploads.recent(user).select_related("document").defer("content", "document__text")[:MAX_UPLOADS])
-    rows = [_build_upload_view(one) for one in latest]
+    rows = [_build_upload_view(upload) for upload in latest]
     return {
         "uploads": rows,
         "refused": refused,
@@ -299,21 +299,21 @@ def build_uploads(user: User, refused: Sequence[tuple[str, str]] = ()) -> dict[s
 
 
 def max_upload_bytes() -> int:
-    """Bytes of the largest file that is taken."""
+    """The upload size limit in bytes."""
     return int(settings.ENVIRONMENT.max_upload_mb * uploads.MEGABYTE)
 
 
 @dataclass(frozen=True, slots=True)
 class UploadView:
-    """An upload as the list shows it."""
+    """An upload in the list."""
 
     upload: Upload
     sentence: str
     percent: int
-    """Of its passages, how many are found by meaning, too."""
+    """Share of its passages that are searchable by meaning."""
     is_busy: bool
     address: str
-    """Of the document it became."""
+    """URL of its document."""
     may_try_again: bool
 
 

@@ -1,4 +1,4 @@
-"""How is a figure said in words? Certainty, importance and fading, as people speak of them. Pure."""
+"""Certainty, freshness and origin of a fact in words. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from memory.retrieval.decay import decay
 
 SURENESS: Final = (
     (0.95, "certain"),
-    (0.8, "quite sure"),  # from here on the librarian keeps a fact unasked (memory/librarian/decision.py)
+    (0.8, "quite sure"),  # from here on the librarian saves automatically (memory/librarian/decision.py)
     (0.6, "fairly sure"),
     (0.0, "not sure"),
 )
-"""From which confidence on each word holds."""
+"""Minimum confidence of each word."""
 FRESHNESS: Final = (
     (0.75, "fresh"),
     (0.4, "fading"),
     (0.0, "faint"),
 )
-"""From which decay on each word holds: at .5 half of a memory's worth is gone (memory/retrieval/decay.py)."""
+"""Minimum decay of each word; at .5 a memory has lost half of its weight (memory/retrieval/decay.py)."""
 NEVER_FADES: Final = "never fades"
 SOURCES: Final = {
     Fact.Source.STATED: "You said so",
@@ -37,17 +37,17 @@ def sureness(confidence: float) -> str:
 
 
 def freshness(fact: Fact, now: datetime) -> str:
-    """How well a fact is kept in mind, in words: by the rule that archives it, and by nothing else."""
+    """The freshness of a fact in words, by the same rule that archives it."""
     if fact.status == Fact.Status.ARCHIVED:
         return "faded"
-    vouched_for = fact.source in (Fact.Source.STATED, Fact.Source.EDITED) or fact.accepted_at is not None
-    if fact.key or vouched_for:
+    is_confirmed = fact.source in (Fact.Source.STATED, Fact.Source.EDITED) or fact.accepted_at is not None
+    if fact.key or is_confirmed:
         return NEVER_FADES
     return _word(FRESHNESS, decay(now - (fact.last_used_at or fact.recorded_at), fact.times_used))
 
 
 def reason(fact: Fact) -> str:
-    """Why it was kept or waits; empty where its source says so already, in the same words."""
+    """Why it was saved or needs review; empty if its source says the same."""
     return "" if fact.reason.casefold() == SOURCES[Fact.Source(fact.source)].casefold() else fact.reason
 
 

@@ -1,8 +1,7 @@
-"""How did it go, drawn? Episodes from left to right in the order they happened, bright ones high, weighty ones large.
+"""Layout of the timeline's mood chart; the shapes are in `arc.svg`.
 
-The arithmetic of a drawing whose shapes are in an SVG template (seed 004, “narrative arc”). It shows nothing that the
-list below it does not say, so it is hidden from screen readers, and a sentence stands in its place. Units are those of
-the drawing's own coordinates. Pure.
+Episodes run from left to right in time, bright ones high, significant ones large. The list below says the same, so the
+chart is hidden from screen readers, which get a sentence instead. Units are SVG coordinates. Pure.
 """
 
 from __future__ import annotations
@@ -14,31 +13,31 @@ from itertools import groupby, pairwise
 from typing import Final
 
 MIN_POINTS: Final = 3
-"""Two points are no arc."""
+"""With fewer points there is no chart."""
 WIDTH: Final = 900
 HEIGHT: Final = 240
 SIDES: Final = 40
 TOP: Final = 48
 BOTTOM: Final = 196
-"""Where a valence of 1 and of −1 stand; the months are told below."""
+"""The y of valence 1 and −1; the months are below."""
 MIN_RADIUS: Final = 4
 MAX_RADIUS: Final = 11
-"""Radius of an episode without any significance, and of one that could not have more."""
+"""Radius at significance 0 and 1."""
 MIN_MARK_DISTANCE: Final = 120
-"""Between two things that are written at the same height: months, stages."""
+"""Between two month or stage labels."""
 MAX_TITLE: Final = 26
 """Characters of a title."""
 MAX_TITLE_Y: Final = 208
-"""No title stands below this: there are the months."""
+"""Lowest baseline of a title; the months are below."""
 LETTER_WIDTH: Final = 8
-"""Width of a title's character, rather too much than too little."""
+"""Width of a title's character, rounded up."""
 LINE_HEIGHT: Final = 18
-"""Height of a title, with a little air."""
+"""Height of a title with spacing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An episode to be drawn."""
+    """An episode to draw."""
 
     link: str
     title: str
@@ -46,7 +45,7 @@ class Point:
     significance: float
     at: datetime
     month: str
-    """As it is written below; empty: nowhere."""
+    """Its label; empty: none."""
     is_key: bool
 
 
@@ -60,7 +59,7 @@ class Box:
     bottom: int
 
     def touches(self, other: Box) -> bool:
-        """Whether anything of the one lies on the other."""
+        """Whether the rectangles overlap."""
         beside = self.right <= other.left or other.right <= self.left
         return not (beside or self.bottom <= other.top or other.bottom <= self.top)
 
@@ -74,21 +73,21 @@ class Dot:
     y: int
     radius: int
     label: str = ""
-    """Its title, where there is room for it; else empty."""
+    """Its title; empty if there is no room."""
     label_y: int = 0
-    """Its base line, above the dot or else below it."""
+    """Its baseline, above or below the dot."""
     anchor: str = "middle"
-    """Which end of the title stands at the dot: at the sides of the drawing it must not leave it."""
+    """SVG text-anchor that keeps the title inside the chart."""
 
     @property
     def box(self) -> Box:
-        """Where its circle is."""
+        """The rectangle around its circle."""
         return Box(self.x - self.radius, self.y - self.radius, self.x + self.radius, self.y + self.radius)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something written at a place of the time axis."""
+    """A label on the time axis."""
 
     x: int
     words: str
@@ -96,7 +95,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """The drawing, and the same in a sentence."""
+    """The chart and its description."""
 
     dots: Sequence[Dot]
     line: str
@@ -107,12 +106,12 @@ class Arc:
     width: int = WIDTH
     height: int = HEIGHT
     middle: int = (TOP + BOTTOM) // 2
-    """Where neither good nor bad stands."""
+    """The y of valence 0."""
     right: int = WIDTH - SIDES
 
 
 def draw_arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = ()) -> Arc | None:
-    """Draw the points, which are in the order they happened; None: too few. `stages`: each with when it was reached."""
+    """The chart of points in time order; None: too few. `stages`: names with the time each was reached."""
     if len(points) < MIN_POINTS:
         return None
     places = [_place_x(place, len(points)) for place in range(len(points))]
@@ -128,7 +127,7 @@ def draw_arc(points: Sequence[Point], stages: Iterable[tuple[str, datetime]] = (
 
 
 def describe_arc(points: Sequence[Point]) -> str:
-    """The drawing in words."""
+    """The chart in words."""
     best, worst = max(points, key=lambda point: point.valence), min(points, key=lambda point: point.valence)
     keys = [point.title for point in points if point.is_key]
     sentences = [f"From “{points[0].title}” to “{points[-1].title}”."]
@@ -151,7 +150,7 @@ def _build_dot(point: Point, x: int) -> Dot:
 
 
 def _add_titles(dots: Sequence[Dot]) -> list[Dot]:
-    """The dots, key moments with their titles where those lie on no other dot and no earlier title."""
+    """The dots, with titles for key moments where they overlap no dot or earlier title."""
     taken = [dot.box for dot in dots]
     titled = []
     for dot in dots:
@@ -163,7 +162,7 @@ def _add_titles(dots: Sequence[Dot]) -> list[Dot]:
 
 
 def _title_positions(dot: Dot) -> Iterator[tuple[Dot, Box]]:
-    """The dot with its title, and where that stands: above, or below if that is not where the months are told."""
+    """The dot with its title above, or below if that stays clear of the months."""
     label = _shorten(dot.point.title)
     width = len(label) * LETTER_WIDTH
     anchor = "start" if dot.x < width / 2 else "end" if dot.x > WIDTH - width / 2 else "middle"
@@ -182,7 +181,7 @@ def _shorten(title: str) -> str:
 
 
 def _draw_line(dots: Sequence[Dot]) -> str:
-    """A smooth line: level at each dot, so that it never swings beyond what was felt."""
+    """A smooth line, horizontal at each dot, so that it never overshoots."""
     curves = []
     for one, other in pairwise(dots):
         middle = (one.x + other.x) // 2
@@ -191,13 +190,13 @@ def _draw_line(dots: Sequence[Dot]) -> str:
 
 
 def _first_of_months(points: Sequence[Point], places: Sequence[int]) -> list[tuple[str, int]]:
-    """Each month with the place of its first point."""
+    """Each month with the x of its first point."""
     by_month = groupby(zip(points, places, strict=True), lambda pair: pair[0].month)
     return [(month, next(pairs)[1]) for month, pairs in by_month]
 
 
 def _place_stages(points: Sequence[Point], places: Sequence[int], stages: Iterable[tuple[str, datetime]]) -> list[Mark]:
-    """Each stage that was reached while these episodes happened, before the first one that came after."""
+    """Each stage reached during these episodes, placed before the next episode."""
     marks = []
     for stage, at in stages:
         later = next((place for place, point in enumerate(points) if point.at >= at), 0)
@@ -207,7 +206,7 @@ def _place_stages(points: Sequence[Point], places: Sequence[int], stages: Iterab
 
 
 def _drop_overlapping(marks: Iterable[Mark]) -> list[Mark]:
-    """Those that can be written without touching the one before."""
+    """The labels without those too close to the previous one."""
     kept: list[Mark] = []
     for mark in marks:
         if not kept or mark.x - kept[-1].x >= MIN_MARK_DISTANCE:

@@ -1,4 +1,4 @@
-"""What does the profile page show? Documents to edit in place, boundaries, and facts by kind."""
+"""Page data of the profile: documents edited in place, boundaries, and facts by kind."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ TABS: Final = {
     "proposed": ("To review", Q(status=Fact.Status.PROPOSED)),
     "past": ("Past", ~Q(status__in=[Fact.Status.ACTIVE, Fact.Status.PROPOSED])),
 }
-"""The facts of the profile page by what has become of them."""
+"""The tabs of the profile page: label and filter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """A document to read and to edit in place."""
+    """A document edited in place."""
 
     document: Document
     number: int
-    """Its newest version; 0: nobody has written into it."""
+    """Its newest version; 0: it is still empty."""
     hint: str
     text: str
-    """What the text box holds."""
+    """The text in the text box."""
     sentence: str = ""
-    """What happened, or why nothing was saved."""
+    """The result, or why nothing was saved."""
     against: Sequence[Change] = ()
-    """The newest version compared with what the user wrote, where they met."""
+    """After a conflict: the newest version compared with the user's text."""
     is_open: bool = False
 
 
@@ -55,7 +55,7 @@ def build_profile_page(
     changed: Editor | None = None,
     new_boundary: BoundaryForm | None = None,
 ) -> dict[str, Any]:
-    """Page `number` of the facts of `tab`, and the rest; `changed` and `new_boundary` stand instead of the stored."""
+    """Page `number` of the facts of `tab`, and the rest; `changed` and `new_boundary` replace the stored ones."""
     tab = tab if tab in TABS else "active"
     facts, groups = _load_facts(user, tab, number)
     return {
@@ -72,7 +72,7 @@ def build_profile_page(
 
 
 def build_editor(document: Document, number: int | None = None, *, text: str | None = None, **more: Any) -> Editor:
-    """The document to edit; `text` stands in the text box instead of its own."""
+    """The document's editor; `text` replaces its own text in the text box."""
     if number is None:
         number = document.revisions.aggregate(newest=Max("number"))["newest"] or 0
     hints = {beginning.path: beginning.hint for beginning in BEGINNINGS}
@@ -80,7 +80,7 @@ def build_editor(document: Document, number: int | None = None, *, text: str | N
 
 
 def locate_in_tabs(fact: Fact) -> tuple[str, int]:
-    """The tab that this fact stands in, and the page of it. One statement."""
+    """The tab and page that list this fact. One query."""
     tab = fact.status if fact.status in TABS else "past"
     listed = Fact.objects.filter(TABS[tab][1], user=fact.user_id)
     in_order = list(listed.order_by(*FACT_ORDER).values_list("pk", flat=True))
@@ -88,7 +88,7 @@ def locate_in_tabs(fact: Fact) -> tuple[str, int]:
 
 
 def _build_editors(user: User) -> list[Editor]:
-    """The three documents everybody has, then what else stands in the profile folder."""
+    """The three standard documents, then the others of the profile folder."""
     first = beginnings(user)
     further = Document.objects.for_user(user).under(FOLDER).exclude(pk__in=[document.pk for document in first])
     documents = [*first, *sorted(further, key=lambda document: document.path)]

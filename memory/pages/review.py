@@ -24,13 +24,13 @@ from memory.librarian.precision import precision_of
 from memory.models import Fact, KindPolicy, ReviewAction
 
 QUEUE_LENGTH: Final = 50
-"""Proposals on one page; the next ones move up when the page is loaded again."""
+"""Proposals per page; reloading shows the next ones."""
 MAX_RECENT: Final = 5
-"""Latest decisions that the review page offers to undo; the others stand on the page of decisions."""
+"""Recent decisions on the review page; the decisions page has all of them."""
 MAX_SIMILAR: Final = 3
-"""Known facts that a merge offers to take along."""
+"""Similar facts offered in the merge form."""
 MAX_SIMILAR_DISTANCE: Final = 0.45
-"""Cosine distance up to which a known fact is close enough to be offered: generous, since the person chooses."""
+"""Maximum cosine distance of a similar fact: generous, because the user chooses."""
 
 DONE: Final = {
     ReviewAction.Verb.ACCEPT: "Accepted",
@@ -40,29 +40,29 @@ DONE: Final = {
     ReviewAction.Verb.UNRELATED: "Kept, no contradiction",
     ReviewAction.Verb.MERGE: "Merged",
 }
-"""What a page says once a decision is committed, and not before."""
+"""Shown after a decision is committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fact as a page shows it, with what was just done to it."""
+    """One fact on a page, with the result of the last action."""
 
     shown: FactView
     action: ReviewAction | None = None
-    """The decision just taken, which may be undone."""
+    """The decision just made, which can be undone."""
     sentence: str = ""
-    """What happened, or why nothing did."""
+    """The result, or the reason for a refusal."""
     form: StatementForm | None = None
-    """The user's own wording where it could not be taken."""
+    """The user's refused wording."""
 
     @property
     def subject(self) -> str:
-        """What a rule for proposals like this one would be about, in words."""
+        """The subject of a rule for proposals like this one, in words."""
         return NAMES[subject_of(self.shown.fact)].lower()
 
     @property
     def choices(self) -> Sequence[Choice]:
-        """What may be said of the contradiction, if there is one."""
+        """The possible answers to a contradiction, if there is one."""
         return CHOICES if self.shown.older is not None else ()
 
 
@@ -71,51 +71,51 @@ class Group:
     """The proposals of one conversation."""
 
     conversation: Any
-    """None: they come from no conversation."""
+    """None: not from a conversation."""
     rows: list[Row]
 
     @property
     def waiting(self) -> list[int]:
-        """Facts that are still open to a decision on all."""
+        """IDs of the facts still to be decided."""
         return [row.shown.fact.pk for row in self.rows if row.shown.fact.status == Fact.Status.PROPOSED]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the person has come."""
+    """Review progress."""
 
     waiting: int
     decided: int
-    """Today, where the person is, in decisions that stand."""
+    """Decisions of today, in the user's time zone, without undone ones."""
     kept: Sequence[Fact] = ()
-    """What they chose to remember of it, once nothing waits any more."""
+    """The facts kept today; loaded once the queue is empty."""
 
     @property
     def rejected(self) -> int:
-        """Of those decided; known once nothing waits any more."""
+        """Number rejected today; known once the queue is empty."""
         return self.decided - len(self.kept)
 
     @property
     def total(self) -> int:
-        """All there was to decide today, as far as one knows."""
+        """All proposals of today, decided or not."""
         return self.waiting + self.decided
 
 
 @dataclass(frozen=True, slots=True)
 class BatchNotice:
-    """What the page says above the queue after something was done to several."""
+    """The notice above the queue after a batch action."""
 
     sentence: str
     action: ReviewAction | None = None
-    """Undoing it undoes all of it."""
+    """Undoing it undoes the whole batch."""
     offer: Sequence[int] = field(default_factory=list)
-    """Proposals that a new rule is about, and that could be decided like it in one go."""
+    """Pending proposals that a new rule would decide."""
     offered: str = ""
-    """`accept` or `reject`: how."""
+    """`accept` or `reject`."""
 
 
 def build_queue(user: User, changed: Row | None = None, told: BatchNotice | None = None) -> dict[str, Any]:
-    """What the review page shows; `changed` stands in its place instead of the plain row, `told` above them all."""
+    """The review page's context; `changed` replaces its plain row, `told` is shown above the queue."""
     proposals = with_evidence(Fact.objects.for_user(user).proposed())
     in_order = proposals.order_by(
         F("message__conversation__last_activity_at").desc(nulls_last=True),
@@ -140,7 +140,7 @@ def build_queue(user: User, changed: Row | None = None, told: BatchNotice | None
 
 
 def load_progress(user: User) -> Progress:
-    """What waits, and what was decided today. Two statements; a third when nothing waits, for what was kept."""
+    """Pending proposals and today's decisions. Two queries; a third for the kept facts once the queue is empty."""
     waiting = Fact.objects.for_user(user).proposed().count()
     midnight = timezone.now().astimezone(user.zone).replace(hour=0, minute=0, second=0, microsecond=0)
     today = ReviewAction.objects.for_user(user).filter(by=user, undone_at=None, created_at__gte=midnight)
@@ -152,7 +152,7 @@ def load_progress(user: User) -> Progress:
 
 
 def group_by_kind(rows: Iterable[Row]) -> list[tuple[str, list[int]]]:
-    """Each kind that several proposals are of, with their ids: they may be decided alike."""
+    """The IDs of the proposals of each kind with several, for a decision on all of them."""
     found: dict[str, list[int]] = {}
     for row in rows:
         if row.shown.fact.status == Fact.Status.PROPOSED:
@@ -161,14 +161,14 @@ def group_by_kind(rows: Iterable[Row]) -> list[tuple[str, list[int]]]:
 
 
 def group_by_conversation(rows: Iterable[Row]) -> list[Group]:
-    """Rows in order, grouped by the conversation they come from."""
+    """Rows in order, grouped by conversation."""
     return [Group(conversation, list(group)) for conversation, group in groupby(rows, _conversation)]
 
 
 def build_merge_form(
     facts: Sequence[Fact], *, statement: str = "", into: int = 0, sentence: str = ""
 ) -> dict[str, Any]:
-    """What the merge form shows: the facts, those known ones that come close, and what was typed."""
+    """The merge form's context: the facts, similar active ones, and the typed values."""
     chosen = {fact.pk for fact in facts}
     return {
         "facts": facts,
@@ -181,7 +181,7 @@ def build_merge_form(
 
 
 def find_similar_facts(facts: Sequence[Fact]) -> list[Fact]:
-    """Active facts of the same person that come closest in meaning to the first of `facts`. One statement."""
+    """The user's active facts closest in meaning to the first of `facts`. One query."""
     first = next((fact for fact in facts if fact.vector is not None), None)
     if first is None:
         return []
@@ -196,27 +196,27 @@ def find_similar_facts(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def describe_batch(verb: str, times: int, refusals: Sequence[str]) -> str:
-    """What was done to many, in one sentence, and why the others were left as they are."""
+    """The result of a batch decision in one sentence, with the reasons for skipped facts."""
     done = [f"{DONE[ReviewAction.Verb(verb)]}: {times}." if times else "Nothing was changed."]
     return " ".join(done + describe_refusals(refusals))
 
 
 def describe_refusals(refusals: Sequence[str]) -> list[str]:
-    """Each reason once, with how many it holds for."""
+    """Each reason once, with its count."""
     return [f"Skipped: {n}. {why}" for why, n in Counter(refusals).items()]
 
 
 def load_fact_view(fact: Fact) -> FactView:
-    """The fact as it is stored now, with its evidence.
+    """The current fact with its evidence.
 
     Raises:
-        Fact.DoesNotExist: it is gone.
+        Fact.DoesNotExist: it was deleted.
     """
     return build_fact_views([with_evidence(Fact.objects.filter(pk=fact.pk)).get()])[0]
 
 
 def with_evidence(facts: QuerySet[Fact]) -> QuerySet[Fact]:
-    """With the message and conversation; without the vectors, which no page shows."""
+    """With message and conversation, without vectors, which no page shows."""
     heavy = ("vector", "search", "message__search", "superseded_by__vector", "superseded_by__search")
     return facts.select_related("message__conversation", "superseded_by").defer(*heavy)
 
@@ -226,28 +226,28 @@ def _conversation(row: Row) -> Any:
     return message.conversation if message else None
 
 
-# The decisions page -------------------------------------------------------------------------------------------------
+# The decisions page ------------------------------------------------------------------------------------------------
 
 PAGE_SIZE: Final = 100
-"""Decisions on one page; those of one click may be cut by its end, and are undone as one all the same."""
+"""Decisions per page. A page break may split a batch, which is still undone as one."""
 MAX_SAVED: Final = 50
-"""Facts kept unasked that the page shows; the profile page has them all."""
+"""Automatically saved facts on the page; the profile has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """What one click decided."""
+    """The decisions of one click."""
 
     actions: list[ReviewAction]
 
     @property
     def first(self) -> ReviewAction:
-        """Undoing it undoes all."""
+        """Undoing it undoes all of them."""
         return self.actions[0]
 
 
 def build_decisions_page(user: User, number: str | None) -> dict[str, Any]:
-    """Page `number` of what can be undone, and what was kept without asking."""
+    """Page `number` of the decisions that can be undone, and the automatically saved facts."""
     page = Paginator(can_be_undone(user), PAGE_SIZE).get_page(number)
     return {
         "clicks": group_by_click(page),
@@ -259,25 +259,25 @@ def build_decisions_page(user: User, number: str | None) -> dict[str, Any]:
 
 
 def group_by_click(actions: Iterable[ReviewAction]) -> list[Click]:
-    """Decisions in order, those of one click together."""
+    """Decisions in order, grouped by click."""
     return [Click(list(same)) for _, same in groupby(actions, lambda action: action.batch or action.pk)]
 
 
 def saved_automatically(user: User) -> list[Fact]:
-    """What the librarian made a fact by itself in the same time, the latest first."""
+    """Facts the librarian saved without review in the same period, the latest first."""
     since = timezone.now() - UNDO_FOR
     facts = Fact.objects.for_user(user).filter(status=Fact.Status.ACTIVE, accepted_at=None, recorded_at__gte=since)
     unasked = facts.exclude(extracted_by="").exclude(source=Fact.Source.EDITED)
     return list(unasked.defer("vector", "search").order_by("-recorded_at", "-pk")[:MAX_SAVED])
 
 
-# The rules page -----------------------------------------------------------------------------------------------------
+# The rules page ----------------------------------------------------------------------------------------------------
 
 LABELS: Final = {Rule(value): label for value, label in KindPolicy.Rule.choices}
 
 
 def build_rules_page(user: User) -> dict[str, Any]:
-    """Every subject with its rule and with how often proposals about it were right."""
+    """Every subject with its rule and the share of correct proposals."""
     rules, tallies = rules_of(user), precision_of(user)
     rows = [
         {

@@ -1,7 +1,6 @@
-"""What does the search page show? What bears on a question, best first, each with its reasons; and what was left out.
+"""Page data of the memory search: results with their score parts, and the results left out.
 
-The question is put to the same retrieval that serves the prompts, as of a moment: what stands in every prompt anyway
-is found here, too.
+It uses the same retrieval as prompts. Memories that are in every prompt are found here, too.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from memory.retrieval.recall import CutItem, Filters, MemoryItem, retrieve
 from recall.text import with_links_by_their_words
 
 MAX_RESULTS: Final = 20
-"""Results that a page shows: four times what a prompt gets."""
+"""Results per page: four times as many as in a prompt."""
 MAX_LEFT_OUT: Final = 30
-"""Of what was left out, the best: the rest is counted."""
+"""The best results left out; the rest is only counted."""
 MAX_TAGS: Final = 200
-"""Tags that are offered."""
+"""Tags offered in the filter."""
 EXCERPT_LENGTH: Final = 420
-"""Characters of a longer text that a result shows: about five lines."""
+"""Characters shown of a long text: about five lines."""
 
 SOURCES: Final[Mapping[Source, str]] = {
     "fact": "Fact",
@@ -75,7 +74,7 @@ PARTS: Final[Mapping[Part, str]] = {
     "decay": "Freshness",
     "project": "Same project",
 }
-"""Each part of a score in plain words."""
+"""Each part of a score in words."""
 
 RULES: Final[Mapping[Rule, str]] = {
     "below the floor": "Not relevant enough to your question.",
@@ -86,19 +85,19 @@ RULES: Final[Mapping[Rule, str]] = {
     "beyond top-K": f"Relevant, but {MAX_RESULTS} others match better.",
     "over the token budget": "It wouldn't have fit in the prompt.",
 }
-"""Each rule by which a memory is left out, in plain words."""
+"""Each rule that leaves a memory out, in words."""
 
 _STOP_WORDS: Final = re.compile(
     "a|about|all|am|an|and|any|are|as|at|be|been|but|by|can|did|do|does|for|from|had|has|have|he|her|him|his|how|i|if|in"
     "|into|is|it|its|me|my|no|not|of|on|or|our|out|said|say|she|so|some|tell|than|that|the|their|them|then|there|they"
     "|this|to|up|was|we|were|what|when|where|which|who|whose|why|will|with|would|you|your"
 )
-"""Words of a question that are not marked in what it finds: they stand everywhere."""
+"""Words of a question that are not highlighted in results: they occur everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of text, and whether the question asks for it."""
+    """A piece of text, and whether it matches the question."""
 
     text: str
     is_asked: bool
@@ -106,7 +105,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One part of a score: what it is, how far it holds, what it weighs."""
+    """One part of a score: name, value and weight."""
 
     name: Part
     words: str
@@ -115,42 +114,42 @@ class Reason:
 
     @property
     def percent(self) -> int:
-        """The value as people read it, and as wide as its bar."""
+        """The value in percent, also the width of its bar."""
         return round(100 * self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One memory that was found."""
+    """One search result."""
 
     item: MemoryItem
     label: str
     icon: str
     where: str
     link: str
-    """Where it stands; empty: that is gone."""
+    """URL of its source; empty: deleted."""
     pieces: Sequence[Piece]
     counted: Sequence[Reason]
-    """What made its score, the most first."""
+    """The parts of its score, the largest first."""
     uncounted: Sequence[Reason]
-    """What is known of it, too, and weighs nothing in this ranking."""
+    """Signals not used for ranking."""
     badge: str = ""
     rule: str = ""
     because: str = ""
 
     @property
     def text(self) -> str:
-        """What is shown of its text."""
+        """The text shown."""
         return "".join(piece.text for piece in self.pieces)
 
     @property
     def percent(self) -> int:
-        """Its score as people read it, and as wide as its bar."""
+        """Its score in percent, also the width of its bar."""
         return round(100 * self.item.score)
 
 
 def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
-    """What a question finds, or without one what there is to be found. A form that is wrong finds nothing."""
+    """The results of a question; without one, what can be searched. An invalid form finds nothing."""
     asked = form.cleaned_data.get("q", "") if form.is_valid() else ""
     context: dict[str, Any] = {"form": form, "asked": asked, "tags": _load_tags(user), "choices": _build_choices()}
     if not asked:
@@ -177,7 +176,7 @@ def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
 
 
 def count_contents(user: User) -> list[tuple[str, int]]:
-    """How much of each kind can be found."""
+    """The number of searchable items by type."""
     passages = dict(Chunk.objects.for_user(user).values_list("kind").annotate(rows=Count("pk")).order_by())
     return [
         ("documents", Document.objects.for_user(user).exclude(text="").count()),
@@ -187,7 +186,7 @@ def count_contents(user: User) -> list[tuple[str, int]]:
     ]
 
 
-# The question ----------------------------------------------------------------------------------------------------
+# The question ------------------------------------------------------------------------------------------------------
 
 
 def _parse_moment(form: SearchForm, user: User) -> datetime:
@@ -212,17 +211,17 @@ def _parse_filters(form: SearchForm, user: User) -> Filters:
 
 
 def min_importance(level: int) -> float:
-    """The least importance that is shown as so many of 5 (`Fact.importance_level`)."""
+    """The lowest importance shown as this level of 5 (`Fact.importance_level`)."""
     return (level - 1.5) / 4
 
 
 def _start_of(day: date, user: User) -> datetime:
-    """When the day begins where the user is."""
+    """Midnight at the start of the day, in the user's time zone."""
     return datetime(day.year, day.month, day.day, tzinfo=user.zone)
 
 
 def _load_tags(user: User) -> list[str]:
-    """Tags of the user's documents and facts, for the page to offer."""
+    """Tags of the user's documents and facts."""
     owned = (Document.objects.for_user(user), Fact.objects.for_user(user))
     found = [
         rows.annotate(tag=Func("tags", function="unnest")).values_list("tag").distinct()[:MAX_TAGS] for rows in owned
@@ -235,11 +234,11 @@ def _build_choices() -> dict[str, Sequence[tuple[str, str]]]:
     return {"source": list(SOURCES_PLURAL.items()), "kind": list(kinds.items())}
 
 
-# The results -----------------------------------------------------------------------------------------------------
+# The results -------------------------------------------------------------------------------------------------------
 
 
 def _build_results(user: User, asked: str, items: Sequence[MemoryItem]) -> list[Result]:
-    """Each item with its reasons and where it stands. Two queries, however many there are."""
+    """Each item with its score parts and source. Two queries."""
     pks = ids_by_kind(item.ref for item in items)
     facts = Fact.objects.for_user(user).only("kind", "status").in_bulk(pks["fact"])
     passages = Chunk.objects.for_user(user).filter(pk__in=pks["chunk"], document__isnull=False)
@@ -283,7 +282,7 @@ def _mark_left_out(result: Result, cut: CutItem) -> Result:
 
 
 def explain_score(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reason]]:
-    """What made a score, the most first; and the parts that weigh nothing in this ranking. Pure."""
+    """The parts of a score, the largest first, and the signals not used for ranking. Pure."""
     weights = DEFAULT_PROFILE.weights
     known = [Reason(part, _part_name(part), value, weights.get(part, 0.0)) for part, value in parts.items()]
     counted = sorted((one for one in known if one.weight), key=lambda one: -abs(one.weight * one.value))
@@ -291,15 +290,15 @@ def explain_score(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reaso
 
 
 def _part_name(part: Part) -> str:
-    """A receipt may name a part that ranking has no more."""
+    """The name of a part; old receipts may have parts that ranking no longer knows."""
     return PARTS.get(part, part.replace("_", " ").capitalize())
 
 
-# The words -------------------------------------------------------------------------------------------------------
+# Highlighting ------------------------------------------------------------------------------------------------------
 
 
 def match_pattern(question: str) -> re.Pattern[str] | None:
-    """What is marked in a text that a question finds: its words in any of their usual endings; None: it has none."""
+    """The pattern highlighted in results: the question's words with any usual ending; None: it has none."""
     words = {stem(word) for word in words_of(question) if not _STOP_WORDS.fullmatch(word)}
     longest_first = sorted(words, key=lambda word: (-len(word), word))
     if not longest_first:
@@ -308,7 +307,7 @@ def match_pattern(question: str) -> re.Pattern[str] | None:
 
 
 def stem(word: str) -> str:
-    """A word without a usual English ending: “lives”, “living” and “lived” all begin with “liv”."""
+    """A word without its English ending: “lives”, “living” and “lived” share the stem “liv”."""
     for ending in ("ing", "ies", "es", "ed", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word.removesuffix(ending)
@@ -316,7 +315,7 @@ def stem(word: str) -> str:
 
 
 def mark_matches(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
-    """The text in pieces, those that the question asks for told apart; together they are the text."""
+    """The text split into matching and other pieces; joined, they are the text."""
     if pattern is None:
         return [Piece(text, False)]
     pieces: list[Piece] = []
@@ -328,7 +327,7 @@ def mark_matches(text: str, pattern: re.Pattern[str] | None) -> list[Piece]:
 
 
 def excerpt(text: str, pattern: re.Pattern[str] | None) -> str:
-    """The text, or of a long one the stretch that holds most of what is asked for."""
+    """The text, or the part of a long text with the most matches."""
     if len(text) <= EXCERPT_LENGTH:
         return text
     starts = [found.start() for found in pattern.finditer(text)] if pattern else []

@@ -1,7 +1,7 @@
-"""What was known then? The profile of a past day by both times, and what has come and gone between then and now.
+"""Time travel: the profile of a past day, and what was added or removed since.
 
-Two times (DESIGN §3): when something was *true in the world*, and when Recall *knew* it. A day counts to its end, in
-the person's own time zone; today counts up to this moment.
+It has two times: when something was *true*, and when Recall *knew* it. A day counts to its end in the user's time
+zone, today to the current moment.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from memory.ports import source
 from memory.text.fact_lines import without_marks
 
 MAX_FACTS: Final = 300
-"""Facts shown at once; a day with more says so."""
+"""Facts shown; a day with more says so."""
 INVALID_DAY: Final = "Enter a valid date, such as 2026-03-31."
 
 
 class DaysForm(forms.Form):
-    """The two days; an empty one is the other one, and today where both are."""
+    """The two days; an empty one equals the other, or today if both are empty."""
 
     at = forms.DateField(required=False, error_messages={"invalid": INVALID_DAY})
     true = forms.DateField(required=False, error_messages={"invalid": INVALID_DAY})
@@ -39,7 +39,7 @@ class DaysForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """One of the two inputs: a day between two days."""
+    """One of the two day inputs."""
 
     name: str
     label: str
@@ -55,31 +55,31 @@ class Slider:
 
     @property
     def place(self) -> int:
-        """Days from the first to the one that is chosen."""
+        """Days from the first to the chosen one."""
         return (self.day - self.first).days
 
 
 @dataclass(frozen=True, slots=True)
 class PastFact:
-    """A fact as it stood that day, or as it came later."""
+    """A fact as of that day, or one added later."""
 
     fact: Fact
     since: str
-    """What has become of it, or when it came; empty: it is known now as it was then."""
+    """Why it was removed, or when it was added; empty: unchanged."""
     link: str
-    """Address of the message it rests on; empty: there is none."""
+    """URL of its source message; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastDocument:
-    """A document of the profile as it read at the end of that day."""
+    """A profile document at the end of that day."""
 
     document: Document
     number: int
-    """Of the version."""
+    """Version number."""
     text: str
     diff: Sequence[Change]
-    """What was changed in it since; empty: nothing."""
+    """Changes since then; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +91,20 @@ class PastProfile:
     errors: list[str]
     is_past: bool
     groups: list[tuple[str, list[PastFact]]]
-    """By kind, what was known."""
+    """Known facts by kind."""
     shown: int
-    """How many these are."""
+    """Number of facts shown."""
     more: bool
     """There are others beyond MOST_FACTS."""
     gone: int
-    """Of those known then, how many are not known now."""
+    """Number of facts removed since."""
     came: list[PastFact]
-    """Known now, and not then."""
+    """Facts added since."""
     documents: list[PastDocument]
 
 
 def build_sliders(user: User, now: datetime) -> tuple[Slider, Slider]:
-    """The two inputs before a day was chosen. Two statements."""
+    """The two day inputs before a day is chosen. Two queries."""
     return _sliders(user, {}, now)
 
 
@@ -142,7 +142,7 @@ def _in_page_order(facts: FactQuerySet) -> FactQuerySet:
     return facts.select_related("superseded_by").defer("vector", "search").order_by(*FACT_ORDER)
 
 
-# The days ------------------------------------------------------------------------------------------------------------
+# The days ----------------------------------------------------------------------------------------------------------
 
 
 def _sliders(user: User, days: dict[str, date | None], now: datetime) -> tuple[Slider, Slider]:
@@ -158,7 +158,7 @@ def _sliders(user: User, days: dict[str, date | None], now: datetime) -> tuple[S
 
 
 def _first_days(user: User, today: date) -> tuple[date, date]:
-    """The days on which there is a first thing to show: learned, and true."""
+    """The first days with something learned and something true."""
     facts = Fact.objects.for_user(user).aggregate(learned=Min("recorded_at"), began=Min("valid_from"))
     written = Revision.objects.filter(user=user).aggregate(first=Min("created_at"))["first"]
     learned = [moment.astimezone(user.zone).date() for moment in (facts["learned"], written) if moment]
@@ -172,12 +172,12 @@ def _clamp(first: date, day: date, last: date) -> date:
 
 
 def _end_of(day: date, user: User, now: datetime) -> datetime:
-    """The last moment of that day where the person is, or now, if it is today."""
+    """The last moment of that day in the user's time zone; today: now."""
     next_day = datetime.combine(day + timedelta(days=1), time.min, user.zone)
     return min(next_day - timedelta(microseconds=1), now)
 
 
-# What has become of it -----------------------------------------------------------------------------------------------
+# Changes since then ------------------------------------------------------------------------------------------------
 
 
 def _build_past_fact(fact: Fact, since: str, links: dict[int, str]) -> PastFact:
@@ -185,7 +185,7 @@ def _build_past_fact(fact: Fact, since: str, links: dict[int, str]) -> PastFact:
 
 
 def _why_gone(fact: Fact, user: User) -> str:
-    """Why what was known then is not known now: the latest of what is written down of it."""
+    """Why a fact is no longer known."""
     if fact.superseded_at is not None:
         instead = f": {fact.superseded_by.statement}" if fact.superseded_by else ""
         return f"Replaced on {_format_day(fact.superseded_at, user)}{instead}"
@@ -197,7 +197,7 @@ def _why_gone(fact: Fact, user: User) -> str:
 
 
 def _why_new(fact: Fact, user: User, moment: datetime) -> str:
-    """Since when what was not known then is known now."""
+    """When a fact that was unknown then was learned."""
     learned = fact.accepted_at or fact.recorded_at
     if learned > moment:
         return f"Learned on {_format_day(learned, user)}"
@@ -212,7 +212,7 @@ def _format_day(moment: datetime, user: User) -> str:
 
 
 def _load_documents(user: User, moment: datetime) -> Iterator[PastDocument]:
-    """The profile's documents that had been written by then. Two statements."""
+    """The profile documents that existed then. Two queries."""
     documents = Document.objects.for_user(user).under(FOLDER).order_by("path")
     by_id = {document.pk: document for document in documents}
     latest = Revision.objects.filter(document__in=by_id, created_at__lte=moment)

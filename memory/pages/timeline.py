@@ -1,4 +1,4 @@
-"""What does the timeline show? Episodes by month, the latest first; and the story of one conversation."""
+"""Page data of the timeline: episodes by month, the latest first, and the story of one conversation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memory.ports import source
 
 PAGE_SIZE: Final = 50
 SIGNIFICANCE_DOTS: Final = 5
-"""Significance is shown as importance is: in five steps."""
+"""Significance is shown in five steps, like importance."""
 
 ICONS: Final = {
     EpisodeKind.PLAIN: "message-square",
@@ -38,7 +38,7 @@ ICONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One episode as the timeline shows it."""
+    """One episode on the timeline."""
 
     episode: Episode
     icon: str
@@ -46,16 +46,16 @@ class Moment:
     """Significance in steps, 1 to SIGNIFICANCE_DOTS."""
     dots: str
     link: str
-    """Address of the turn it begins with; empty: that is gone."""
+    """URL of its first turn; empty: deleted."""
     is_key: bool
 
 
 def build_timeline(
     user: User, form: TimelineForm, number: str | None, stages: Sequence[tuple[str, datetime]] = ()
 ) -> dict[str, Any]:
-    """Page `number` of the episodes that pass the filter, by month as the user tells months, and their arc.
+    """Page `number` of the filtered episodes by month, in the user's time zone, with their chart.
 
-    `stages`: of the acquaintance, each with when it was reached.
+    `stages`: relationship stages with the time each was reached.
     """
     told = Episode.objects.for_user(user).not_deleted().unmerged()
     found = _with_details(user, told.filter(_parse_filter(form)).latest_first())
@@ -73,10 +73,10 @@ def build_timeline(
 
 
 def build_story(user: User, conversation: UUID) -> dict[str, Any]:
-    """One conversation's episodes as a narrative: beginning, middle, end, key moments.
+    """One conversation's episodes as a story: beginning, middle, end, key moments.
 
     Raises:
-        Episode.DoesNotExist: nothing of this user's is told of such a conversation.
+        Episode.DoesNotExist: the user has no episodes of this conversation.
     """
     told_by_thirds = narrative_arc(conversation, user)
     told = [*told_by_thirds.beginning, *told_by_thirds.middle, *told_by_thirds.end]
@@ -95,7 +95,7 @@ def build_story(user: User, conversation: UUID) -> dict[str, Any]:
 
 
 def _build_points(moments: Iterable[Moment], user: User, *, by_month: bool = True) -> list[Point]:
-    """What the arc is drawn of, in the order given."""
+    """The points of the chart, in the given order."""
     return [_build_point(moment, f"{_month(moment, user):%B %Y}" if by_month else "") for moment in moments]
 
 
@@ -105,7 +105,7 @@ def _build_point(moment: Moment, month: str) -> Point:
 
 
 def build_moments(user: User, episodes: Sequence[Episode]) -> list[Moment]:
-    """Each episode of the user's with what a page says of it. One query, however many there are."""
+    """The user's episodes with their display data. One query."""
     links = _load_links(user, [one.pk for one in episodes])
     return [_build_moment(one, links.get(one.pk, "")) for one in episodes]
 
@@ -116,7 +116,7 @@ def significance_level(significance: float) -> int:
 
 
 def min_significance(level: int) -> float:
-    """The least significance that is shown with so many dots."""
+    """The lowest significance shown with this many dots."""
     return max(0.0, (level - 1.5) / (SIGNIFICANCE_DOTS - 1))
 
 
@@ -128,12 +128,12 @@ def _build_moment(episode: Episode, link: str) -> Moment:
 
 
 def _month(moment: Moment, user: User) -> date:
-    """The first day of the month in which it happened, as the user tells days."""
+    """The first day of its month, in the user's time zone."""
     return moment.episode.happened_at.astimezone(user.zone).date().replace(day=1)
 
 
 def _load_links(user: User, episodes: Sequence[int]) -> dict[int, str]:
-    """The address of the message that each episode begins with."""
+    """The URL of each episode's first message."""
     of_first_turn = Q(conversation__messages__turn=F("first_turn"))
     own = Episode.objects.for_user(user).filter(pk__in=episodes)
     first = own.values_list("pk").annotate(message=Min("conversation__messages__pk", filter=of_first_turn))

@@ -1,7 +1,4 @@
-"""Why did a memory come up for a question, and why did it find room or not? One receipt's item, in plain words. Pure.
-
-What a receipt says stands as it was then; the words for it are today's.
-"""
+"""Explains in words why a memory was recalled for an answer, or left out, from one item of its receipt. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ RULE_WORDS: Final[Mapping[str, str]] = {
     "the same question": "It repeats your question and adds nothing.",
     "near-duplicate": "Another memory in the prompt says the same.",
 }
-"""Each rule by which a memory is left out before anything has to fit, in plain words."""
+"""Each retrieval rule that leaves a memory out, in words."""
 PROMPT_FULL: Final = "The prompt was full, so this rule applied: {rule}."
-"""Where the budget cut it: its rules are sentences by themselves (docs/budget.md)."""
+"""For rules of the budget, whose names are sentences (docs/budget.md)."""
 SEARCH_PARTS: Final = frozenset({"semantic", "keyword"})
-"""Parts of a score that only a search gives."""
+"""Score parts that only a search produces."""
 ALWAYS: Final = "Always included in every prompt."
 ALWAYS_AND_FITS: Final = "Always included, and relevant to this question."
 OPENING: Final = "It opened the conversation, as your latest significant memory."
@@ -34,21 +31,21 @@ class Explanation:
 
     kept: bool
     verdict: str
-    """One sentence: it stood in the prompt, or it did not."""
+    """Whether the answer used it."""
     because: str
-    """One sentence on the rule."""
+    """The reason, in one sentence."""
     rule: str
-    """The rule by its name; empty: none cut it."""
+    """The name of the rule that left it out; empty: none."""
     place: str
-    """Where it stood among the others; empty: it was not searched for."""
+    """Its rank; empty: it was not searched for."""
     counted: Sequence[Reason]
-    """What made its score, the most first."""
+    """The parts of its score, the largest first."""
     uncounted: Sequence[Reason]
-    """Known of it, too, and without weight."""
+    """Signals not used for ranking."""
 
 
 def explain_recall(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> Explanation:
-    """Explain one item of a receipt; `place` among so many, and the lowest score that was `last_kept`."""
+    """Explain one item of a receipt: its rank `place` of `among`, and the lowest score kept."""
     counted, uncounted = explain_score(item["parts"])
     kept = bool(item["kept"])
     return Explanation(

@@ -281,24 +281,24 @@ def is_prompt_intact(prompt: AssembledPrompt) -> bool:
     """Whether everything in the prompt still exists unchanged. Checked when something was forgotten meanwhile."""
     inputs = prompt.inputs
     messages = {one.pk: one.text for turn in inputs.history.turns for one in (turn.question, turn.answer)}
-    messages[inputs.question.pk] = inputs.question.text
+    messages[inputs.question.message.pk] = inputs.question.message.text
     summaries = {one.pk: one.text for one in inputs.history.segments}
-    pinned = ProfileSnapshot.objects.filter(pk=inputs.snapshot.pk).values_list("text", flat=True).first()
+    pinned = ProfileSnapshot.objects.filter(pk=inputs.profile.snapshot.pk).values_list("text", flat=True).first()
     attached = {one.id: one.text for turn in inputs.history.turns for one in turn.attachments}
-    attached |= {one.id: one.text for one in inputs.attachments}
+    attached |= {one.id: one.text for one in inputs.question.attachments}
     return (
         messages == dict(Message.objects.filter(pk__in=messages).values_list("pk", "text"))
         and attached == dict(Attachment.objects.filter(pk__in=attached).values_list("pk", "text"))
         and summaries == dict(Segment.objects.filter(pk__in=summaries).values_list("pk", "text"))
-        and pinned == inputs.snapshot.text
+        and pinned == inputs.profile.snapshot.text
         and _memories_exist(inputs)
     )
 
 
 def _memories_exist(inputs: PromptInputs) -> bool:
     """The recalled memories, and the pinned profile with its facts and lines."""
-    recalled = inputs.recollection.kept
-    named = ids_by_kind([*(item.ref for item in recalled), *inputs.importance])
+    recalled = inputs.recalled.kept
+    named = ids_by_kind([*(item.ref for item in recalled), *inputs.profile.current])
     facts, episodes = set(named["fact"]), set(named["episode"])
     passages = {item.text for item in recalled if item.source not in ("fact", "episode")}
     user = inputs.user
@@ -307,7 +307,7 @@ def _memories_exist(inputs: PromptInputs) -> bool:
         Fact.objects.for_user(user).filter(pk__in=facts).count() == len(facts)
         and Episode.objects.for_user(user).filter(pk__in=episodes).count() == len(episodes)
         and passages <= set(Chunk.objects.for_user(user).filter(text__in=passages).values_list("text", flat=True))
-        and all(one.is_fact or one.text in lines for one in inputs.importance.values())
+        and all(one.is_fact or one.text in lines for one in inputs.profile.current.values())
     )
 
 

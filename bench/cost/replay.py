@@ -35,7 +35,16 @@ from chat.compaction.window import count_to_merge, select_turns
 from chat.messages.history import ConversationHistory, Turn, tool_lines
 from chat.models import Message, Segment
 from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
-from chat.prompt.inputs import CACHE_LIFETIMES, PromptInputs
+from chat.prompt.inputs import (
+    BudgetInputs,
+    ClockInputs,
+    HistoryInputs,
+    ModelInputs,
+    ProfileInputs,
+    PromptInputs,
+    QuestionInputs,
+)
+from chat.prompt.pinned_profile import CACHE_LIFETIMES
 from chat.prompt.preflight import ToolLoop, ensure_fits
 from chat.prompt.user_context import RelationshipStats
 from chat.tools.registry import history_line
@@ -160,30 +169,19 @@ async def _keep(call: ToolUse) -> str:
 
 def _known(conversation: Conversation, exchange: Exchange, question: Message, at: float, pause: float) -> PromptInputs:
     pinned = profile_snapshots.pinned_lines(_snapshot(conversation, at, pause))
+    ratios = {kind: conversation.belief.ratios[kind] for kind in conversation.seen}
+    past = conversation.past
     return PromptInputs(
-        now=START + timedelta(seconds=at),
         user=User(pk=1, preferred_name="Alice", time_zone="Europe/Lisbon"),
-        model=MODEL,
-        effort="",
-        capabilities=ABLE,
-        plan=conversation.plan,
-        ratios={kind: conversation.belief.ratios[kind] for kind in conversation.seen},
-        belief=conversation.belief,
-        boundaries=[],
-        role=None,
-        snapshot=ProfileSnapshot(pk=1),
-        profile=pinned,
-        importance={},
-        profile_update=profile_snapshots.changes_since(pinned, conversation.lines),
-        history=conversation.past,
-        newest_segment=conversation.made,
-        already_cut=conversation.cut,
-        task="",
-        known_counts=conversation.counted,
-        recollection=RetrievalResult(kept=tuple(_memories(exchange))),
-        acquaintance=RelationshipStats(3, START - timedelta(days=2)),
-        question=question,
-        timings={},
+        clock=ClockInputs(START + timedelta(seconds=at), RelationshipStats(3, START - timedelta(days=2))),
+        model=ModelInputs(MODEL, "", ABLE),
+        budget=BudgetInputs(conversation.plan, ratios, conversation.belief, conversation.counted),
+        profile=ProfileInputs(
+            ProfileSnapshot(pk=1), pinned, update=profile_snapshots.changes_since(pinned, conversation.lines)
+        ),
+        history=HistoryInputs(past.turns, past.segments, conversation.made, conversation.cut),
+        recalled=RetrievalResult(kept=tuple(_memories(exchange))),
+        question=QuestionInputs(question),
     )
 
 

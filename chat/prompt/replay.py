@@ -70,7 +70,7 @@ def ingredients(compiled: AssembledPrompt) -> dict[str, Any]:
         },
         "tools": _print(_canonical(compiled.request["tools"])),
         "frame": _print(FRAME + PLACEHOLDER),
-        "plan": compiled.inputs.plan.name,
+        "plan": compiled.inputs.budget.plan.name,
         "unlisted": compiled.unlisted,
     }
 
@@ -194,7 +194,7 @@ def _restore_blueprint(kept: Kept, rows: _Rows) -> str:
 
 def _keep_boundaries(texts: Sequence[str], compiled: AssembledPrompt) -> list[Kept]:
     """By text, as `Contents` tells them: two with the same text are the same to the model."""
-    ids = {boundary.text: boundary.pk for boundary in compiled.inputs.boundaries}
+    ids = {boundary.text: boundary.pk for boundary in compiled.inputs.instructions.boundaries}
     return [{"id": ids[text], "print": _print(text)} for text in texts]
 
 
@@ -205,7 +205,7 @@ def _restore_boundaries(kept: Sequence[Kept], rows: _Rows) -> list[str]:
 
 
 def _keep_role(instructions: str, compiled: AssembledPrompt) -> Kept | None:
-    role = compiled.inputs.role
+    role = compiled.inputs.instructions.role
     return {"id": role.pk, "version": role.version, "print": _print(instructions)} if role and instructions else None
 
 
@@ -219,7 +219,7 @@ def _restore_role(kept: Kept | None, rows: _Rows) -> str:
 
 
 def _keep_project(told: str, compiled: AssembledPrompt) -> Kept | None:
-    project = compiled.inputs.project
+    project = compiled.inputs.instructions.project
     return {"id": project.pk, "print": _print(told)} if project and told else None
 
 
@@ -240,7 +240,7 @@ def _keep_profile(lines: Sequence[str], compiled: AssembledPrompt) -> Kept | Non
     if not lines:
         return None
     told = list(lines)
-    pinned = [line.text for line in pinned_lines(compiled.inputs.snapshot)]
+    pinned = [line.text for line in pinned_lines(compiled.inputs.profile.snapshot)]
     return {"lines": _spans(_places(told, pinned)), "print": _print("\n".join(told))}
 
 
@@ -312,8 +312,12 @@ def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttach
 
 def _keep_message(text: str, compiled: AssembledPrompt) -> Kept:
     """Of the person's own words only the fingerprint; what stands around them as it was sent."""
-    before, found, after = text.partition(compiled.inputs.question.text)
-    return {"print": _print(compiled.inputs.question.text), "before": before, "after": after} if found else {"as": text}
+    before, found, after = text.partition(compiled.inputs.question.message.text)
+    return (
+        {"print": _print(compiled.inputs.question.message.text), "before": before, "after": after}
+        if found
+        else {"as": text}
+    )
 
 
 def _restore_message(kept: Kept, rows: _Rows) -> str:

@@ -68,7 +68,7 @@ class ToolOutputBudget:
         """All that the loop added to the first request."""
         return sum(self.said) + sum(one.tokens for one in self.shown)
 
-    def weigh(self, call: ToolUse) -> SentToolResult:
+    def measure(self, call: ToolUse) -> SentToolResult:
         """A result as it came."""
         counts = self._counts(call.result)
         tokens = estimate(counts, self.ratios)

@@ -57,7 +57,7 @@ TOOL_NAME_CHARS = 80
 def save_draft_receipt(opened: AcceptedTurn, compiled: AssembledPrompt) -> None:
     """Save the receipt as far as it is known before the answer, so that the panel fills and a crash leaves a trace."""
     with transaction.atomic():
-        if lock_forget_epoch(opened.answer.user_id) != compiled.inputs.epoch:
+        if lock_forget_epoch(opened.answer.user_id) != compiled.inputs.read.epoch:
             return  # what it shows may be forgotten by now: it is settled with the answer
         _draft(opened, compiled).save(force_insert=True)
         publish_event(f"user-{opened.answer.user_id}", "budget", conversation=str(opened.conversation.pk))
@@ -102,7 +102,7 @@ def close_turn(
 def _was_something_forgotten(opened: AcceptedTurn, compiled: AssembledPrompt | None) -> bool:
     """Whether anything was forgotten while the answer was written; nothing is from here to the end."""
     now = lock_forget_epoch(opened.answer.user_id)
-    return compiled is not None and now != compiled.inputs.epoch
+    return compiled is not None and now != compiled.inputs.read.epoch
 
 
 def _erase_task(opened: AcceptedTurn, answered: AgentRun) -> None:
@@ -211,7 +211,7 @@ def _keep_standing(opened: AcceptedTurn, compiled: AssembledPrompt | None, taken
         "conversation": opened.conversation.pk,
         "taken": taken,
         "now": None if opened.is_trial else timezone.now(),
-        "newest": followed.inputs.newest_segment if followed is not None else None,
+        "newest": followed.inputs.history.newest_segment if followed is not None else None,
         "cut_from": gap.first if gap else 0,
         "cut_until": gap.last if gap else 0,
     }
@@ -239,15 +239,15 @@ def _fold_if_due(opened: AcceptedTurn, compiled: AssembledPrompt, answer: Messag
     """Have older turns folded, in the background, if now is the moment."""
     known = compiled.inputs
     own = finished_turns([opened.question, answer])
-    turns = [*known.history.turns, *(replace(turn, attachments=tuple(known.attachments)) for turn in own)]
-    sizes = size_turns(turns, known.ratios)
-    ceiling = known.plan.ceilings[Section.HISTORY]
+    turns = [*known.history.turns, *(replace(turn, attachments=tuple(known.question.attachments)) for turn in own)]
+    sizes = size_turns(turns, known.budget.ratios)
+    ceiling = known.budget.plan.ceilings[Section.HISTORY]
     now = ConversationState(
         turns=len(turns),
         history=sum(one.tokens for one in sizes),
         ceiling=ceiling,
-        prompt=compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.ratios),
-        window=known.capabilities.context_window,
+        prompt=compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.budget.ratios),
+        window=known.model.capabilities.context_window,
         task_is_done=any(call.name == TASK_TOOL and call.input.get("done") is True for call in answered.tools),
     )
     can_compact = select_turns(sizes, ceiling) is not None
@@ -270,15 +270,15 @@ def draft(opened: AcceptedTurn, compiled: AssembledPrompt, task: Sequence[Piece 
         conversation_id=opened.conversation.pk,
         message_id=opened.answer.pk,
         turn=opened.answer.turn,
-        model=compiled.inputs.model,
-        plan=compiled.inputs.plan,
+        model=compiled.inputs.model.name,
+        plan=compiled.inputs.budget.plan,
         fitted=with_task(compiled.fitted, task),
         base_by_class=compiled.base_by_class,
         prefix=compiled.prefix.as_json(),
         request_digest=compiled.digest,
-        snapshot_id=compiled.inputs.snapshot.pk,
+        snapshot_id=compiled.inputs.profile.snapshot.pk,
         not_taken=compiled.omitted,
-        timings={**compiled.timings, **_steps(compiled.inputs.recollection.timings)},
+        timings={**compiled.timings, **_steps(compiled.inputs.recalled.timings)},
     )
 
 

@@ -19,7 +19,7 @@ from accounts.models import User
 from chat.ingest import librarian_triggers
 from chat.messages.outcomes import CRASHED, STOPPED
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
-from chat.prompt.preflight import Keep, ToolLoop, ensure_fits, keep_result
+from chat.prompt.preflight import StoreResult, ToolLoop, ensure_fits, store_result
 from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, AgentRun, ToolUse, TurnRejectedError
 from chat.turns.agent_loop import ToolRunner, run_agent_loop
@@ -58,7 +58,7 @@ class TurnBackend:
     build_prompt: Callable[[], AssembledPrompt]
     """On a thread. Raises `Refused`."""
     use_tool: ToolRunner
-    keep: Keep
+    keep: StoreResult
     show: Callable[[AssembledPrompt], Coroutine[None, None, None]]
     """Fill the panel while the model writes."""
 
@@ -86,7 +86,7 @@ def _ways(turn: RunningTurn, opened: AcceptedTurn) -> TurnBackend:
         await run_in_thread(run_tool, opened, call)
 
     async def keep(call: ToolUse) -> str:
-        return await run_in_thread(keep_result, opened, call)
+        return await run_in_thread(store_result, opened, call)
 
     async def show(compiled: AssembledPrompt) -> None:
         await _show_context(turn, opened, compiled)

@@ -13,25 +13,35 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.db import transaction
 from django.template.loader import get_template
 from django.utils import timezone
 
 from accounts.models import User
-from budget.counting import calibration
 from budget.models import ProfileSnapshot, Receipt
 from budget.pages.context_panel import panel
 from budget.planning.history_cut import TurnRange
-from budget.planning.user_plan import plan_for
-from budget.receipts import profile_snapshots, record
+from budget.receipts import record
 from budget.spending import limits
 from chat.conversations.model_choice import defaults_of
-from chat.messages.history import ConversationHistory, Turn, finished_turns
+from chat.messages.history import Turn, finished_turns
 from chat.messages.rendering import exchange_html, message_html
 from chat.models import Conversation, Message, Role
 from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
-from chat.prompt.inputs import CONTEXT_TURNS, PromptInputs, add_opening_memory, told_by_profile
+from chat.prompt.inputs import (
+    CONTEXT_TURNS,
+    ClockInputs,
+    HistoryInputs,
+    InstructionInputs,
+    ProfileInputs,
+    PromptInputs,
+    QuestionInputs,
+    ReadInputs,
+    add_opening_memory,
+    load_budget,
+    load_model,
+)
+from chat.prompt.pinned_profile import already_in_profile, count_lines
 from chat.prompt.user_context import RelationshipStats, load_relationship
 from chat.protocol import Temporary
 from chat.tools.read_document import READ_DOCUMENT
@@ -52,11 +62,10 @@ from chat.turns.run import (
     note_how_it_ended,
     retry_during_outage,
 )
-from memory.documents.profile import ProfileLine, profile_lines
+from memory.documents.profile import profile_lines
 from memory.models import Boundary
 from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, retrieve
 from recall.db.connections import run_in_thread
-from recall.llm.client import get_capabilities
 from recall.llm.tokens import count_tokens
 from recall.observability.stopwatch import Stopwatch
 
@@ -293,50 +302,31 @@ def _context(message_id: int, receipt: Receipt) -> Frame:
 def _gathered(chat: TemporaryChat, asked: PendingTurn) -> PromptInputs:
     """As `chat/prompt/inputs.py`, from what the process holds; the person's memory only where it may be read."""
     now, timed, user = timezone.now(), Stopwatch(), chat.user
-    chosen, effort = defaults_of(user)
-    model = chosen or settings.ENVIRONMENT.chat_model
-    able = get_capabilities(model)
+    model = load_model(*defaults_of(user), tools=_tools(asked))
     lines = profile_lines(user) if asked.reads_memory else []
     timed.lap("profile")
-    plan, ratios = plan_for(user, able.context_window), calibration.ratios(model)
-    told = told_by_profile(lines, plan, ratios)
-    recollection = _recalled(chat, asked, told) if asked.reads_memory else RetrievalResult()
+    budget = load_budget(user, model)
+    told = already_in_profile(lines, budget.plan, budget.ratios)
+    recalled = _recalled(chat, asked, told) if asked.reads_memory else RetrievalResult()
     timed.lap("retrieve")
+    relationship = load_relationship(asked.opened.conversation) if asked.reads_memory else STRANGER
     return PromptInputs(
-        now=now,
         user=user,
+        clock=ClockInputs(now, relationship),
         model=model,
-        effort=effort,
-        capabilities=able,
-        plan=plan,
-        ratios=ratios,
-        belief=calibration.belief(model),
-        boundaries=Boundary.for_prompt(user),
-        role=_role(asked),
-        snapshot=ProfileSnapshot(),
-        profile=[_line(line) for line in lines],
-        importance={line.ref: line for line in lines},
-        profile_update=[],
-        history=ConversationHistory(tuple(chat.turns)),
-        newest_segment=0,
-        already_cut=chat.cut,
-        task="",
-        known_counts=None,
-        recollection=recollection,
-        acquaintance=load_relationship(asked.opened.conversation) if asked.reads_memory else STRANGER,
-        question=asked.opened.question,
-        timings=timed.laps,
-        only_tools=_tools(asked),
+        budget=budget,
+        instructions=InstructionInputs(Boundary.for_prompt(user), _role(asked)),
+        profile=ProfileInputs(ProfileSnapshot(), count_lines(lines), {line.ref: line for line in lines}),
+        history=HistoryInputs(tuple(chat.turns), cut=chat.cut),
+        recalled=recalled,
+        question=QuestionInputs(asked.opened.question),
+        read=ReadInputs(timings=timed.laps),
     )
 
 
 def _role(asked: PendingTurn) -> Role:
     """Told where a role's instructions stand, so that the request keeps its first bytes from turn to turn."""
     return Role(pk=0, name="Temporary chat", instructions=INSTRUCTIONS + ("" if asked.reads_memory else NO_MEMORY))
-
-
-def _line(line: ProfileLine) -> profile_snapshots.Line:
-    return profile_snapshots.Line(line.ref, line.text, count_tokens(line.text))
 
 
 def _recalled(chat: TemporaryChat, asked: PendingTurn, told: AlreadyInPrompt) -> RetrievalResult:

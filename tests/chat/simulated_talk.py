@@ -31,10 +31,18 @@ from budget.planning.plan import ResolvedPlan
 from budget.receipts.profile_snapshots import Line
 from budget.receipts.record import draft_receipt
 from budget.spending import prices
-from chat.messages.history import ConversationHistory, Turn
+from chat.messages.history import Turn
 from chat.models import Message
 from chat.prompt.assemble import AssembledPrompt, assemble_from_inputs
-from chat.prompt.inputs import PromptInputs
+from chat.prompt.inputs import (
+    BudgetInputs,
+    ClockInputs,
+    HistoryInputs,
+    ModelInputs,
+    ProfileInputs,
+    PromptInputs,
+    QuestionInputs,
+)
 from chat.prompt.preflight import ensure_fits
 from chat.prompt.user_context import RelationshipStats
 from memory.retrieval.recall import MemoryItem, RetrievalResult
@@ -194,7 +202,7 @@ def replay(
         )
         counted = cached_prefix.KnownCounts(receipt.prefix["parts"], receipt.prefix["variance"])
         cut = compiled.fitted.cut_turns
-        past.append(Turn(number, known.question, _message(number * 2 + 1, told)))
+        past.append(Turn(number, known.question.message, _message(number * 2 + 1, told)))
 
 
 class Clock:
@@ -222,29 +230,14 @@ def _known(
 ) -> PromptInputs:
     profile = [Line(f"fact:{n}", f"The user's cousin number {n} lives in Lisbon.", 12) for n in range(1, 20)]
     return PromptInputs(
-        now=START + timedelta(minutes=question.pk),
         user=user,
-        model=MODEL,
-        effort="",
-        capabilities=able,
-        plan=plan,
-        ratios=calibration.ratios(MODEL),
-        belief=calibration.belief(MODEL),
-        boundaries=[],
-        role=None,
-        snapshot=ProfileSnapshot(pk=1),
-        profile=profile,
-        importance={},
-        profile_update=[],
-        history=ConversationHistory(tuple(past), ()),
-        newest_segment=0,
-        task="",
-        already_cut=cut,
-        known_counts=counted,
-        recollection=RetrievalResult(kept=tuple(memories)),
-        acquaintance=RelationshipStats(3, START - timedelta(days=2)),
-        question=question,
-        timings={},
+        clock=ClockInputs(START + timedelta(minutes=question.pk), RelationshipStats(3, START - timedelta(days=2))),
+        model=ModelInputs(MODEL, "", able),
+        budget=BudgetInputs(plan, calibration.ratios(MODEL), calibration.belief(MODEL), counted),
+        profile=ProfileInputs(ProfileSnapshot(pk=1), profile),
+        history=HistoryInputs(tuple(past), cut=cut),
+        recalled=RetrievalResult(kept=tuple(memories)),
+        question=QuestionInputs(question),
     )
 
 
@@ -273,7 +266,7 @@ def _book(compiled: AssembledPrompt, usage: Usage) -> Receipt:
         message_id=1,
         turn=1,
         model=MODEL,
-        plan=compiled.inputs.plan,
+        plan=compiled.inputs.budget.plan,
         fitted=compiled.fitted,
         base_by_class=compiled.base_by_class,
         request_digest="",

@@ -143,7 +143,7 @@ def test_every_attachment_is_counted_as_an_item_of_the_message(alice: Any) -> No
     pieces = {piece.ref: piece for piece in found.fitted.kept if piece.section is Section.MESSAGE}
     assert pieces[f"attachment:{image.pk}"].label == "plan.png"
     assert pieces[f"attachment:{file.pk}"].label == "lease.md"
-    assert found.base_by_class[TextClass.IMAGE] == image_tokens(80, 60, found.inputs.model) == 9
+    assert found.base_by_class[TextClass.IMAGE] == image_tokens(80, 60, found.inputs.model.name) == 9
     assert pieces[f"attachment:{image.pk}"].tokens > 9, "its name is counted, too"
     (total,) = [one for one in found.fitted.sections if one.section is Section.MESSAGE]
     assert total.items == 3
@@ -232,7 +232,7 @@ def test_too_many_images_are_refused_without_an_offer_that_would_not_help(alice:
     with pytest.raises(TurnRejectedError) as refused:
         compiled(send(alice, "Look", *large))
     assert refused.value.code == "too_long"
-    assert refused.value.sentence.startswith("The attached images are too much: about ")
+    assert refused.value.sentence.startswith("The attached images need about ")
     assert "document" not in refused.value.sentence
 
 
@@ -271,7 +271,7 @@ def test_the_request_is_built_again_from_rows(alice: Any) -> None:
         conversation=again.conversation,
         message=again.answer,
         ingredients=kept,
-        snapshot=found.inputs.snapshot,
+        snapshot=found.inputs.profile.snapshot,
     )
 
     assert digest(rebuild(receipt)) == found.digest

@@ -97,7 +97,7 @@ def thousand(alice: User, monkeypatch: pytest.MonkeyPatch) -> Conversation:
             began = time.perf_counter()
             compiled = assemble_prompt(opened)
             took.append((time.perf_counter() - began) * 1000)
-            assert compiled.fitted.tokens <= compiled.inputs.plan.available, turn
+            assert compiled.fitted.tokens <= compiled.inputs.budget.plan.available, turn
             assert compiled.fitted.cut_turns is None, turn
             assert len(compiled.inputs.history.segments) <= MAX_SEGMENTS
             if turn % COUNTED_EVERY == 0:

@@ -92,6 +92,6 @@ def test_a_summary_of_another_branch_is_not_recalled(alice: User) -> None:
     assert segment.ref in in_general
     go_on(conversation, OTHER, after=answer_of(conversation, 10))
     _, compiled = ask(conversation, question)
-    everything = {one.ref for one in compiled.inputs.recollection.kept}
-    everything |= {one.item.ref for one in compiled.inputs.recollection.cut}
+    everything = {one.ref for one in compiled.inputs.recalled.kept}
+    everything |= {one.item.ref for one in compiled.inputs.recalled.cut}
     assert segment.ref not in everything

@@ -159,9 +159,9 @@ def test_the_profile_is_pinned_anew_when_history_was_folded(alice: User) -> None
     fold(conversation.pk, "length")
     second, compiled = ask_recall(conversation, "And then?")
     answered(second)
-    assert compiled.inputs.snapshot.reason == "compacted"
+    assert compiled.inputs.profile.snapshot.reason == "compacted"
     _, third = ask_recall(conversation, "And after that?")
-    assert third.inputs.snapshot == compiled.inputs.snapshot
+    assert third.inputs.profile.snapshot == compiled.inputs.profile.snapshot
 
 
 def test_folding_clears_the_cut_point(alice: User) -> None:

@@ -87,7 +87,7 @@ def test_a_hundred_turns_become_a_few_summaries_and_the_last_turns(hundred: Conv
     whole = sum(Message.objects.filter(conversation=hundred).values_list("tokens", flat=True))
     _, compiled = ask(hundred, "And now?")
     summaries = sum(segment.tokens for segment in compiled.inputs.history.segments)
-    shown = summaries + sum(turn.question.tokens + turn.answer.tokens for turn in compiled.inputs.turns)
+    shown = summaries + sum(turn.question.tokens + turn.answer.tokens for turn in compiled.inputs.history.turns)
     originals = sum(
         Message.objects.filter(conversation=hundred, archived_at__isnull=False).values_list("tokens", flat=True)
     )
@@ -106,7 +106,7 @@ def test_the_name_is_known_without_any_search(hundred: Conversation) -> None:
         run_extraction(run.pk)
     assert Fact.objects.get(user=hundred.user, key="name").value == "Alex"
     opened, compiled = ask(hundred, "What's my name?")
-    assert any("Alex" in line.text for line in compiled.inputs.profile)
+    assert any("Alex" in line.text for line in compiled.inputs.profile.lines)
     assert any("Alex" in block["text"] for block in compiled.request["system"][1:])
     answered(opened, "")
 

@@ -119,10 +119,15 @@ def test_a_prompt_of_more_than_half_the_window_is_folded(alice: User) -> None:
     opened, compiled = ask(begin(alice, numbered(15)), "And now?")
     answer, known = opened.answer, compiled.inputs
     answer.text, answer.tokens = "It is a quarter past nine.", 8
-    prompt = compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.ratios)
+    prompt = compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.budget.ratios)
     for window, found in ((2 * prompt, []), (2 * prompt - 1, ["window"])):
-        able = replace(known.capabilities, context_window=window)
-        finish._fold_if_due(opened, replace(compiled, inputs=replace(known, capabilities=able)), answer, AgentRun())
+        able = replace(known.model.capabilities, context_window=window)
+        finish._fold_if_due(
+            opened,
+            replace(compiled, inputs=replace(known, model=replace(known.model, capabilities=able))),
+            answer,
+            AgentRun(),
+        )
         assert [one.reason for one in Compaction.objects.all()] == found
 
 

@@ -165,7 +165,7 @@ def test_the_prompt_is_made_for_the_model_that_was_chosen(alice: User) -> None:
 
     assert compiled.request["model"] == HAIKU
     assert compiled.request["output_config"] == {"effort": "low"}
-    assert compiled.inputs.model == HAIKU
+    assert compiled.inputs.model.name == HAIKU
 
 
 # Choosing --------------------------------------------------------------------------------------------------------

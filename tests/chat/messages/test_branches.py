@@ -419,6 +419,6 @@ def test_what_is_asked_instead_is_not_recalled_for_itself(alice: User, talk: Con
     opened = intake.accept_edit(alice, uuid4(), message_of(talk, 2).pk, "Which rivers run through Lisbon and Porto?")
     index_conversation(talk.pk)  # the branch was turned to, and the worker is quicker than the turn
     assert Chunk.objects.filter(message=opened.question).exists()
-    recollection = load_prompt_inputs(opened).recollection
+    recollection = load_prompt_inputs(opened).recalled
     told = [*recollection.kept, *(one.item for one in recollection.cut)]
     assert f"message:{opened.question.pk}" not in {item.ref for item in told}

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from budget.models import ProfileSnapshot, Receipt
-from chat.messages.history import ConversationHistory, Turn
+from chat.messages.history import Turn
 from chat.models import Conversation, Message
 from chat.prompt import ablation
-from chat.prompt.ablation import RULE, exclude_memories, pattern
+from chat.prompt.ablation import RULE, exclude_memories, words_pattern
 from chat.prompt.assemble import assemble_from_inputs
-from chat.prompt.inputs import PromptInputs, load_prompt_inputs
+from chat.prompt.inputs import HistoryInputs, PromptInputs, load_prompt_inputs
 from chat.prompt.replay import replay
 from chat.turn import HIDDEN, NO_EXCLUSION, AcceptedTurn, Exclusion
 from chat.turns import intake
@@ -172,7 +172,7 @@ async def test_its_prompt_can_be_built_again(alice: Any, tabs: Tabs, provider: P
 
 
 WORDS = st.sampled_from(["Mary", "Lisbon", "cello", "harbour", "paints", "boats", "Straße", "naïve", "東京", "2026"])
-SENTENCES = st.lists(WORDS, min_size=ablation.FEWEST_WORDS, max_size=6)
+SENTENCES = st.lists(WORDS, min_size=ablation.MIN_WORDS, max_size=6)
 BETWEEN = st.sampled_from([" ", ", ", " — ", "\n", "… "])
 
 
@@ -183,7 +183,7 @@ def _said(words: Sequence[str], between: str, shout: bool) -> str:
 
 @given(SENTENCES, BETWEEN, st.booleans())
 def test_its_words_are_found_whatever_stands_between_them(words: list[str], between: str, shout: bool) -> None:
-    left = Exclusion(words=pattern([" ".join(words)]))
+    left = Exclusion(words=words_pattern([" ".join(words)]))
     text = _said(words, between, shout and "Straße" not in words)  # capitals have no ß: STRASSE is another word
     assert left.occurs_in(text)
     assert not left.occurs_in(left.hide_in(text))
@@ -191,7 +191,7 @@ def test_its_words_are_found_whatever_stands_between_them(words: list[str], betw
 
 
 def test_a_few_words_by_themselves_hide_nothing() -> None:
-    assert pattern(["In Lisbon.", ""]) is None
+    assert words_pattern(["In Lisbon.", ""]) is None
     assert Exclusion().hide_in("In Lisbon.") == "In Lisbon."
 
 
@@ -201,7 +201,7 @@ def test_a_few_words_by_themselves_hide_nothing() -> None:
 )
 def test_wherever_it_stood_it_is_struck(known: PromptInputs, place: str, between: str) -> None:
     secret = f"my{between}sister Mary{between}lives in Lisbon"
-    left = Exclusion(words=pattern([QUOTE]))
+    left = Exclusion(words=words_pattern([QUOTE]))
     full = _with_secret(known, place, f"Well, {secret}, and so on.")
     assert _flat("lives in Lisbon") in _flat(json.dumps(assemble_from_inputs(full, 0.0).request, ensure_ascii=False)), (
         place
@@ -231,13 +231,16 @@ def _with_secret(known: PromptInputs, place: str, text: str) -> PromptInputs:
     answer = Message(
         pk=2, turn=1, role="assistant", text=text if place == "answer" else "Hi", tokens=9, event_data=lines
     )
-    item = MemoryItem("message:7", "message", text, known.now, None, {}, 0.9, tokens=9)
+    item = MemoryItem("message:7", "message", text, known.clock.now, None, {}, 0.9, tokens=9)
     return replace(
         known,
-        profile=[Line("document:/profile/identity:1", text, 9)] if place == "profile" else [],
-        profile_update=[f"New: {text}"] if place == "update" else [],
-        recollection=replace(known.recollection, kept=(item,) if place == "memory" else (), cut=()),
-        history=ConversationHistory((Turn(1, question, answer),)),
+        profile=replace(
+            known.profile,
+            lines=[Line("document:/profile/identity:1", text, 9)] if place == "profile" else [],
+            update=[f"New: {text}"] if place == "update" else [],
+        ),
+        recalled=replace(known.recalled, kept=(item,) if place == "memory" else (), cut=()),
+        history=HistoryInputs((Turn(1, question, answer),)),
         task=f"Goal: {text}" if place == "task" else "",
     )
 

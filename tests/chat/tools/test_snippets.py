@@ -54,7 +54,7 @@ def test_a_search_without_room_tells_of_every_result_and_a_text_its_head() -> No
     searched = ToolUse("1", "search_knowledge", {"query": "harbour"}, search(*[LONG] * 6))
     read = ToolUse("2", "read_document", {"path": "/harbour"}, json.dumps({"text": LONG * 6}))
 
-    shown = [room.weigh(searched), room.weigh(read)]
+    shown = [room.measure(searched), room.measure(read)]
     for one in shown:
         one.path = "/artifacts/here"
         room.truncate(one, one.whole // 3)
@@ -67,7 +67,7 @@ def test_a_search_without_room_tells_of_every_result_and_a_text_its_head() -> No
 
 def test_with_still_less_room_the_head_is_all_there_is() -> None:
     room = ToolOutputBudget(100_000, {}, unknown())
-    one = room.weigh(ToolUse("1", "search_knowledge", {"query": "harbour"}, search(*[LONG] * 6)))
+    one = room.measure(ToolUse("1", "search_knowledge", {"query": "harbour"}, search(*[LONG] * 6)))
 
     room.truncate(one, 120)
 

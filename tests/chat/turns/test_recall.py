@@ -17,7 +17,8 @@ from chat.compaction.segments import store_long_results
 from chat.ingest.source import ChatSource
 from chat.models import Conversation, Message
 from chat.prompt import inputs
-from chat.prompt.assemble import assemble_from_inputs, measure_pieces
+from chat.prompt.assemble import assemble_from_inputs
+from chat.prompt.measure import measure_pieces
 from chat.tools.memory_search import refs_in_result
 from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, ToolUse

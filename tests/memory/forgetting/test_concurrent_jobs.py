@@ -19,7 +19,7 @@ from chat.compaction.summaries import select_engine
 from chat.compaction.summaries.rule_engine import RuleEngine as SummaryRules
 from chat.messages.history import ConversationHistory
 from chat.models import Compaction, Conversation, Message, Segment
-from chat.prompt import inputs
+from chat.prompt import pinned_profile
 from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.tools import update_task
 from chat.tools.registry import run_tool
@@ -294,7 +294,7 @@ def test_a_profile_that_was_read_before_is_not_pinned_afterwards(told: Told) -> 
     before = forget_epoch(told.user.pk)
     forget_it(told)
 
-    pinned = inputs._snapshot(
+    pinned = pinned_profile._pinned_or_renewed(
         conversation, ConversationHistory(), [Line("fact:1", STATEMENT, 9)], before, timezone.now()
     )
 

@@ -1,0 +1,216 @@
+"""Measures every candidate piece of a prompt in tokens, with the model's learned ratios. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from budget.counting.cached_prefix import sum_counts
+from budget.counting.estimate import MESSAGE_FRAME, TOOLS_FRAME, TextClass, by_class, estimate
+from budget.counting.images import image_tokens
+from budget.planning.fit import Piece
+from budget.planning.plan import Section
+from chat.attachments.prompt_blocks import PromptAttachment
+from chat.messages.history import Turn
+from chat.models import Segment
+from chat.prompt.inputs import PromptInputs
+from chat.prompt.request import FRAME, RecalledMemory
+from chat.prompt.system_prompt import SYSTEM_PROMPT
+from chat.prompt.user_context import render_clock
+from chat.tools.registry import TOOLS
+from chat.tools.search_providers import offer
+from memory.ports.source import get_source
+from memory.retrieval.recall import MemoryItem
+from recall.llm.tokens import count_tokens
+from recall.text import in_a_line
+
+LABEL_CHARS: Final = 200
+SUMMARY_LABEL: Final = "Turns {first} to {last}, summarised"
+TASK_LABEL: Final = "The task at hand"
+CLOCK_LABEL: Final = "Time, name and how well you know each other"
+FIXED_LABELS: Final = {
+    "blueprint": "Who Recall is and how it treats recalled data",
+    "tools": "Definitions of the tools",
+    "frame": "Headings between the sections",
+}
+UPDATE_SCORE: Final = 1.0
+"""Of a profile update: it corrects what the model would otherwise believe."""
+TOOLS_JSON: Final = json.dumps(TOOLS, sort_keys=True)
+"""The same for every stored turn, so it is serialized once."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPiece:
+    """A piece with its text and its base counts."""
+
+    piece: Piece
+    text: str
+    counts: Mapping[TextClass, int]
+
+
+def measure_pieces(inputs: PromptInputs) -> Iterator[MeasuredPiece]:
+    """Every candidate piece, section by section."""
+    scale = Scale(inputs.budget.ratios)
+    instructions, question = inputs.instructions, inputs.question
+    yield from _measure_fixed(inputs, scale)
+    for boundary in instructions.boundaries:
+        yield scale.measure(Section.BOUNDARIES, f"boundary:{boundary.pk}", boundary.text)
+    if (role := instructions.role) is not None:
+        yield scale.measure(Section.ROLE, f"role:{role.pk}", role.prompt_text, label=role.name)
+    if (project := instructions.project) is not None and project.prompt_text:
+        yield scale.measure(Section.ROLE, f"project:{project.pk}", project.prompt_text, label=project.name)
+    yield from _measure_profile(inputs, scale)
+    for entry in inputs.history.in_order:
+        yield from _measure_segment(entry, scale) if isinstance(entry, Segment) else _measure_turn(inputs, entry, scale)
+    yield from _measure_memories(inputs, scale)
+    if inputs.task:
+        yield scale.measure(Section.TASK, "task", inputs.task, label=TASK_LABEL, is_protected=True)
+    yield scale.measure(Section.CLOCK, "clock", clock_text(inputs), label=CLOCK_LABEL)
+    yield _measure_message(Section.MESSAGE, question.message.pk, question.message.text, question.message.tokens, scale)
+    yield from measure_attachments(inputs, scale, Section.MESSAGE, question.attachments)
+
+
+def measure_attachments(
+    inputs: PromptInputs,
+    scale: Scale,
+    section: Section,
+    attached: Sequence[PromptAttachment],
+    *,
+    images_only: bool = False,
+    **fields: Any,
+) -> Iterator[MeasuredPiece]:
+    """Images with the tokens the model counts for their size, files and pastes by their text."""
+    for attachment in attached:
+        is_shown = attachment.is_image and not attachment.is_unseen
+        image = image_tokens(attachment.width, attachment.height, inputs.model.name) if is_shown else 0
+        if attachment.is_image or not images_only:
+            yield scale.measure(
+                section,
+                attachment.ref,
+                attachment.prompt_text,
+                label=attachment.name,
+                inside=attachment.text,
+                image=image,
+                **fields,
+            )
+
+
+def clock_text(inputs: PromptInputs) -> str:
+    """Time and user, and the offer of a web search where the question asks for news."""
+    clock = render_clock(inputs.user, inputs.clock.relationship, inputs.clock.now)
+    web = offer(inputs.question.message.text) if inputs.model.tools is None else ""
+    return "\n".join(line for line in (clock, web) if line)
+
+
+def recalled_memory(item: MemoryItem) -> RecalledMemory:
+    """The memory as the model sees it."""
+    return RecalledMemory(item.ref, item.source, item.when.date().isoformat(), item.text, item.said_by, item.title)
+
+
+def score_parts(item: MemoryItem) -> dict[str, Any]:
+    """Why it ranked where it did, for the receipt."""
+    return {"parts": {str(name): value for name, value in item.parts.items()}}
+
+
+def message_link(message_id: int | None) -> str:
+    """URL of the message; empty if there is none."""
+    return get_source().message_url(message_id) if message_id is not None else ""
+
+
+def _measure_fixed(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPiece]:
+    """The system prompt, the tools, and the headings between sections."""
+    for ref, text in {"blueprint": SYSTEM_PROMPT, "tools": _tools_json(inputs), "frame": FRAME}.items():
+        if text:
+            base = count_tokens(text) + (TOOLS_FRAME if ref == "tools" else 0)
+            label = FIXED_LABELS[ref]
+            yield scale.measure(Section.SYSTEM_PROMPT, ref, text, label=label, base=base, kind=TextClass.FIXED)
+
+
+def _tools_json(inputs: PromptInputs) -> str:
+    if inputs.model.tools is None:
+        return TOOLS_JSON
+    return json.dumps(inputs.model.tools, sort_keys=True) if inputs.model.tools else ""
+
+
+def _measure_profile(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPiece]:
+    candidates = {candidate.item.ref: candidate.item for candidate in inputs.recalled.cut}
+    for line in inputs.profile.lines:
+        current, candidate = inputs.profile.current.get(line.ref), candidates.get(line.ref)
+        yield scale.measure(
+            Section.PROFILE,
+            line.ref,
+            line.text,
+            base=line.tokens,
+            score=current.standing if current else 0.0,
+            is_protected=line.ref.startswith("fact:") and (current is None or current.is_fact),
+            url=message_link(current.message_id) if current else "",
+            **(score_parts(candidate) | {"relevance": candidate.score} if candidate else {}),
+        )
+
+
+def _measure_turn(inputs: PromptInputs, turn: Turn, scale: Scale) -> Iterator[MeasuredPiece]:
+    yield from measure_attachments(inputs, scale, Section.HISTORY, turn.attachments, turn=turn.number)
+    for message in (turn.question, turn.answer):
+        yield _measure_message(Section.HISTORY, message.pk, message.text, message.tokens, scale, turn=turn.number)
+
+
+def _measure_message(section: Section, pk: int, text: str, tokens: int, scale: Scale, **fields: Any) -> MeasuredPiece:
+    return scale.measure(section, f"message:{pk}", text, base=tokens, framed=True, **fields)
+
+
+def _measure_segment(segment: Segment, scale: Scale) -> Iterator[MeasuredPiece]:
+    label = SUMMARY_LABEL.format(first=segment.first_turn, last=segment.last_turn)
+    url = message_link(segment.last_message_id)
+    yield scale.measure(Section.HISTORY, segment.ref, segment.text, label=label, turn=segment.first_turn, url=url)
+
+
+def _measure_memories(inputs: PromptInputs, scale: Scale) -> Iterator[MeasuredPiece]:
+    for number, line in enumerate(inputs.profile.update):
+        yield scale.measure(Section.MEMORIES, f"update:{number}", line, score=UPDATE_SCORE, is_protected=True)
+    for item in inputs.recalled.kept:
+        yield scale.measure(
+            Section.MEMORIES,
+            item.ref,
+            json.dumps(recalled_memory(item).as_json(), ensure_ascii=False),
+            label=item.text,
+            score=item.score,
+            **score_parts(item),
+            url=message_link(item.message_id),
+            inside=item.text,
+        )
+
+
+class Scale:
+    """Measures texts with the model's learned ratios."""
+
+    def __init__(self, ratios: Mapping[TextClass, float]) -> None:
+        self._ratios = ratios
+
+    def measure(
+        self,
+        section: Section,
+        ref: str,
+        text: str,
+        *,
+        label: str = "",
+        base: int | None = None,
+        kind: TextClass | None = None,
+        framed: bool = False,
+        inside: str = "",
+        image: int = 0,
+        **fields: Any,
+    ) -> MeasuredPiece:
+        """`inside`: the prose in `text`, which is JSON around it. `image`: tokens of an image beside it."""
+        base = count_tokens(text) if base is None else base
+        counts = {kind: base} if kind else by_class(text, base)
+        if inside:
+            prose = min(base, count_tokens(inside))
+            counts = sum_counts([by_class(inside, prose), {TextClass.JSON: base - prose}])
+        if image:
+            counts = {**counts, TextClass.IMAGE: image}
+        if framed:
+            counts = {**counts, TextClass.FRAME: MESSAGE_FRAME}
+        piece = Piece(section, ref, in_a_line(label or text, LABEL_CHARS), estimate(counts, self._ratios), **fields)
+        return MeasuredPiece(piece, text, counts)

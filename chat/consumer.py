@@ -1,4 +1,4 @@
-"""The socket: it parses frames, calls, and sends. One object a tab; the turn itself lives elsewhere (`running.py`)."""
+"""The WebSocket consumer: parse frames, call, send. One object a tab; turns run in `chat/turns/live.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from accounts.sessions import SESSIONS_CHANGED
 from chat.models import Conversation, Message
 from chat.protocol import (
     VERSION,
-    BadFrame,
+    BadFrameError,
     Continue,
     Edit,
     Incoming,
@@ -40,16 +40,14 @@ from recall.db.connections import run_in_thread
 
 NOT_SIGNED_IN, TOO_MANY, OPEN_AGAIN = 4401, 4429, 4408
 """Close codes: sign in · close another tab · connect again, the handshake decides."""
-SOCKETS_AT_ONCE = 30
-"""Sockets one person may have open in one process."""
+MAX_SOCKETS = 30
+"""Open sockets of one user in one process."""
 OUTBOX_BYTES = 4 * 1024 * 1024
-"""What may wait for a socket that does not read; beyond, it is closed, and opens again where it is."""
+"""What may wait for a socket that does not read; beyond that it is closed and reconnects."""
 _open_sockets: Counter[int] = Counter()
 FULL = ""
-"""Stands in the outbox where it overflowed: no frame is empty."""
-UNAVAILABLE = TurnRejectedError(
-    "unavailable", "The database cannot be reached just now. Nothing was lost; this is sent again."
-)
+"""Marks the end of an outbox that overflowed: no frame is empty."""
+UNAVAILABLE = TurnRejectedError("unavailable", "The database can't be reached. Your message will be sent again.")
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
@@ -60,13 +58,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     temporary: temporary.TemporaryChat | None = None
 
     async def connect(self) -> None:
-        """Accept signed-in people only."""
+        """Accept signed-in users only."""
         user = self.scope["user"]
         await self.accept()
         if not isinstance(user, User):
             await self.close(NOT_SIGNED_IN)
             return
-        if _open_sockets[user.pk] >= SOCKETS_AT_ONCE:
+        if _open_sockets[user.pk] >= MAX_SOCKETS:
             await self.close(TOO_MANY)
             return
         self.user = user
@@ -78,76 +76,76 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.tell({"type": "hello", "v": VERSION})
 
     async def disconnect(self, code: int) -> None:
-        """Leave; the turn goes on."""
+        """Unsubscribe; the turn continues."""
         if not hasattr(self, "sender"):
             return
-        self._leave()
+        self._unfollow()
         self._end_temporary()
         self.sender.cancel()
         _open_sockets[self.user.pk] -= 1
         await self.channel_layer.group_discard(f"user-{self.user.pk}", self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """One frame: parse it, do it, or say in a sentence why not."""
+        """One frame: parse it and do it, or answer with an error frame."""
         if not hasattr(self, "sender"):
-            return  # it came while the socket of somebody not signed in was closing
+            return  # the socket of a signed-out user is closing
         text = text_data if text_data is not None else ""
         try:
-            await self._do(parse(text))
-        except BadFrame as error:
-            self._refuse("bad_frame", str(error), text)
-        except TurnRejectedError as refused:
-            self._refuse(refused.code, refused.sentence, text)
+            await self._handle(parse(text))
+        except BadFrameError as error:
+            self._reject("bad_frame", str(error), text)
+        except TurnRejectedError as rejection:
+            self._reject(rejection.code, rejection.sentence, text)
         except (DatabaseError, psycopg.Error):
-            self._refuse(UNAVAILABLE.code, UNAVAILABLE.sentence, text)
+            self._reject(UNAVAILABLE.code, UNAVAILABLE.sentence, text)
 
-    async def _do(self, frame: Incoming) -> None:
+    async def _handle(self, frame: Incoming) -> None:
         match frame:
             case Send() | Edit() | Retry() | Continue():
                 answer = await accept(self.user.pk, frame, self.tell)
-                self._now_following(UUID(answer["conversation"]))
+                self._follow(UUID(answer["conversation"]))
                 if answer["duplicate"]:
                     self.tell(answer)
             case Temporary():
-                await self._talk_temporarily(frame)
+                await self._accept_temporary(frame)
             case Open():
                 await self._open(frame.conversation)
             case Stop() if self.temporary is not None and frame.conversation == self.temporary.id:
                 TURN_REGISTRY.stop(frame.conversation)
             case Stop():
-                await run_in_thread(_own, self.user, frame.conversation)
+                await run_in_thread(_load_streaming_answer, self.user, frame.conversation)
                 if not TURN_REGISTRY.stop(frame.conversation):
                     await run_in_thread(publish_stop, frame.conversation)
             case Ping():
                 self.tell({"type": "pong"})
 
     async def _open(self, conversation_id: UUID) -> None:
-        written = await run_in_thread(_own, self.user, conversation_id)
-        self._now_following(conversation_id)
+        answer = await run_in_thread(_load_streaming_answer, self.user, conversation_id)
+        self._follow(conversation_id)
         turn = TURN_REGISTRY.by_conversation.get(conversation_id)
         if turn is not None:
-            written = turn.snapshot()
-        self.tell({"type": "opened", "conversation": str(conversation_id), "answer": written})
+            answer = turn.snapshot()
+        self.tell({"type": "opened", "conversation": str(conversation_id), "answer": answer})
         TURN_REGISTRY.subscribe(conversation_id, self.tell)
 
-    async def _talk_temporarily(self, frame: Temporary) -> None:
+    async def _accept_temporary(self, frame: Temporary) -> None:
         chat = self.temporary or temporary.TemporaryChat(self.user, self.tell)
         await temporary.accept(chat, frame)
         self.temporary = chat
-        self._leave()
+        self._unfollow()
 
     def _end_temporary(self) -> None:
         if self.temporary is not None:
             self.temporary.end()
             self.temporary = None
 
-    def _now_following(self, conversation_id: UUID) -> None:
+    def _follow(self, conversation_id: UUID) -> None:
         self._end_temporary()  # the page shows another conversation now
         if self.following != conversation_id:
-            self._leave()
+            self._unfollow()
             self.following = conversation_id
 
-    def _leave(self) -> None:
+    def _unfollow(self) -> None:
         if self.following is not None:
             TURN_REGISTRY.unsubscribe(self.following, self.tell)
             self.following = None
@@ -165,22 +163,22 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.close(OPEN_AGAIN)
 
     async def nudge(self, event: dict[str, Any]) -> None:
-        """Something changed in another process or tab: the page fetches it again."""
+        """Something changed in another process or tab: the page fetches it."""
         if event["kind"] == SESSIONS_CHANGED:
             await self.close(OPEN_AGAIN)
             return
         self.tell({**event, "type": "nudge"})
 
-    def _refuse(self, code: str, sentence: str, text: str) -> None:
+    def _reject(self, code: str, sentence: str, text: str) -> None:
         frame: Frame = {"type": "error", "code": code, "text": sentence}
         client_id = client_id_of(text)
         self.tell({**frame, "client_id": client_id} if client_id else frame)
 
 
-def _own(user: User, conversation_id: UUID) -> Frame | None:
-    """Check that the conversation is the user's; the answer that some other process is writing in it, or None."""
-    own = Conversation.objects.not_deleted().for_user(user).select_related("active_leaf")
-    conversation = own.filter(pk=conversation_id).first()
+def _load_streaming_answer(user: User, conversation_id: UUID) -> Frame | None:
+    """The answer that another process is writing in the user's own conversation, or None."""
+    conversations = Conversation.objects.not_deleted().for_user(user).select_related("active_leaf")
+    conversation = conversations.filter(pk=conversation_id).first()
     if conversation is None:
         raise TurnRejectedError(*NOT_FOUND)
     leaf: Message | None = conversation.active_leaf

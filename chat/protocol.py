@@ -1,4 +1,4 @@
-"""What may come in over the socket? One strict model a frame type (docs/protocol.md)."""
+"""The frames of the WebSocket protocol, one strict model each (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class ConversationOptions:
 NO_OPTIONS: Final = ConversationOptions()
 
 
-class BadFrame(Exception):
-    """The frame is no frame of this protocol; the message is a sentence that says why."""
+class BadFrameError(Exception):
+    """Not a frame of this protocol; the message is a sentence that says why."""
 
 
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
 class Frame(BaseModel):
-    """What every frame has."""
+    """Fields of every frame."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     v: Literal[1]
@@ -59,7 +59,7 @@ class Send(Frame):
     conversation: UUID | None
     text: str
     attachments: list[Id] = Field(default_factory=list, max_length=50)
-    """Drafts of the person's (`POST /attachments`), in order. With them the text may be empty."""
+    """Ids of the user's drafts (`POST /attachments`), in order. With them the text may be empty."""
     role: Id | None = None
     """This and the next four apply to a new conversation only (chat/conversations/options.py). Null: the default."""
     project: Id | None = None
@@ -69,18 +69,18 @@ class Send(Frame):
 
     @property
     def chosen(self) -> ConversationOptions:
-        """What the new conversation begins with."""
+        """Options of the new conversation."""
         return ConversationOptions(**{name: getattr(self, name) for name in OPTION_FIELDS})
 
     @model_validator(mode="after")
-    def _only_where_it_begins(self) -> Self:
+    def _options_need_a_new_conversation(self) -> Self:
         if self.conversation is not None and self.chosen != NO_OPTIONS:
             raise ValueError(f"{', '.join(OPTION_FIELDS)} go with a new conversation only")
         return self
 
 
 class Edit(Frame):
-    """Ask this instead of an earlier message of one's own."""
+    """Ask this instead of an earlier message of the user's."""
 
     type: Literal["edit"]
     client_id: UUID
@@ -97,7 +97,7 @@ class Retry(Frame):
 
 
 class Continue(Frame):
-    """Go on after a length stop or an interruption."""
+    """Continue after a length stop or an interruption."""
 
     type: Literal["continue"]
     client_id: UUID
@@ -105,7 +105,7 @@ class Continue(Frame):
 
 
 class Without(Frame):
-    """Answer the same question without these memories. It comes over HTTP only: the socket shows one branch."""
+    """Answer the same question without these memories. Over HTTP only: the socket shows one branch."""
 
     type: Literal["without"]
     client_id: UUID
@@ -114,7 +114,7 @@ class Without(Frame):
 
 
 class Temporary(Frame):
-    """One user message of this socket's temporary chat; the first one begins it."""
+    """One user message of this socket's temporary chat; the first one starts it."""
 
     type: Literal["temporary"]
     client_id: UUID
@@ -124,14 +124,14 @@ class Temporary(Frame):
 
 
 class Stop(Frame):
-    """End the answer being written."""
+    """Stop the answer that is being written."""
 
     type: Literal["stop"]
     conversation: UUID
 
 
 class Ping(Frame):
-    """Is anybody there?"""
+    """Answered with `pong`."""
 
     type: Literal["ping"]
 
@@ -144,20 +144,20 @@ def parse(text: str) -> Incoming:
     """The frame in `text`.
 
     Raises:
-        BadFrame: no JSON object, an unknown type or version, or a field missing, wrong or unknown.
+        BadFrameError: no JSON object, an unknown type or version, or a field missing, wrong or unknown.
     """
     try:
         return _incoming.validate_python(json.loads(text), strict=False)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the frame"
-        raise BadFrame(f"{where}: {first['msg']}.") from error
-    except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
-        raise BadFrame("This is not JSON.") from error
+        raise BadFrameError(f"{where}: {first['msg']}.") from error
+    except (ValueError, RecursionError) as error:  # not JSON, or a number of thousands of digits
+        raise BadFrameError("This isn't JSON.") from error
 
 
 def client_id_of(text: str) -> str | None:
-    """The client id of a frame that was refused, if it had one that can be read."""
+    """The client id of a rejected frame, if it can be read."""
     try:
         frame = json.loads(text)
         return str(UUID(frame["client_id"]))

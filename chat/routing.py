@@ -1,4 +1,4 @@
-"""Which socket address leads where."""
+"""WebSocket routes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from django.urls import path, re_path
 
 from chat.consumer import ChatConsumer
 
-NOTHING_THERE: Final = 4404
+NOT_FOUND: Final = 4404
 """Close code: no socket has this address."""
 
 
-class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """Every other address. Channels itself would answer it with an exception."""
+class NotFoundConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Every other address, for which Channels would raise an exception."""
 
     async def connect(self) -> None:
-        """Opened first, as only then the code reaches whoever asked."""
+        """Accept first: only then does the close code reach the client."""
         await self.accept()
-        await self.close(NOTHING_THERE)
+        await self.close(NOT_FOUND)
 
 
-websocket_urlpatterns = [path("ws/chat", ChatConsumer.as_asgi()), re_path("", Nowhere.as_asgi())]
+websocket_urlpatterns = [path("ws/chat", ChatConsumer.as_asgi()), re_path("", NotFoundConsumer.as_asgi())]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat.turns import start
 from chat.views import (
     attachments,
     branches,
@@ -16,6 +15,7 @@ from chat.views import (
     roles,
     search,
     settings,
+    turns,
 )
 
 urlpatterns = [
@@ -46,7 +46,7 @@ urlpatterns = [
     path("m/<int:pk>/edit", branches.edit_message, name="edit_message"),
     path("m/<int:pk>/follow", branches.follow_branch, name="follow_branch"),
     path("answers", conversation.answers, name="answers"),
-    path("m/<int:pk>/without", start.answer_without, name="answer_without"),
+    path("m/<int:pk>/without", turns.answer_without, name="answer_without"),
     path("m/<int:pk>/compare", conversation.compare, name="compare_answers"),
     path("m/<int:pk>/keep", conversation.keep, name="keep_answer"),
     path("import", data.imports, name="import"),
@@ -54,7 +54,7 @@ urlpatterns = [
     path("import/jobs/<int:pk>/cancel", data.cancel_import, name="cancel_import"),
     path("import/read", data.read_imported, name="read_imported"),
     path("export", data.export, name="export"),
-    path("send", start.send_over_http, name="send"),
+    path("send", turns.send_over_http, name="send"),
     path("c/<uuid:pk>/choices", listing.change_options, name="conversation_choices"),
     path("roles", roles.role_list, name="roles"),
     path("roles/<int:pk>", roles.role, name="role"),

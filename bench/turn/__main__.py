@@ -260,10 +260,10 @@ def finish_turn_untimed(opened: Any, compiled: Any, answer: str) -> None:
     from chat.compaction.jobs import run_compaction
     from chat.models import Compaction
     from chat.turn import AgentRun
-    from chat.turns.finish import close_turn
+    from chat.turns.finish import finish_turn
     from memory.index.indexer import embed_pending
 
-    close_turn(opened, answer, compiled, AgentRun(stop_reason="end_turn"), time.monotonic())
+    finish_turn(opened, answer, compiled, AgentRun(stop_reason="end_turn"), time.monotonic())
     for work in Compaction.objects.open().values_list("pk", flat=True):
         run_compaction(work)
     embed_pending()

@@ -1,9 +1,13 @@
-"""How is an answer kept? The reply, its tool rounds, its receipt and what was learned from it: one transaction."""
+"""Finishing a turn: save the answer, index it, record the receipt, notify, queue the librarian.
+
+The first three are one transaction; everything that is not part of the answer runs on commit, where a failure is logged
+and the answer is shown all the same.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,6 +30,7 @@ from chat.compaction.triggers import ConversationState, first_trigger
 from chat.compaction.window import select_turns
 from chat.conversations import titles
 from chat.forgetting import erase_answer, erase_receipt, is_prompt_intact
+from chat.ingest import librarian_triggers
 from chat.ingest.source import is_said, utterance
 from chat.messages.activity import serialize_steps
 from chat.messages.history import finished_turns
@@ -39,6 +44,7 @@ from chat.tools.output_budget import with_task
 from chat.tools.read_document import result_reference
 from chat.tools.registry import history_line
 from chat.tools.task_state import save_task
+from chat.tools.update_task import UPDATE_TASK
 from chat.turn import BESIDE, AcceptedTurn, AgentRun, ToolUse
 from chat.turns.live import Frame
 from chat.turns.metrics import report_turn
@@ -49,18 +55,24 @@ from recall.db.notify import PROCESS_KEY, publish_event
 from recall.llm.tokens import count_tokens
 from recall.text import storable, storable_json
 
-TASK_TOOL = "update_task"
-TOOL_NAME_CHARS = 80
-"""A model may invent a name as long as it likes; the column is this wide."""
+TOOL_NAME_CHARS: Final = 80
+"""A model may invent a name of any length; the column is this wide."""
+STATES: Final = {
+    Message.Status.COMPLETE: Receipt.State.COMPLETE,
+    Message.Status.INTERRUPTED: Receipt.State.STOPPED,
+    Message.Status.FAILED: Receipt.State.FAILED,
+}
 
 
-def save_draft_receipt(opened: AcceptedTurn, compiled: AssembledPrompt) -> None:
+def save_draft_receipt(turn: AcceptedTurn, prompt: AssembledPrompt) -> None:
     """Save the receipt as far as it is known before the answer, so that the panel fills and a crash leaves a trace."""
     with transaction.atomic():
-        if lock_forget_epoch(opened.answer.user_id) != compiled.inputs.read.epoch:
-            return  # what it shows may be forgotten by now: it is settled with the answer
-        _draft(opened, compiled).save(force_insert=True)
-        publish_event(f"user-{opened.answer.user_id}", "budget", conversation=str(opened.conversation.pk))
+        if lock_forget_epoch(turn.answer.user_id) != prompt.inputs.read.epoch:
+            return  # what it names may be forgotten by now: `finish_turn` decides
+        receipt = build_receipt(turn, prompt)
+        receipt.ingredients = ingredients(prompt)
+        receipt.save(force_insert=True)
+        publish_event(f"user-{turn.answer.user_id}", "budget", conversation=str(turn.conversation.pk))
 
 
 def save_partial(message_id: int, text: str) -> None:
@@ -68,160 +80,155 @@ def save_partial(message_id: int, text: str) -> None:
     Message.objects.filter(pk=message_id, process_key=PROCESS_KEY).update(text=text)
 
 
-def close_turn(
-    opened: AcceptedTurn, text: str, compiled: AssembledPrompt | None, answered: AgentRun, began: float
-) -> Frame:
-    """Keep the answer; doing it again (the confirmation got lost) changes nothing. The `done` frame."""
-    answer = ended(opened, text.strip(), answered)
+def finish_turn(
+    turn: AcceptedTurn, text: str, prompt: AssembledPrompt | None, run: AgentRun, started_at: float
+) -> list[Frame]:
+    """Save the answer and everything that belongs to it; doing it again (the confirmation got lost) changes nothing.
+
+    `prompt`: None if the turn was rejected before there was one. Returns the frames that show the answer.
+    """
+    answer = build_answer(turn, text.strip(), run)
     with transaction.atomic():
-        was_forgotten = _was_something_forgotten(opened, compiled)
-        # What a tool brought stood in no prompt that could be compared.
-        erased = compiled is not None and was_forgotten and (bool(answered.tools) or not is_prompt_intact(compiled))
-        if erased:
-            _erase_task(opened, answered)
-            erase_answer(answer, answered)
-        if _keep(answer):
-            taken = _keep_tools(opened, answered.tools)
-            _keep_standing(opened, compiled, taken)
-            publish_event(f"user-{answer.user_id}", "conversation", conversation=str(opened.conversation.pk))
-            if not opened.is_trial:
-                _go_on_from(opened, answer, compiled, answered)
-            receipt = _draft(opened, compiled, answered.task) if compiled is not None else None
-            if was_forgotten and receipt is not None:
-                erase_receipt(receipt)  # it names what was only considered, too
-            if compiled is not None and receipt is not None:
-                record.finalize_receipt(receipt, ending(answer, answered, began))
-            # What follows is no part of the answer: if it fails, it is logged, and the answer is shown all the same.
-            transaction.on_commit(partial(report_turn, answer, receipt), robust=True)
-            if compiled is not None and not opened.is_trial:
-                transaction.on_commit(partial(_fold_if_due, opened, compiled, answer, answered), robust=True)
-    html = message_html(answer, user=opened.conversation.user)
-    return {"type": "done", "message": answer.pk, "outcome": answer.status, "html": html}
+        was_forgotten = _erase_forgotten(turn, answer, prompt, run)
+        if _save_answer(turn, answer, prompt, run.tools):
+            if not turn.is_trial:
+                _index_answer(turn, answer, prompt, run)
+            receipt = _record_receipt(turn, answer, prompt, run, started_at, was_forgotten=was_forgotten)
+            _notify(turn, answer, receipt)
+            if prompt is not None and not turn.is_trial:
+                _on_commit(partial(_request_compaction_if_due, turn, prompt, answer, run))
+        if not turn.is_trial:
+            _on_commit(partial(_queue_librarian, turn))
+    frames: list[Frame] = [
+        {
+            "type": "done",
+            "message": answer.pk,
+            "outcome": answer.status,
+            "html": message_html(answer, user=turn.conversation.user),
+        }
+    ]
+    return frames if prompt is None else [*frames, {"type": "context", "message": answer.pk}]
 
 
-def _was_something_forgotten(opened: AcceptedTurn, compiled: AssembledPrompt | None) -> bool:
-    """Whether anything was forgotten while the answer was written; nothing is from here to the end."""
-    now = lock_forget_epoch(opened.answer.user_id)
-    return compiled is not None and now != compiled.inputs.read.epoch
+# The answer -------------------------------------------------------------------------------------------------------
 
 
-def _erase_task(opened: AcceptedTurn, answered: AgentRun) -> None:
-    """The task that this answer noted may hold in other words what was forgotten."""
-    if any(call.name == TASK_TOOL for call in answered.tools):
-        save_task(opened.conversation, {})
-
-
-def _go_on_from(opened: AcceptedTurn, answer: Message, compiled: AssembledPrompt | None, answered: AgentRun) -> None:
-    """What an answer means for the conversation and for memory; one that is only tried means nothing to either."""
-    conversation = opened.conversation
-    said = [utterance(message) for message in (opened.question, answer) if is_said(message)]
-    index_utterances(answer.user_id, conversation.pk, said)
-    if compiled is not None:
-        by_tools = {ref for call in answered.tools for ref in refs_in_result(call.result)}
-        mark_used(conversation.user, {*compiled.used_refs, *by_tools}, timezone.now())
-    titles.request_if_due(conversation, answer)
-
-
-def ended(opened: AcceptedTurn, text: str, answered: AgentRun) -> Message:
-    """The answer as it will be kept."""
-    answer = opened.answer
-    lines = [storable(line) for line in _tool_lines(answer, answered.tools)]
+def build_answer(turn: AcceptedTurn, text: str, run: AgentRun) -> Message:
+    """The answer as it is stored."""
+    answer = turn.answer
+    lines = [storable(line) for line in _tool_lines(answer, run.tools)]
     answer.text, answer.process_key = text, None
-    answer.tokens = count_tokens("\n".join([*lines, text]))  # all that stands in a prompt once the turn is history
+    answer.tokens = count_tokens("\n".join([*lines, text]))  # all of it is in the prompt once the turn is history
     marks = {name: answer.event_data[name] for name in ("without", BESIDE) if name in answer.event_data}
-    failure = answered.failure
+    failure = run.failure
     if failure is not None:
         answer.status = Message.Status.INTERRUPTED if text else Message.Status.FAILED
         answer.event_data = {**marks, "error": {"code": failure.code, "sentence": failure.sentence}}
     else:
-        answer.status = outcome_for(answered.stop_reason).status
-        answer.event_data = {**marks, "stop_reason": answered.stop_reason}
-    if answered.tools:
-        answer.event_data |= {"tool_lines": lines, "tools": serialize_steps(answered.tools)}
-    if answered.thought is not None:
-        answer.event_data["thought"] = round(answered.thought, 1)
+        answer.status = outcome_for(run.stop_reason).status
+        answer.event_data = {**marks, "stop_reason": run.stop_reason}
+    if run.tools:
+        answer.event_data |= {"tool_lines": lines, "tools": serialize_steps(run.tools)}
+    if run.thought is not None:
+        answer.event_data["thought"] = round(run.thought, 1)
     return answer
 
 
 def _tool_lines(answer: Message, calls: Sequence[ToolUse]) -> list[str]:
-    """One for each; a temporary answer has no row, and nothing that could be opened later."""
-    is_kept = answer.pk > 0
+    """One for each call; results of a temporary answer cannot be opened later."""
+    is_stored = answer.pk > 0
     return [
-        history_line(call, result_reference(answer.pk, number) if is_kept else "")
+        history_line(call, result_reference(answer.pk, number) if is_stored else "")
         for number, call in enumerate(calls, 1)
     ]
 
 
-def _keep(answer: Message) -> bool:
-    """Write the answer, if it is still this process's to write, also if it was marked as abandoned meanwhile."""
-    mine = Message.objects.filter(pk=answer.pk, process_key=PROCESS_KEY)
-    return bool(
-        mine.update(
-            text=answer.text,
-            tokens=answer.tokens,
-            status=answer.status,
-            event_data=answer.event_data,
-            process_key=None,
-        )
-    )
+def _erase_forgotten(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, run: AgentRun) -> bool:
+    """Whether anything was forgotten while the answer was written; an answer that may repeat it is erased.
+
+    The lock holds to the end of the transaction: nothing is forgotten meanwhile.
+    """
+    epoch = lock_forget_epoch(answer.user_id)
+    if prompt is None or epoch == prompt.inputs.read.epoch:
+        return False
+    # Tool results were in no prompt that could be checked against the erased rows.
+    if run.tools or not is_prompt_intact(prompt):
+        if any(call.name == UPDATE_TASK.name for call in run.tools):
+            save_task(turn.conversation, {})  # may repeat it in other words
+        erase_answer(answer, run)
+    return True
 
 
-def _keep_tools(opened: AcceptedTurn, calls: list[ToolUse]) -> int:
-    """Two events a tool use, hung below the answer they served; how many sequence numbers they took."""
+def _save_answer(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, calls: Sequence[ToolUse]) -> bool:
+    """Write the answer, its tool events and the conversation's row; False: another process has taken the answer over.
+
+    An answer that was marked abandoned meanwhile still has this process's key, and is written.
+    """
+    claimed = Message.objects.filter(pk=answer.pk, process_key=PROCESS_KEY)
+    if not claimed.update(
+        text=answer.text,
+        tokens=answer.tokens,
+        status=answer.status,
+        event_data=answer.event_data,
+        process_key=None,
+    ):
+        return False
+    _update_conversation(turn, prompt, _save_tool_events(turn, calls))
+    return True
+
+
+def _save_tool_events(turn: AcceptedTurn, calls: Sequence[ToolUse]) -> int:
+    """Two events a call, as children of the answer; returns how many sequence numbers they took."""
     if not calls:
         return 0
-    conversation = Conversation.objects.select_for_update().only("next_seq").get(pk=opened.conversation.pk)
-    events = [event for call in calls for event in _events(opened, call)]
+    conversation = Conversation.objects.select_for_update().only("next_seq").get(pk=turn.conversation.pk)
+    events = [event for call in calls for event in _tool_events(turn, call)]
     for number, event in enumerate(events):
         event.seq = conversation.next_seq + number
     Message.objects.bulk_create(events)
     return len(events)
 
 
-def _events(opened: AcceptedTurn, call: ToolUse) -> tuple[Message, Message]:
-    common: dict[str, Any] = {
-        "user_id": opened.answer.user_id,
-        "conversation": opened.conversation,
-        "parent": opened.answer,
-        "turn": opened.answer.turn,
+def _tool_events(turn: AcceptedTurn, call: ToolUse) -> tuple[Message, Message]:
+    fields: dict[str, Any] = {
+        "user_id": turn.answer.user_id,
+        "conversation": turn.conversation,
+        "parent": turn.answer,
+        "turn": turn.answer.turn,
         "role": Message.Role.TOOL,
         "author": storable(call.name)[:TOOL_NAME_CHARS],
     }
-    asked = Message(
-        event_type=Message.Event.TOOL_CALL, event_data=storable_json({"id": call.id, "input": call.input}), **common
+    arguments = storable_json({"id": call.id, "input": call.input})
+    outcome = storable_json({"id": call.id, "is_error": call.is_error})
+    return (
+        Message(event_type=Message.Event.TOOL_CALL, event_data=arguments, **fields),
+        Message(event_type=Message.Event.TOOL_RESULT, text=storable(call.result), event_data=outcome, **fields),
     )
-    told = Message(
-        event_type=Message.Event.TOOL_RESULT,
-        text=storable(call.result),
-        event_data=storable_json({"id": call.id, "is_error": call.is_error}),
-        **common,
-    )
-    return asked, told
 
 
-def _keep_standing(opened: AcceptedTurn, compiled: AssembledPrompt | None, taken: int) -> None:
-    """What changes in the conversation's row. `taken`: sequence numbers that went to tools.
+def _update_conversation(turn: AcceptedTurn, prompt: AssembledPrompt | None, seq_count: int) -> None:
+    """Update the conversation's row. `seq_count`: sequence numbers that tool events took.
 
-    The turns behind the placeholder are kept, so that the next request has the same bytes. A folding that came
-    meanwhile has settled them; none can come in between, as each holds the person's row, and so does the caller.
+    The turns behind the placeholder are stored, so that the next request has the same bytes. A compaction since then
+    has replaced them; none can come in between, because it locks the user's row, and so does the caller.
     """
-    followed = compiled if not opened.is_trial else None
-    gap = followed.fitted.cut_turns if followed is not None else None
+    followed = prompt if not turn.is_trial else None
+    cut = followed.fitted.cut_turns if followed is not None else None
     values: dict[str, UUID | datetime | int | None] = {
-        "conversation": opened.conversation.pk,
-        "taken": taken,
-        "now": None if opened.is_trial else timezone.now(),
+        "conversation": turn.conversation.pk,
+        "seq_count": seq_count,
+        "now": None if turn.is_trial else timezone.now(),
         "newest": followed.inputs.history.newest_segment if followed is not None else None,
-        "cut_from": gap.first if gap else 0,
-        "cut_until": gap.last if gap else 0,
+        "cut_from": cut.first if cut else 0,
+        "cut_until": cut.last if cut else 0,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_KEEP_STANDING, values)
+        cursor.execute(_UPDATE_CONVERSATION, values)
 
 
-_KEEP_STANDING: Final = """
+_UPDATE_CONVERSATION: Final = """
     UPDATE chat_conversation SET
-        next_seq = next_seq + %(taken)s,
+        next_seq = next_seq + %(seq_count)s,
         last_activity_at = coalesce(%(now)s, last_activity_at),
         cut_from = CASE WHEN is_settled THEN cut_from ELSE %(cut_from)s END,
         cut_until = CASE WHEN is_settled THEN cut_until ELSE %(cut_until)s END
@@ -232,74 +239,118 @@ _KEEP_STANDING: Final = """
     ) AS turns
     WHERE id = %(conversation)s
 """
-"""In words of our own: of all updates of a turn this one takes the ORM longest."""
+"""As SQL: of all updates of a turn this one takes the ORM longest."""
 
 
-def _fold_if_due(opened: AcceptedTurn, compiled: AssembledPrompt, answer: Message, answered: AgentRun) -> None:
-    """Have older turns folded, in the background, if now is the moment."""
-    known = compiled.inputs
-    own = finished_turns([opened.question, answer])
-    turns = [*known.history.turns, *(replace(turn, attachments=tuple(known.question.attachments)) for turn in own)]
-    sizes = size_turns(turns, known.budget.ratios)
-    ceiling = known.budget.plan.ceilings[Section.HISTORY]
-    now = ConversationState(
-        turns=len(turns),
-        history=sum(one.tokens for one in sizes),
-        ceiling=ceiling,
-        prompt=compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.budget.ratios),
-        window=known.model.capabilities.context_window,
-        task_is_done=any(call.name == TASK_TOOL and call.input.get("done") is True for call in answered.tools),
+# Memory -----------------------------------------------------------------------------------------------------------
+
+
+def _index_answer(turn: AcceptedTurn, answer: Message, prompt: AssembledPrompt | None, run: AgentRun) -> None:
+    """Index question and answer, mark the memories they used, and request a title. Not for a trial."""
+    conversation = turn.conversation
+    said = [utterance(message) for message in (turn.question, answer) if is_said(message)]
+    index_utterances(answer.user_id, conversation.pk, said)
+    if prompt is not None:
+        from_tools = {ref for call in run.tools for ref in refs_in_result(call.result)}
+        mark_used(conversation.user, {*prompt.used_refs, *from_tools}, timezone.now())
+    titles.request_if_due(conversation, answer)
+
+
+# The receipt ------------------------------------------------------------------------------------------------------
+
+
+def build_receipt(turn: AcceptedTurn, prompt: AssembledPrompt, task: Sequence[Piece | Cut] = ()) -> Receipt:
+    """What the panel shows of the prompt. `task`: what tool rounds added to it."""
+    inputs = prompt.inputs
+    retrieval = {f"{STEP}{name}": milliseconds for name, milliseconds in inputs.recalled.timings.items()}
+    return record.draft_receipt(
+        user_id=turn.answer.user_id,
+        conversation_id=turn.conversation.pk,
+        message_id=turn.answer.pk,
+        turn=turn.answer.turn,
+        model=inputs.model.name,
+        plan=inputs.budget.plan,
+        fitted=with_task(prompt.fitted, task),
+        base_by_class=prompt.base_by_class,
+        prefix=prompt.prefix.as_json(),
+        request_digest=prompt.digest,
+        snapshot_id=inputs.profile.snapshot.pk,
+        not_taken=prompt.omitted,
+        timings={**prompt.timings, **retrieval},
     )
-    can_compact = select_turns(sizes, ceiling) is not None
-    if can_compact and first_trigger(now) is None:  # the one trigger that has to ask the database
-        now = replace(now, topic_has_shifted=topic_has_shifted(opened.conversation.user, turns))
-    request_if_due(opened.conversation, now, can_compact=can_compact)
 
 
-def _draft(opened: AcceptedTurn, compiled: AssembledPrompt, task: Sequence[Piece | Cut] = ()) -> Receipt:
-    """The receipt as it is kept: with what `replay` needs."""
-    receipt = draft(opened, compiled, task)
-    receipt.ingredients = ingredients(compiled)
+def turn_outcome(answer: Message, run: AgentRun, started_at: float) -> record.TurnOutcome:
+    """How the turn ended, with its usage."""
+    timings = {"total": (time.monotonic() - started_at) * 1000}
+    if run.first_token is not None:
+        timings["first_token"] = run.first_token
+    return record.TurnOutcome(
+        state=STATES[Message.Status(answer.status)],
+        rounds=run.rounds,
+        text=answer.text,
+        stop_reason=run.stop_reason,
+        timings=timings,
+    )
+
+
+def _record_receipt(
+    turn: AcceptedTurn,
+    answer: Message,
+    prompt: AssembledPrompt | None,
+    run: AgentRun,
+    started_at: float,
+    *,
+    was_forgotten: bool,
+) -> Receipt | None:
+    """Save the receipt with usage, cost and what `replay` needs; None: there was no prompt."""
+    if prompt is None:
+        return None
+    receipt = build_receipt(turn, prompt, run.task)
+    receipt.ingredients = ingredients(prompt)
+    if was_forgotten:
+        erase_receipt(receipt)  # it also names what was only considered
+    record.finalize_receipt(receipt, turn_outcome(answer, run, started_at))
     return receipt
 
 
-def draft(opened: AcceptedTurn, compiled: AssembledPrompt, task: Sequence[Piece | Cut] = ()) -> Receipt:
-    """What the panel shows of the prompt. `task`: what tool rounds added to it."""
-    return record.draft_receipt(
-        user_id=opened.answer.user_id,
-        conversation_id=opened.conversation.pk,
-        message_id=opened.answer.pk,
-        turn=opened.answer.turn,
-        model=compiled.inputs.model.name,
-        plan=compiled.inputs.budget.plan,
-        fitted=with_task(compiled.fitted, task),
-        base_by_class=compiled.base_by_class,
-        prefix=compiled.prefix.as_json(),
-        request_digest=compiled.digest,
-        snapshot_id=compiled.inputs.profile.snapshot.pk,
-        not_taken=compiled.omitted,
-        timings={**compiled.timings, **_steps(compiled.inputs.recalled.timings)},
+# On commit --------------------------------------------------------------------------------------------------------
+
+
+def _on_commit(work: partial[None]) -> None:
+    transaction.on_commit(work, robust=True)
+
+
+def _notify(turn: AcceptedTurn, answer: Message, receipt: Receipt | None) -> None:
+    """Tell the user's other pages and the metrics."""
+    publish_event(f"user-{answer.user_id}", "conversation", conversation=str(turn.conversation.pk))
+    _on_commit(partial(report_turn, answer, receipt))
+
+
+def _request_compaction_if_due(turn: AcceptedTurn, prompt: AssembledPrompt, answer: Message, run: AgentRun) -> None:
+    """Have older turns compacted in the background, if a trigger fires."""
+    inputs, conversation = prompt.inputs, turn.conversation
+    attachments, ratios = tuple(inputs.question.attachments), inputs.budget.ratios
+    latest = finished_turns([turn.question, answer])
+    turns = [*inputs.history.turns, *(replace(each, attachments=attachments) for each in latest)]
+    sizes = size_turns(turns, ratios)
+    ceiling = inputs.budget.plan.ceilings[Section.HISTORY]
+    state = ConversationState(
+        turns=len(turns),
+        history=sum(size.tokens for size in sizes),
+        ceiling=ceiling,
+        prompt=prompt.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, ratios),
+        window=inputs.model.capabilities.context_window,
+        task_is_done=any(call.name == UPDATE_TASK.name and call.input.get("done") is True for call in run.tools),
     )
+    can_compact = select_turns(sizes, ceiling) is not None
+    if can_compact and first_trigger(state) is None:  # the one trigger that has to ask the database
+        state = replace(state, topic_has_shifted=topic_has_shifted(conversation.user, turns))
+    request_if_due(conversation, state, can_compact=can_compact)
 
 
-def _steps(retrieval: Mapping[str, float]) -> dict[str, float]:
-    """The retrieval's own timings beside those of the turn."""
-    return {f"{STEP}{name}": milliseconds for name, milliseconds in retrieval.items()}
-
-
-def ending(answer: Message, answered: AgentRun, began: float) -> record.TurnOutcome:
-    states = {
-        Message.Status.COMPLETE: Receipt.State.COMPLETE,
-        Message.Status.INTERRUPTED: Receipt.State.STOPPED,
-        Message.Status.FAILED: Receipt.State.FAILED,
-    }
-    timings = {"total": (time.monotonic() - began) * 1000}
-    if answered.first_token is not None:
-        timings["first_token"] = answered.first_token
-    return record.TurnOutcome(
-        state=states[Message.Status(answer.status)],
-        rounds=answered.rounds,
-        text=answer.text,
-        stop_reason=answered.stop_reason,
-        timings=timings,
-    )
+def _queue_librarian(turn: AcceptedTurn) -> None:
+    """Have the conversations that were left for this one read, and this one every few turns."""
+    if turn.created:
+        librarian_triggers.leave_others(turn.conversation.user, turn.conversation.pk)
+    librarian_triggers.read_if_due(turn.conversation, turn.answer.turn)

@@ -1,4 +1,4 @@
-"""How is a message accepted? It is committed, with the empty answer beside it, before anything else happens."""
+"""Message intake, exactly once: the message and its empty answer are committed before the turn starts."""
 
 from __future__ import annotations
 
@@ -23,21 +23,23 @@ from chat.models import Attachment, Conversation, Message
 from chat.prompt.ablation import excludable_items, load_exclusion
 from chat.protocol import NO_OPTIONS, ConversationOptions
 from chat.turn import BESIDE, AcceptedTurn, TurnRejectedError
-from chat.turns.live import UNSTORED
+from chat.turns.live import MAX_RUNNING, UNSTORED
 from chat.turns.recovery import mark_if_abandoned
 from recall.db.notify import PROCESS_KEY, publish_event
 from recall.db.prepared import PreparedQuery
 from recall.llm.tokens import count_tokens
 from recall.text import storable
 
-CONTINUE_TEXT = "Please continue exactly where you stopped."
+CONTINUE_TEXT: Final = "Please continue exactly where you stopped."
 
 
-NOT_FOUND = ("not_found", "There is no such conversation or message of yours.")
-NOT_LAST = ("not_last", "Only the last answer can be gone on from.")
-NOT_GIVEN = ("not_given", "That answer was not given this memory, so there is nothing to leave out.")
-NOT_YOURS = ("not_yours", "Only a message that you wrote can be edited.")
-BUSY = ("busy", "An answer is still being written here. Stop it first, or wait for it.")
+NOT_FOUND: Final = ("not_found", "Conversation or message not found.")
+NOT_LAST: Final = ("not_last", "You can only continue the last answer.")
+NOT_GIVEN: Final = ("not_given", "That answer didn't use this memory, so there is nothing to leave out.")
+NOT_YOURS: Final = ("not_yours", "You can only edit messages you wrote.")
+BUSY: Final = ("busy", "An answer is still being written. Wait for it, or stop it first.")
+SIGNED_OUT: Final = ("signed_out", "You're signed out. Sign in and send again.")
+SLOW_DOWN: Final = ("slow_down", f"You already have {MAX_RUNNING} answers in progress. Wait for one to finish.")
 
 _CONVERSATION: Final[PreparedQuery[Conversation]] = PreparedQuery(
     lambda user, conversation: (
@@ -46,7 +48,7 @@ _CONVERSATION: Final[PreparedQuery[Conversation]] = PreparedQuery(
     user=int,
     conversation=UUID,
 )
-# Of messages, not their texts: they may be long.
+# Without the messages' texts, which may be long.
 _LEAF: Final = PreparedQuery(lambda message: Message.objects.filter(pk=message).defer("text", "search"), message=int)
 _WRITING: Final = PreparedQuery(
     lambda conversation: (
@@ -57,24 +59,22 @@ _WRITING: Final = PreparedQuery(
 
 
 def validate_text(text: str, *, may_be_empty: bool = False) -> str:
-    """The text as it may be stored. `may_be_empty`: something is attached to it.
+    """The text as it is stored. `may_be_empty`: the message has attachments.
 
     Raises:
-        Refused: it is empty, too long, or holds NUL bytes.
+        TurnRejectedError: it is empty, too long, or holds NUL bytes.
     """
     if "\x00" in text:
         raise TurnRejectedError(
-            "bad_text", "The message holds NUL characters, which cannot be stored. Remove them and send again."
+            "bad_text", "The message contains NUL characters, which can't be stored. Remove them and send again."
         )
     if not text.strip():
         if may_be_empty:
             return ""
-        raise TurnRejectedError("empty", "There is nothing in this message yet.")
-    longest: int = settings.ENVIRONMENT.max_message_chars
-    if len(text) > longest:
-        raise TurnRejectedError(
-            "too_long", f"The message has {len(text):,} characters; at most {longest:,} can be sent at once."
-        )
+        raise TurnRejectedError("empty", "The message is empty.")
+    limit: int = settings.ENVIRONMENT.max_message_chars
+    if len(text) > limit:
+        raise TurnRejectedError("too_long", f"The message has {len(text):,} characters. The limit is {limit:,}.")
     return storable(text)
 
 
@@ -86,69 +86,70 @@ def accept_message(
     attachments: Sequence[int] = (),
     chosen: ConversationOptions = NO_OPTIONS,
 ) -> AcceptedTurn:
-    """Accept a new message with these drafts of attachments; the same `client_id` again changes nothing.
+    """Accept a new message with these draft attachments; the same `client_id` again changes nothing.
 
-    `chosen`: what a new conversation begins with.
+    `chosen`: options of a new conversation.
 
     Raises:
-        Refused: see `checked_text`; or the conversation is not the user's, or busy; or a limit is reached (`limit`);
-            or an attachment is not the user's, or was sent before (`attachments`); or what was chosen is not there.
+        TurnRejectedError: see `validate_text`; or the conversation is not the user's, or busy; or a limit is reached
+            (`limit`); or an attachment is not the user's, or was sent before (`attachments`); or an option does not
+            exist.
     """
     text = validate_text(text, may_be_empty=bool(attachments))
     return _accept_once(user, client_id, lambda: _send(user, client_id, conversation_id, text, {}, attachments, chosen))
 
 
 def accept_edit(user: User, client_id: UUID, message_id: int, text: str) -> AcceptedTurn:
-    """Ask this instead of `message_id`, as a new branch; what was asked then and all that followed is kept.
+    """Ask this instead of `message_id`, as a new branch; the earlier question and what followed it are kept.
 
     Raises:
-        Refused: see `checked_text`; or it is no message that the user wrote, the conversation is busy, or a limit is
-            reached.
+        TurnRejectedError: see `validate_text`; or it is no message that the user wrote, the conversation is busy, or
+            a limit is reached.
     """
     text = validate_text(text)
     return _accept_once(user, client_id, lambda: _edit(user, client_id, message_id, text))
 
 
 def accept_retry(user: User, client_id: UUID, answer_id: int) -> AcceptedTurn:
-    """Answer the question of `answer_id` again, as a new branch; the earlier answer is kept with all that followed.
+    """Answer the question of `answer_id` again, as a new branch; the earlier answer and what followed it are kept.
 
     Raises:
-        Refused: the answer is not the user's, the conversation is busy, or a limit is reached.
+        TurnRejectedError: the answer is not the user's, the conversation is busy, or a limit is reached.
     """
     return _accept_once(user, client_id, lambda: _retry(user, client_id, answer_id))
 
 
 def accept_continue(user: User, client_id: UUID, answer_id: int) -> AcceptedTurn:
-    """Ask the model to go on from where `answer_id` ended.
+    """Ask the model to continue where `answer_id` ended.
 
     Raises:
-        Refused: the answer is not the user's, the conversation is busy, or a limit is reached.
+        TurnRejectedError: the answer is not the user's, the conversation is busy, or a limit is reached.
     """
-    answer = _answer(user, answer_id)
+    answer = _get_own_answer(user, answer_id)
     extra: dict[str, object] = {"continues": answer.pk}
     return _accept_once(user, client_id, lambda: _send(user, client_id, answer.conversation_id, CONTINUE_TEXT, extra))
 
 
 def accept_exclusion(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> AcceptedTurn:
-    """Answer the question of `answer_id` again without these memories, beside the answer that is followed.
+    """Answer the question of `answer_id` again without these memories, as a trial beside the answer on the branch.
 
     Raises:
-        Refused: the answer is not the user's, it was not given one of them, the conversation is busy, or a limit is
-            reached.
+        TurnRejectedError: the answer is not the user's, its prompt did not have all of them, the conversation is
+            busy, or a limit is reached.
     """
-    opened = _accept_once(user, client_id, lambda: _without(user, client_id, answer_id, refs))
-    return replace(opened, exclusion=load_exclusion(opened.answer))
+    turn = _accept_once(user, client_id, lambda: _exclude(user, client_id, answer_id, refs))
+    return replace(turn, exclusion=load_exclusion(turn.answer))
 
 
 def choose_answer(user: User, answer_id: int) -> Conversation:
-    """Follow this answer to a question instead of the other one that is followed now; doing it again changes nothing.
+    """Continue from this answer instead of the other one to the same question; doing it again changes nothing.
 
     Raises:
-        Refused: there is no such answer with a text, or the conversation has gone on from the other one.
+        TurnRejectedError: there is no such answer with a text, or the conversation was continued from the other one.
     """
     with transaction.atomic():
-        answer = _answer(user, answer_id)
-        conversation = _locked(user, answer.conversation_id)
+        answer = _get_own_answer(user, answer_id)
+        conversation = _lock_conversation(user, answer.conversation_id)
         leaf = conversation.active_leaf
         if not answer.text or leaf is None or leaf.parent_id != answer.parent_id:
             raise TurnRejectedError(*(NOT_LAST if answer.text else NOT_FOUND))
@@ -156,28 +157,28 @@ def choose_answer(user: User, answer_id: int) -> Conversation:
             raise TurnRejectedError(*BUSY)
         if BESIDE in answer.event_data:
             Message.objects.filter(pk=answer.pk).update(event_data={**answer.event_data, KEPT: True})
-        _turn_to(conversation, links_of(conversation), answer.pk)  # read now: it is a branch since a moment ago
+        _follow_leaf(conversation, links_of(conversation), answer.pk)  # read here, because it only now is a branch
     return conversation
 
 
 def follow_branch(user: User, message_id: int) -> Conversation:
-    """Follow the newest branch that goes through this message; doing it again changes nothing.
+    """Switch to the newest branch that goes through this message; doing it again changes nothing.
 
     Raises:
-        Refused: there is no such question or answer of the user's, or an answer is being written.
+        TurnRejectedError: there is no such question or answer of the user's, or an answer is being written.
     """
     with transaction.atomic():
-        message = _own(user, message_id)
-        conversation = _locked(user, message.conversation_id)
+        message = _get_own_message(user, message_id)
+        conversation = _lock_conversation(user, message.conversation_id)
         links = links_of(conversation)
-        if message.pk not in links:  # an answer that is only tried
+        if message.pk not in links:  # a trial
             raise TurnRejectedError(*NOT_FOUND)
-        _nothing_is_written(conversation)
-        _turn_to(conversation, links, newest_below(links, message.pk))
+        _check_not_busy(conversation)
+        _follow_leaf(conversation, links, newest_below(links, message.pk))
     return conversation
 
 
-def _turn_to(conversation: Conversation, links: Links, leaf: int) -> None:
+def _follow_leaf(conversation: Conversation, links: Links, leaf: int) -> None:
     if conversation.active_leaf_id == leaf:
         return
     switch_branch(conversation, links, leaf)
@@ -186,18 +187,18 @@ def _turn_to(conversation: Conversation, links: Links, leaf: int) -> None:
     told_elsewhere(conversation)
 
 
-def _accept_once(user: User, client_id: UUID, begin: Callable[[], AcceptedTurn]) -> AcceptedTurn:
-    """Begin; where that cannot be, because this very message has begun already, say what became of it."""
+def _accept_once(user: User, client_id: UUID, save: Callable[[], AcceptedTurn]) -> AcceptedTurn:
+    """Save the turn; if this very message was accepted before, return that turn."""
     try:
         with transaction.atomic():
-            return begin()
+            return save()
     except IntegrityError:  # `sent_once`: the client id is known; or another tab was a moment faster
-        refused = TurnRejectedError(*BUSY)
+        rejection = TurnRejectedError(*BUSY)
     except TurnRejectedError as error:
-        refused = error
-    earlier = _accepted_before(user, client_id)
+        rejection = error
+    earlier = _find_accepted(user, client_id)
     if earlier is None:
-        raise refused
+        raise rejection
     return earlier
 
 
@@ -210,13 +211,15 @@ def _send(
     attachments: Sequence[int] = (),
     chosen: ConversationOptions = NO_OPTIONS,
 ) -> AcceptedTurn:
-    begins_with = text or drafts.names(user, attachments)
-    conversation = _locked(user, conversation_id) if conversation_id else _new(user, begins_with, chosen)
+    if conversation_id:
+        conversation = _lock_conversation(user, conversation_id)
+    else:
+        conversation = _create_conversation(user, text or drafts.names(user, attachments), chosen)
     parent = conversation.active_leaf
     if "continues" in extra and conversation.active_leaf_id != extra["continues"]:
         raise TurnRejectedError(*NOT_LAST)
-    question = _question(user, conversation, parent, client_id, text, extra)
-    answer = _ask(conversation, question)
+    question = _build_question(user, conversation, parent, client_id, text, extra)
+    answer = _save_question(conversation, question)
     try:
         drafts.bind(question, attachments)
     except drafts.NotBoundError as error:
@@ -224,7 +227,7 @@ def _send(
     return AcceptedTurn(conversation, question, answer, created=conversation_id is None, is_duplicate=False)
 
 
-def _question(
+def _build_question(
     user: User, conversation: Conversation, parent: Message | None, client_id: UUID, text: str, extra: dict[str, object]
 ) -> Message:
     return Message(
@@ -242,45 +245,44 @@ def _question(
     )
 
 
-def _ask(conversation: Conversation, question: Message) -> Message:
-    """Save the question, and the empty answer beside it, which is followed from now on."""
-    answer = _empty_answer(conversation, question, seq=question.seq + 1)
+def _save_question(conversation: Conversation, question: Message) -> Message:
+    """Save the question and its empty answer, which becomes the end of the active branch."""
+    answer = _build_answer(conversation, question, seq=question.seq + 1)
     question.save(force_insert=True)
     answer.save(force_insert=True)
-    _follow(conversation, answer)
+    _follow_answer(conversation, answer)
     return answer
 
 
 def _edit(user: User, client_id: UUID, message_id: int, text: str) -> AcceptedTurn:
     earlier = editable(user, message_id)
-    conversation = _locked(user, earlier.conversation_id)
-    switch_branch(
-        conversation, links_of(conversation), earlier.parent_id
-    )  # undone with the rest, should that be refused
+    conversation = _lock_conversation(user, earlier.conversation_id)
+    # Rolled back with the rest if that is rejected.
+    switch_branch(conversation, links_of(conversation), earlier.parent_id)
     if earlier.parent_id is None and not conversation.title_is_own and conversation.title == first_words(earlier.text):
         conversation.title = first_words(text)
         conversation.save(update_fields=["title"])
         publish_event(f"user-{user.pk}", "conversations")
-    question = _question(user, conversation, earlier.parent, client_id, text, {})
-    answer = _ask(conversation, question)
-    _with_attachments_of(earlier, question)
+    question = _build_question(user, conversation, earlier.parent, client_id, text, {})
+    answer = _save_question(conversation, question)
+    _copy_attachments(earlier, question)
     return AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
 
 
 def editable(user: User, message_id: int) -> Message:
-    """The message, to be asked in other words.
+    """The message, to be edited.
 
     Raises:
-        Refused: it is not the user's, or nothing that they wrote.
+        TurnRejectedError: it is not the user's, or they did not write it.
     """
-    message = _own(user, message_id)
+    message = _get_own_message(user, message_id)
     if not is_typed(message):
         raise TurnRejectedError(*NOT_YOURS)
     return message
 
 
-def _with_attachments_of(earlier: Message, question: Message) -> None:
-    """The images, files and pastes of the earlier wording go with the new one; each has its own."""
+def _copy_attachments(earlier: Message, question: Message) -> None:
+    """Copy the images, files and pastes of the earlier wording; each keeps its own."""
     rows = list(Attachment.objects.filter(message=earlier))
     for row in rows:
         row.pk, row.message = None, question
@@ -288,26 +290,26 @@ def _with_attachments_of(earlier: Message, question: Message) -> None:
 
 
 def _retry(user: User, client_id: UUID, answer_id: int) -> AcceptedTurn:
-    earlier = _answer(user, answer_id)
-    conversation = _locked(user, earlier.conversation_id)
+    earlier = _get_own_answer(user, answer_id)
+    conversation = _lock_conversation(user, earlier.conversation_id)
     question = earlier.parent
     assert question is not None
     switch_branch(conversation, links_of(conversation), question.pk)
-    answer = _empty_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)
+    answer = _build_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)
     answer.save(force_insert=True)
-    _follow(conversation, answer)
+    _follow_answer(conversation, answer)
     return AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
 
 
-def _without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> AcceptedTurn:
-    first = _answer(user, answer_id)
-    given = Receipt.objects.filter(message=first).first()
-    if given is None or not refs or not set(refs) <= excludable_items(given).keys():
+def _exclude(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -> AcceptedTurn:
+    first = _get_own_answer(user, answer_id)
+    receipt = Receipt.objects.filter(message=first).first()
+    if receipt is None or not refs or not set(refs) <= excludable_items(receipt).keys():
         raise TurnRejectedError(*NOT_GIVEN)
-    conversation = _locked(user, first.conversation_id)
+    conversation = _lock_conversation(user, first.conversation_id)
     question = first.parent
     assert question is not None
-    answer = _empty_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)
+    answer = _build_answer(conversation, question, seq=conversation.next_seq, client_id=client_id)
     answer.event_data = {"without": sorted(set(refs)), BESIDE: first.pk}
     answer.save(force_insert=True)
     conversation.next_seq += 1
@@ -315,7 +317,7 @@ def _without(user: User, client_id: UUID, answer_id: int, refs: Sequence[str]) -
     return AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
 
 
-def _new(user: User, text: str, chosen: ConversationOptions) -> Conversation:
+def _create_conversation(user: User, text: str, chosen: ConversationOptions) -> Conversation:
     try:
         fields = options.initial_fields(user, chosen)
     except options.OptionNotFoundError as error:
@@ -325,18 +327,18 @@ def _new(user: User, text: str, chosen: ConversationOptions) -> Conversation:
     return Conversation.objects.create(user=user, title=first_words(text), **fields)
 
 
-def _locked(user: User, conversation_id: UUID) -> Conversation:
-    """Turns of one conversation are opened one after the other."""
+def _lock_conversation(user: User, conversation_id: UUID) -> Conversation:
+    """Lock the conversation: its turns are accepted one after the other."""
     conversation = _CONVERSATION.first(user=user.pk, conversation=conversation_id)
     if conversation is None:
         raise TurnRejectedError(*NOT_FOUND)
-    conversation.user = user  # known: not to be fetched again
+    conversation.user = user  # saves a query
     if conversation.active_leaf_id is not None:
         conversation.active_leaf = _LEAF.first(message=conversation.active_leaf_id)
     return conversation
 
 
-def _own(user: User, message_id: int) -> Message:
+def _get_own_message(user: User, message_id: int) -> Message:
     message: Message | None = (
         Message.objects.not_deleted().for_user(user).select_related("parent").filter(pk=message_id).first()
     )
@@ -345,7 +347,7 @@ def _own(user: User, message_id: int) -> Message:
     return message
 
 
-def _answer(user: User, answer_id: int) -> Message:
+def _get_own_answer(user: User, answer_id: int) -> Message:
     answer: Message | None = (
         Message.objects.not_deleted()
         .for_user(user)
@@ -358,15 +360,15 @@ def _answer(user: User, answer_id: int) -> Message:
     return answer
 
 
-def _nothing_is_written(conversation: Conversation) -> None:
-    # Not the leaf alone: an answer that is tried without a memory stands beside it.
+def _check_not_busy(conversation: Conversation) -> None:
+    # Not only the leaf: a trial is beside it.
     writing = _WRITING.first(conversation=conversation.pk)
     if writing is not None and not mark_if_abandoned(writing):
         raise TurnRejectedError(*BUSY)
 
 
-def _empty_answer(conversation: Conversation, question: Message, *, seq: int, client_id: UUID | None = None) -> Message:
-    _nothing_is_written(conversation)
+def _build_answer(conversation: Conversation, question: Message, *, seq: int, client_id: UUID | None = None) -> Message:
+    _check_not_busy(conversation)
     beyond = limits.check_limits(conversation.user, lambda: UNSTORED[conversation.user_id])
     if beyond is not None:
         raise TurnRejectedError("limit", beyond)
@@ -384,7 +386,7 @@ def _empty_answer(conversation: Conversation, question: Message, *, seq: int, cl
     )
 
 
-def _follow(conversation: Conversation, answer: Message) -> None:
+def _follow_answer(conversation: Conversation, answer: Message) -> None:
     conversation.active_leaf = answer
     conversation.next_seq = answer.seq + 1
     conversation.status, conversation.ended_at = Conversation.Status.ACTIVE, None
@@ -394,7 +396,7 @@ def _follow(conversation: Conversation, answer: Message) -> None:
     )
 
 
-def _accepted_before(user: User, client_id: UUID) -> AcceptedTurn | None:
+def _find_accepted(user: User, client_id: UUID) -> AcceptedTurn | None:
     message: Message | None = (
         Message.objects.for_user(user).select_related("conversation", "parent").filter(client_id=client_id).first()
     )

@@ -19,7 +19,7 @@ Follower = Callable[[Frame], None]
 
 COALESCE = 0.03
 """Seconds within which deltas are gathered into one frame: fast enough for the eye, few enough for the socket."""
-AT_ONCE = 4
+MAX_RUNNING = 4
 """Turns one user may have running in one process."""
 
 
@@ -137,7 +137,7 @@ class TurnRegistry:
     @contextmanager
     def opening(self, user_id: int) -> Iterator[bool]:
         """A place for one more turn of this user, kept while its message is committed; False: there is none."""
-        has_place = self.running_for(user_id) + self._opening[user_id] < AT_ONCE
+        has_place = self.running_for(user_id) + self._opening[user_id] < MAX_RUNNING
         self._opening[user_id] += has_place
         try:
             yield has_place

@@ -1,12 +1,11 @@
-"""How is a temporary chat held? In the memory of this process, by one socket; it ends with it, and leaves no row.
+"""Temporary chats: held in this process by one socket, gone with it, and never stored.
 
-It is made of the pure parts of a stored turn: weigh, fit, render, answer. What differs is said here: where the turns
-are (in `Chat`), what the model may call (nothing that writes), and what is written down (the counter of use, alone).
+The turn is the same as a stored one with another backend (`TemporaryTurn`): the turns are in `TemporaryChat`, the model
+has no tool that writes, and only the token usage is recorded.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from dataclasses import dataclass, field
@@ -49,19 +48,11 @@ from chat.tools.registry import Definition, run_tool
 from chat.tools.search_conversation import SEARCH_CONVERSATION
 from chat.tools.search_knowledge import SEARCH_KNOWLEDGE
 from chat.turn import AcceptedTurn, ToolUse, TurnRejectedError
-from chat.turns.finish import draft, ended, ending
-from chat.turns.intake import BUSY, CONTINUE_TEXT, validate_text
+from chat.turns.backend import Progress
+from chat.turns.finish import build_answer, build_receipt, turn_outcome
+from chat.turns.intake import BUSY, CONTINUE_TEXT, SIGNED_OUT, SLOW_DOWN, validate_text
 from chat.turns.live import TURN_REGISTRY, UNSTORED, Follower, Frame, RunningTurn
-from chat.turns.run import (
-    OUTAGES,
-    PATIENCE_CLOSING,
-    SHOW_CONTEXT_AFTER,
-    Progress,
-    TurnBackend,
-    generate_answer,
-    note_how_it_ended,
-    retry_during_outage,
-)
+from chat.turns.run import run_turn
 from memory.documents.profile import profile_lines
 from memory.models import Boundary
 from memory.retrieval.recall import AlreadyInPrompt, RetrievalResult, retrieve
@@ -71,49 +62,39 @@ from recall.observability.stopwatch import Stopwatch
 
 log = logging.getLogger(__name__)
 
-MOST_TURNS: Final = 100
-MOST_CHARS: Final = 500_000
-"""Of all its texts together: a process holds one such chat a socket, and nothing else bounds them."""
-READING: Final[tuple[Definition, ...]] = (
+MAX_TURNS: Final = 100
+MAX_CHARS: Final = 500_000
+"""Of all its texts together: a process holds one such chat a socket, and nothing else limits them."""
+READING_TOOLS: Final[tuple[Definition, ...]] = (
     READ_DOCUMENT.definition,
     SEARCH_CONVERSATION.definition,
     SEARCH_KNOWLEDGE.definition,
 )
-"""Tools of a chat that reads memory: those that only look. One that does not read it has none."""
+"""For a chat that reads memory. One that does not has no tools."""
 INSTRUCTIONS: Final = (
     "This is a temporary chat: nothing of it is kept, and it is gone when the page is closed. You cannot remember "
     "anything from it or note tasks in it; if the person asks for that, say so."
 )
 NO_MEMORY: Final = " You were given nothing of the person's memory, and cannot look anything up in it."
+NO_SUCH_TOOL: Final = "There is no such tool in a temporary chat: nothing of it is kept."
 STRANGER: Final = RelationshipStats(sessions=1, last_session=None)
-"""How well a chat knows the person that does not read memory."""
-FULL: Final = ("full", "This temporary chat is as long as one can be. Begin another; nothing of this one is kept.")
-NOTHING_SAID: Final = ("not_last", "There is no answer in this temporary chat to go on from.")
-SIGNED_OUT: Final = ("signed_out", "You are not signed in any more. Sign in and send again.")
-SLOW_DOWN: Final = ("slow_down", "Several answers are being written for you already. Wait for one of them.")
-
-
-@dataclass(frozen=True, slots=True)
-class PendingTurn:
-    """One question, the answer that is to come, and whether memory may be read for it."""
-
-    opened: AcceptedTurn
-    reads_memory: bool
-    client_id: UUID
+"""For a chat that does not read memory."""
+FULL: Final = ("full", "This temporary chat has reached its maximum length. Start a new one.")
+NOTHING_TO_CONTINUE: Final = ("not_last", "This temporary chat has no answer to continue.")
 
 
 @dataclass(eq=False, slots=True)
 class TemporaryChat:
-    """A temporary chat: all there is of it."""
+    """A temporary conversation."""
 
     user: User
     follower: Follower
     id: UUID = field(default_factory=uuid4)
-    """Its name on the socket; no row has it."""
+    """Its id on the socket; no row has it."""
     turns: list[Turn] = field(default_factory=list)
-    latest: PendingTurn | None = None
+    latest: TemporaryTurn | None = None
     cut: TurnRange | None = None
-    """Turns that stand behind the placeholder, as `Conversation.cut_from` and `cut_until`."""
+    """Turns behind the placeholder, as `Conversation.cut_from` and `cut_until`."""
     last_id: int = 0
 
     def next_id(self) -> int:
@@ -123,20 +104,20 @@ class TemporaryChat:
 
     @property
     def chars(self) -> int:
-        """Characters of all that was said."""
+        """Characters of all texts."""
         return sum(len(turn.question.text) + len(turn.answer.text) for turn in self.turns)
 
     def end(self) -> None:
-        """The socket is gone: so is what is being written. Its tokens are counted all the same."""
+        """The socket is gone: stop the answer. Its tokens are counted all the same."""
         TURN_REGISTRY.stop(self.id)
         TURN_REGISTRY.unsubscribe(self.id, self.follower)
 
 
 async def accept(chat: TemporaryChat, frame: Temporary) -> None:
-    """Take a message and start its turn; the follower is told. One that was taken already is not taken again.
+    """Accept a message, start its turn and tell the follower; the same client id again changes nothing.
 
     Raises:
-        Refused: nothing has changed.
+        TurnRejectedError: nothing has changed.
     """
     if chat.latest is not None and chat.latest.client_id == frame.client_id:
         return
@@ -146,24 +127,45 @@ async def accept(chat: TemporaryChat, frame: Temporary) -> None:
             raise TurnRejectedError(*SLOW_DOWN)
         if chat.id in TURN_REGISTRY.by_conversation:
             raise TurnRejectedError(*BUSY)
-        before = chat.latest
-        asked = _asked(chat, frame)
+        backend, earlier = _build_turn(chat, frame), chat.latest
         UNSTORED[user_id] += 1
         try:
-            await run_in_thread(_allow, user_id)
-        except BaseException:  # a cancellation, too: the place it was counted for is free again
+            await run_in_thread(_check_allowed, user_id)
+        except BaseException:  # including a cancellation: the place is free again
             UNSTORED[user_id] -= 1
             raise
-        chat.latest = asked
-        chat.turns = [turn for turn in chat.turns if turn.number < asked.opened.question.turn]
-        _start(chat, asked, frame, before)
+        chat.latest = backend
+        chat.turns = [turn for turn in chat.turns if turn.number < backend.turn.question.turn]
+        retried = earlier.turn.answer.pk if earlier and frame.again == "retry" else None
+        turn = RunningTurn(user_id, chat.id, backend.turn.answer.pk)
+        TURN_REGISTRY.subscribe(chat.id, chat.follower)
+        TURN_REGISTRY.start(turn, _run(turn, backend))
+        turn.announce(_accepted_frame(backend, retried))
 
 
-def _asked(chat: TemporaryChat, frame: Temporary) -> PendingTurn:
+async def _run(turn: RunningTurn, backend: TemporaryTurn) -> None:
+    try:
+        await run_turn(turn, backend)
+    finally:
+        UNSTORED[turn.user_id] -= 1
+
+
+def _check_allowed(user_id: int) -> None:
+    """Read the user again, since a socket outlives a sign-out, and check the limits."""
+    with transaction.atomic():
+        user = User.objects.filter(pk=user_id, is_active=True).first()
+        if user is None:
+            raise TurnRejectedError(*SIGNED_OUT)
+        beyond = limits.check_limits(user, lambda: UNSTORED[user_id] - 1)  # without this one
+    if beyond is not None:
+        raise TurnRejectedError("limit", beyond)
+
+
+def _build_turn(chat: TemporaryChat, frame: Temporary) -> TemporaryTurn:
     """The question with its empty answer; neither has a row."""
-    latest = chat.latest.opened if chat.latest else None
+    latest = chat.latest.turn if chat.latest else None
     if frame.again and latest is None:
-        raise TurnRejectedError(*NOTHING_SAID)
+        raise TurnRejectedError(*NOTHING_TO_CONTINUE)
     number = len(chat.turns) + 1
     if frame.again == "retry" and latest is not None:
         question, number = latest.question, latest.question.turn
@@ -171,166 +173,138 @@ def _asked(chat: TemporaryChat, frame: Temporary) -> PendingTurn:
         text = CONTINUE_TEXT if frame.again else validate_text(frame.text)
         extra = {"continues": latest.answer.pk} if frame.again and latest else {}
         question = _message(chat, Message.Role.USER, number, text=text, tokens=count_tokens(text), event_data=extra)
-    if number > MOST_TURNS or chat.chars + len(question.text) > MOST_CHARS:
+    if number > MAX_TURNS or chat.chars + len(question.text) > MAX_CHARS:
         raise TurnRejectedError(*FULL)
     answer = _message(chat, Message.Role.ASSISTANT, number, status=Message.Status.STREAMING)
     conversation = Conversation(pk=chat.id, user=chat.user)
-    opened = AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
-    return PendingTurn(opened, frame.memory, frame.client_id)
+    turn = AcceptedTurn(conversation, question, answer, created=False, is_duplicate=False)
+    return TemporaryTurn(chat, turn, frame.memory, frame.client_id)
 
 
 def _message(chat: TemporaryChat, role: Message.Role, turn: int, **fields: object) -> Message:
     return Message(pk=chat.next_id(), user=chat.user, role=role, turn=turn, **fields)
 
 
-def _allow(user_id: int) -> None:
-    """Ask anew who it is, since a socket outlives a sign-out, and whether the limits leave room."""
-    with transaction.atomic():
-        user = User.objects.filter(pk=user_id, is_active=True).first()
-        if user is None:
-            raise TurnRejectedError(*SIGNED_OUT)
-        beyond = limits.check_limits(user, lambda: UNSTORED[user_id] - 1)  # but for this one
-    if beyond is not None:
-        raise TurnRejectedError("limit", beyond)
-
-
-def _start(chat: TemporaryChat, asked: PendingTurn, frame: Temporary, before: PendingTurn | None) -> None:
-    opened = asked.opened
-    turn = RunningTurn(chat.user.pk, chat.id, opened.answer.pk)
-    TURN_REGISTRY.subscribe(chat.id, chat.follower)
-    TURN_REGISTRY.start(turn, _run(chat, turn, asked))
-    retried = before.opened.answer.pk if before and frame.again == "retry" else None
-    turn.announce(_accepted(asked, frame, retried))
-
-
-def _accepted(asked: PendingTurn, frame: Temporary, retried: int | None) -> Frame:
-    opened = asked.opened
-    user = opened.conversation.user
-    alone = message_html(opened.answer, user=user) if retried else ""
+def _accepted_frame(backend: TemporaryTurn, retried: int | None) -> Frame:
+    turn, user = backend.turn, backend.chat.user
+    shown = message_html(turn.answer, user=user) if retried else ""
     return {
         "type": "accepted",
         "temporary": True,
-        "client_id": str(frame.client_id),
-        "conversation": str(opened.conversation.pk),
+        "client_id": str(backend.client_id),
+        "conversation": str(turn.conversation.pk),
         "created": False,
         "duplicate": False,
-        "message": opened.answer.pk,
+        "message": turn.answer.pk,
         "replaces": retried,
-        "html": alone or exchange_html(opened.question, opened.answer, user=user),
+        "html": shown or exchange_html(turn.question, turn.answer, user=user),
     }
 
 
-# The turn ----------------------------------------------------------------------------------------------------------
+@dataclass(eq=False, slots=True)
+class TemporaryTurn:
+    """The backend of a temporary chat: what the process holds (`chat/turns/backend.py: TurnBackend`)."""
 
+    chat: TemporaryChat
+    turn: AcceptedTurn
+    reads_memory: bool
+    client_id: UUID
+    receipt: Receipt | None = None
+    """Unsaved; kept so that a repeated `finish` records the same."""
 
-async def _run(chat: TemporaryChat, turn: RunningTurn, asked: PendingTurn) -> None:
-    """From an accepted question to an answer on the page, and its tokens on the counter."""
-    progress = Progress()
-    turn.task = asyncio.create_task(generate_answer(turn, progress, _ways(chat, turn, asked)))
-    if turn.stopped:
-        turn.task.cancel()
-    try:
-        await asyncio.wait([turn.task])
-        turn.flush()
-        note_how_it_ended(turn, progress.answered)
-        await _close(chat, turn, asked, progress)
-    finally:
-        TURN_REGISTRY.finish(turn)
-        UNSTORED[turn.user_id] -= 1
+    @property
+    def tools(self) -> tuple[Definition, ...]:
+        """The tools of this chat."""
+        return READING_TOOLS if self.reads_memory else ()
 
+    def build_prompt(self) -> AssembledPrompt:
+        """From the turns of the chat, and the user's memory if it may be read."""
+        return assemble_from_inputs(_load_inputs(self), time.perf_counter())
 
-def _ways(chat: TemporaryChat, turn: RunningTurn, asked: PendingTurn) -> TurnBackend:
-    async def use_tool(call: ToolUse) -> None:
-        await run_in_thread(_use_tool, asked, call)
+    def run_tool(self, call: ToolUse) -> None:
+        """A tool that only reads; any other does not exist here."""
+        if call.name in {tool["name"] for tool in self.tools}:
+            run_tool(self.turn, call)
+        else:
+            call.result, call.is_error = NO_SUCH_TOOL, True
 
-    async def keep(call: ToolUse) -> str:
+    def store_result(self, call: ToolUse) -> str:
+        """Nothing is stored; a document's own text has its path."""
         path = call.input.get("path")
         return path if call.name == "read_document" and isinstance(path, str) else ""
 
-    async def show(compiled: AssembledPrompt) -> None:
-        await asyncio.sleep(SHOW_CONTEXT_AFTER)
-        turn.broadcast(_context(asked.opened.answer.pk, draft(asked.opened, compiled)))
+    def show_context(self, prompt: AssembledPrompt) -> Frame:
+        """The panel itself: there is no receipt to fetch."""
+        return _context_frame(self.turn.answer.pk, build_receipt(self.turn, prompt))
 
-    def compiled() -> AssembledPrompt:
-        return assemble_from_inputs(_gathered(chat, asked), time.perf_counter())
+    def save_partial(self, text: str) -> None:
+        """Nothing is saved."""
 
-    return TurnBackend(compiled, use_tool, keep, show)
+    def finish(self, text: str, progress: Progress) -> list[Frame]:
+        """Add the turn to the chat and record its usage."""
+        answer = self._hold_answer(text, progress)
+        if self.receipt is not None:
+            record.record_usage_only(self.receipt, turn_outcome(answer, progress.run, progress.started_at))
+        return self._frames(answer)
 
-
-def _use_tool(asked: PendingTurn, call: ToolUse) -> None:
-    """Run a tool that only reads; whatever else the model calls for is not there."""
-    if call.name in {tool["name"] for tool in _tools(asked)}:
-        run_tool(asked.opened, call)
-        return
-    call.result, call.is_error = "There is no such tool in a temporary chat: nothing of it is kept.", True
-
-
-def _tools(asked: PendingTurn) -> tuple[Definition, ...]:
-    return READING if asked.reads_memory else ()
-
-
-async def _close(chat: TemporaryChat, turn: RunningTurn, asked: PendingTurn, progress: Progress) -> None:
-    """Hold the answer, count its tokens, and show it as the page will."""
-    opened, compiled = asked.opened, progress.compiled
-    answer = ended(opened, turn.text.strip(), progress.answered)
-    chat.turns += finished_turns([opened.question, answer])
-    done = {"type": "done", "message": answer.pk, "outcome": answer.status}
-    done["html"] = message_html(answer, user=chat.user)
-    if compiled is None:
-        turn.broadcast(done)
-        return
-    chat.cut = compiled.fitted.cut_turns
-    receipt = draft(opened, compiled, progress.answered.task)
-    how = ending(answer, progress.answered, progress.began)
-    try:
-        await retry_during_outage(turn, PATIENCE_CLOSING, lambda: record.record_usage_only(receipt, how))
-    except OUTAGES:
+    def abandon(self, text: str, progress: Progress) -> list[Frame]:
+        """Show the answer all the same: only its usage could not be recorded."""
         log.warning("The tokens of a temporary answer could not be counted.")
-    turn.broadcast(done)
-    turn.broadcast(_context(answer.pk, receipt))
+        return self._frames(self._hold_answer(text, progress))
+
+    def _hold_answer(self, text: str, progress: Progress) -> Message:
+        chat, prompt = self.chat, progress.prompt
+        answer = build_answer(self.turn, text.strip(), progress.run)
+        earlier = [turn for turn in chat.turns if turn.number < self.turn.question.turn]
+        chat.turns = [*earlier, *finished_turns([self.turn.question, answer])]
+        if prompt is not None and self.receipt is None:
+            chat.cut = prompt.fitted.cut_turns
+            self.receipt = build_receipt(self.turn, prompt, progress.run.task)
+        return answer
+
+    def _frames(self, answer: Message) -> list[Frame]:
+        html = message_html(answer, user=self.chat.user)
+        done: Frame = {"type": "done", "message": answer.pk, "outcome": answer.status, "html": html}
+        return [done] if self.receipt is None else [done, _context_frame(answer.pk, self.receipt)]
 
 
-def _context(message_id: int, receipt: Receipt) -> Frame:
-    """What the panel shows; nobody can fetch it, so it comes along."""
+def _context_frame(message_id: int, receipt: Receipt) -> Frame:
     html = get_template("budget/receipt.html").render({"panel": panel(receipt), "receipt": receipt})
     return {"type": "context", "message": message_id, "html": html}
 
 
-# What the model gets to see ----------------------------------------------------------------------------------------
-
-
-def _gathered(chat: TemporaryChat, asked: PendingTurn) -> PromptInputs:
-    """As `chat/prompt/inputs.py`, from what the process holds; the person's memory only where it may be read."""
-    now, timed, user = timezone.now(), Stopwatch(), chat.user
-    model = load_model(*defaults_of(user), tools=_tools(asked))
-    lines = profile_lines(user) if asked.reads_memory else []
-    timed.lap("profile")
+def _load_inputs(backend: TemporaryTurn) -> PromptInputs:
+    """As `chat/prompt/inputs.py: load_prompt_inputs`, from what the process holds."""
+    chat, user, now, stopwatch = backend.chat, backend.chat.user, timezone.now(), Stopwatch()
+    model = load_model(*defaults_of(user), tools=backend.tools)
+    lines = profile_lines(user) if backend.reads_memory else []
+    stopwatch.lap("profile")
     budget = load_budget(user, model)
-    told = already_in_profile(lines, budget.plan, budget.ratios)
-    recalled = _recalled(chat, asked, told) if asked.reads_memory else RetrievalResult()
-    timed.lap("retrieve")
-    relationship = load_relationship(asked.opened.conversation) if asked.reads_memory else STRANGER
+    in_profile = already_in_profile(lines, budget.plan, budget.ratios)
+    recalled = _retrieve(backend, in_profile) if backend.reads_memory else RetrievalResult()
+    stopwatch.lap("retrieve")
+    relationship = load_relationship(backend.turn.conversation) if backend.reads_memory else STRANGER
     return PromptInputs(
         user=user,
         clock=ClockInputs(now, relationship),
         model=model,
         budget=budget,
-        instructions=InstructionInputs(Boundary.for_prompt(user), _role(asked)),
+        instructions=InstructionInputs(Boundary.for_prompt(user), _role(backend)),
         profile=ProfileInputs(ProfileSnapshot(), count_lines(lines), {line.ref: line for line in lines}),
         history=HistoryInputs(tuple(chat.turns), cut=chat.cut),
         recalled=recalled,
-        question=QuestionInputs(asked.opened.question),
-        read=ReadInputs(timings=timed.laps),
+        question=QuestionInputs(backend.turn.question),
+        read=ReadInputs(timings=stopwatch.laps),
     )
 
 
-def _role(asked: PendingTurn) -> Role:
-    """Told where a role's instructions stand, so that the request keeps its first bytes from turn to turn."""
-    return Role(pk=0, name="Temporary chat", instructions=INSTRUCTIONS + ("" if asked.reads_memory else NO_MEMORY))
+def _role(backend: TemporaryTurn) -> Role:
+    """The instructions take the place of a role's, so that the request keeps its first bytes from turn to turn."""
+    return Role(pk=0, name="Temporary chat", instructions=INSTRUCTIONS + ("" if backend.reads_memory else NO_MEMORY))
 
 
-def _recalled(chat: TemporaryChat, asked: PendingTurn, told: AlreadyInPrompt) -> RetrievalResult:
-    now = timezone.now()
+def _retrieve(backend: TemporaryTurn, in_profile: AlreadyInPrompt) -> RetrievalResult:
+    chat, now = backend.chat, timezone.now()
     context = [message.text for turn in chat.turns[-CONTEXT_TURNS:] for message in (turn.question, turn.answer)]
-    found = retrieve(chat.user, asked.opened.question.text, now=now, context=context, told=told)
-    return found if chat.turns else add_opening_memory(chat.user, found, now, told)
+    recalled = retrieve(chat.user, backend.turn.question.text, now=now, context=context, told=in_profile)
+    return recalled if chat.turns else add_opening_memory(chat.user, recalled, now, in_profile)

@@ -19,7 +19,8 @@ from chat.pages.message_window import around, build_messages_context
 from chat.protocol import VERSION, Edit
 from chat.turn import TurnRejectedError
 from chat.turns import intake
-from chat.turns.start import STATUS, accept, typed
+from chat.turns.start import STATUS, accept
+from chat.views.turns import posted_text
 from recall.db.connections import run_in_thread
 from recall.views import is_htmx, signed_in_user
 
@@ -36,7 +37,7 @@ async def edit_message(request: HttpRequest, pk: int) -> HttpResponse:
         return await run_in_thread(_edit_page, request, user, pk)
     fields: dict[str, Any] = {"v": VERSION, "type": "edit", "message": pk, "client_id": request.POST.get("client_id")}
     try:
-        accepted = await accept(user.pk, Edit.model_validate({**fields, "text": typed(request)}))
+        accepted = await accept(user.pk, Edit.model_validate({**fields, "text": posted_text(request)}))
     except ValidationError:
         raise Http404 from None
     except TurnRejectedError as refused:
@@ -57,7 +58,7 @@ def _edit_page(request: HttpRequest, user: User, pk: int, error: str = "") -> Ht
         raise Http404 from None
     context = {
         "message": message,
-        "text": typed(request) if error else message.text,
+        "text": posted_text(request) if error else message.text,
         "error": error,
         "client_id": uuid4(),
     }

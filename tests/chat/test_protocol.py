@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol import BadFrame, Send, client_id_of, parse
+from chat.protocol import BadFrameError, Send, client_id_of, parse
 
 ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 
@@ -42,7 +42,7 @@ def test_a_send_frame_is_read() -> None:
     ],
 )
 def test_what_is_no_frame_is_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(BadFrame, match=r"\.$"):
+    with pytest.raises(BadFrameError, match=r"\.$"):
         parse(text)
 
 
@@ -51,6 +51,6 @@ def test_what_is_no_frame_is_refused_with_a_sentence(text: str) -> None:
     | st.recursive(st.none() | st.integers() | st.text(), lambda x: st.dictionaries(st.text(), x)).map(json.dumps)
 )
 def test_nothing_else_than_a_refusal_comes_of_anything(text: str) -> None:
-    with pytest.raises(BadFrame):
+    with pytest.raises(BadFrameError):
         parse(text)
     client_id_of(text)

@@ -13,7 +13,7 @@ from chat.attachments import drafts
 from chat.attachments.limits import MAX_PER_MESSAGE
 from chat.messages.rendering import message_html
 from chat.models import Attachment, Conversation, Message
-from chat.protocol import BadFrame, Send, parse
+from chat.protocol import BadFrameError, Send, parse
 from chat.turn import TurnRejectedError
 from chat.turns import intake
 from tests.chat.attachments.samples import answered, draft, image_draft, send
@@ -33,7 +33,7 @@ def test_a_message_may_be_attachments_alone(alice: Any) -> None:
     opened = send(alice, " \n", draft(alice, "lease.md"))
     assert opened.question.text == ""
     assert opened.conversation.title == "lease.md"
-    with pytest.raises(TurnRejectedError, match="nothing in this message"):
+    with pytest.raises(TurnRejectedError, match="message is empty"):
         send(alice, " ")
 
 
@@ -87,13 +87,13 @@ def test_a_frame_names_its_attachments() -> None:
     assert isinstance(parsed, Send)
     assert parsed.attachments == [3, 4]
     for bad in ([0], [-1], ["x"], [2**63], list(range(1, 60))):
-        with pytest.raises(BadFrame):
+        with pytest.raises(BadFrameError):
             parse(json.dumps({**frame, "attachments": bad}))
 
 
 def test_a_temporary_chat_takes_none() -> None:
     frame = {"v": 1, "type": "temporary", "client_id": str(uuid4()), "text": "x", "attachments": [1]}
-    with pytest.raises(BadFrame, match="attachments"):
+    with pytest.raises(BadFrameError, match="attachments"):
         parse(json.dumps(frame))
 
 

@@ -373,14 +373,14 @@ def test_a_stretch_that_changed_while_it_was_summarized_is_looked_at_again(
 
 
 def test_a_turn_that_was_compiled_before_the_folding_does_not_bring_its_cut_point_back(alice: User) -> None:
-    from chat.turns.finish import _keep_standing
+    from chat.turns.finish import _update_conversation
 
     conversation = begin(alice, numbered(25))
     conversation.cut_from, conversation.cut_until = 3, 20
     conversation.save()
     opened, compiled = ask_recall(conversation, "And now?")
     fold(conversation.pk, "length")
-    _keep_standing(opened, compiled, taken=0)
+    _update_conversation(opened, compiled, seq_count=0)
     conversation.refresh_from_db()
     assert (conversation.cut_from, conversation.cut_until) == (0, 0)
 

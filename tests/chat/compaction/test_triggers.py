@@ -122,7 +122,7 @@ def test_a_prompt_of_more_than_half_the_window_is_folded(alice: User) -> None:
     prompt = compiled.fitted.tokens + estimate({TextClass.PROSE: answer.tokens}, known.budget.ratios)
     for window, found in ((2 * prompt, []), (2 * prompt - 1, ["window"])):
         able = replace(known.model.capabilities, context_window=window)
-        finish._fold_if_due(
+        finish._request_compaction_if_due(
             opened,
             replace(compiled, inputs=replace(known, model=replace(known.model, capabilities=able))),
             answer,

@@ -373,7 +373,7 @@ def test_a_form_shows_the_old_words_for_a_browser_without_scripts(
     assert client.get(f"/m/{message_of(talk, 2, 'assistant').pk}/edit").status_code == 404
     refused = client.post(f"/m/{old.pk}/edit", {"client_id": str(uuid4()), "text": " "})
     assert refused.status_code == 422
-    assert "nothing in this message" in refused.content.decode()
+    assert "message is empty" in refused.content.decode()
 
 
 # Over the socket, and as a form ------------------------------------------------------------------------------------

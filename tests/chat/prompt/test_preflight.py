@@ -95,7 +95,7 @@ async def test_the_whole_of_a_result_that_stands_nowhere_is_kept_as_an_artifact(
 ) -> None:
     with_plan(monkeypatch, roomy(task=600))
     monkeypatch.setattr(
-        "chat.turns.run.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90))
+        "chat.turns.backend.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90))
     )
     provider.script({"tools": [{"name": "search_knowledge", "input": {"query": "x"}}]}, {"text": "Much."})
     tab = await tabs.open(alice)
@@ -321,7 +321,7 @@ async def test_a_result_that_cannot_be_kept_is_shortened_all_the_same(
     with_plan(monkeypatch, roomy(task=600))
     monkeypatch.setattr(preflight, "store_artifact", full)
     monkeypatch.setattr(
-        "chat.turns.run.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90))
+        "chat.turns.backend.run_tool", lambda opened, call: setattr(call, "result", json.dumps([SENTENCE] * 90))
     )
     provider.script({"tools": [{"name": "search_knowledge", "input": {"query": "x"}}]}, {"text": "Much."})
     tab = await tabs.open(alice)

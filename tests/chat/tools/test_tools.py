@@ -25,7 +25,7 @@ from chat.tools.registry import (
 )
 from chat.tools.search_providers import SEARCHES_A_TURN, SERVER_TOOL, Hit, SearchFailedError
 from chat.turn import AcceptedTurn, AgentRun, ToolUse
-from chat.turns.finish import close_turn
+from chat.turns.finish import finish_turn
 from memory.documents import revisions
 from memory.documents.revisions import PathTakenError
 from memory.models import Document, Fact
@@ -209,7 +209,7 @@ def test_what_a_search_brought_into_the_answer_counts_as_used(alice: User) -> No
     told = json.dumps({"results": [{"id": mine.ref, "text": "…"}, {"id": faded.ref, "text": "…"}, {"id": "fact:x"}]})
     call = ToolUse("1", "search_knowledge", {"query": "cello"}, told)
 
-    close_turn(now, "It was made in Cremona.", compiled, AgentRun(tools=[call]), time.monotonic())
+    finish_turn(now, "It was made in Cremona.", compiled, AgentRun(tools=[call]), time.monotonic())
 
     assert [one.times_used for one in Fact.objects.order_by("pk")] == [1, 1]
     faded.refresh_from_db()

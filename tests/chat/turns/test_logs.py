@@ -99,7 +99,7 @@ async def test_a_fault_of_ours_is_logged_without_its_message(
     def broken(*_: Any) -> None:
         raise ValueError(f"cannot parse {SECRETS[0]}")
 
-    monkeypatch.setattr("chat.turns.run.assemble_prompt", broken)
+    monkeypatch.setattr("chat.turns.backend.assemble_prompt", broken)
     tab = await tabs.open(alice)
     await tab.talk("Good morning")
 

@@ -20,6 +20,7 @@ from chat.models import Conversation, Message
 from chat.tools.remember import REMEMBER
 from chat.turn import MAX_ROUNDS
 from chat.turns import intake
+from chat.turns.backend import StoredTurn
 from chat.turns.live import TURN_REGISTRY
 from chat.turns.recovery import mark_abandoned_answers
 from chat.turns.run import _show_context
@@ -379,7 +380,7 @@ async def test_an_answer_that_cannot_be_closed_is_let_go_with_its_text(
         raise RuntimeError("a fault of ours")
 
     provider.script({"text": "Here I am."})
-    monkeypatch.setattr("chat.turns.run.close_turn", broken)
+    monkeypatch.setattr("chat.turns.backend.finish_turn", broken)
     tab = await tabs.open(alice)
     accepted = await tab.ask("Hello")
     await settled()
@@ -408,10 +409,10 @@ async def test_a_turn_whose_account_is_deleted_ends_quietly(
 
 
 async def test_a_receipt_that_is_begun_for_a_deleted_account_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chat.turns.run.save_draft_receipt", Mock(side_effect=User.DoesNotExist))
+    monkeypatch.setattr("chat.turns.backend.save_draft_receipt", Mock(side_effect=User.DoesNotExist))
     turn = Mock()
-    await _show_context(turn, Mock(), Mock())
-    turn.tell.assert_not_called()
+    await _show_context(turn, Mock(), StoredTurn(Mock()))
+    turn.broadcast.assert_not_called()
 
 
 async def test_text_that_cannot_be_stored_is_mended_on_its_way(alice: Any, tabs: Tabs, provider: Provider) -> None:

@@ -15,11 +15,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from accounts.sessions import SESSIONS_CHANGED
-from chat.consumer import FULL, OUTBOX_BYTES, SOCKETS_AT_ONCE, ChatConsumer
+from chat.consumer import FULL, MAX_SOCKETS, OUTBOX_BYTES, ChatConsumer
 from chat.models import Conversation, Message
 from chat.protocol import Incoming
-from chat.routing import NOTHING_THERE
-from chat.turns.live import AT_ONCE
+from chat.routing import NOT_FOUND
+from chat.turns.live import MAX_RUNNING
 from tests.chat.conftest import PATIENCE, Provider, Socket, Tab, Tabs
 from tests.conftest import PASSWORD
 
@@ -123,10 +123,10 @@ async def test_ids_that_do_not_exist_are_not_found(alice: Any, tabs: Tabs) -> No
 
 
 async def test_too_many_turns_at_once_are_refused(alice: Any, tabs: Tabs, provider: Provider) -> None:
-    for _ in range(AT_ONCE):
+    for _ in range(MAX_RUNNING):
         provider.fail("slow:0.3")
     tab = await tabs.open(alice)
-    opened = [await tab.ask(f"Question {number}") for number in range(AT_ONCE)]
+    opened = [await tab.ask(f"Question {number}") for number in range(MAX_RUNNING)]
     await tab.tell("send", client_id=ID, conversation=None, text="One more")
     assert (await tab.hear("error"))["code"] == "slow_down"
     for accepted in opened:
@@ -186,8 +186,8 @@ async def test_a_socket_to_an_address_there_is_not_is_closed_with_a_code_of_its_
     socket = knock(cookie, "http://localhost:8000", path)
     await socket.send_input({"type": "websocket.connect"})
     assert (await socket.receive_output(PATIENCE))["type"] == "websocket.accept"
-    assert await socket.receive_output(PATIENCE) == {"type": "websocket.close", "code": NOTHING_THERE}
-    await socket.send_input({"type": "websocket.disconnect", "code": NOTHING_THERE})
+    assert await socket.receive_output(PATIENCE) == {"type": "websocket.close", "code": NOT_FOUND}
+    await socket.send_input({"type": "websocket.disconnect", "code": NOT_FOUND})
     await socket.wait(PATIENCE)
 
 
@@ -232,7 +232,7 @@ async def test_a_socket_that_never_reads_is_closed_and_not_fed_for_ever(alice: A
 
 
 async def test_one_person_may_not_open_sockets_without_end(alice: Any, bob: Any, tabs: Tabs) -> None:
-    for _ in range(SOCKETS_AT_ONCE):
+    for _ in range(MAX_SOCKETS):
         await tabs.open(alice)
     one_more = Socket(alice)
     await one_more.connect()
@@ -243,14 +243,14 @@ async def test_one_person_may_not_open_sockets_without_end(alice: Any, bob: Any,
 async def test_turns_sent_at_the_same_moment_do_not_slip_past_the_limit(
     alice: Any, tabs: Tabs, provider: Provider
 ) -> None:
-    for _ in range(AT_ONCE * 2):
+    for _ in range(MAX_RUNNING * 2):
         provider.fail("slow:0.3")
-    opened = [await tabs.open(alice) for _ in range(AT_ONCE * 2)]
+    opened = [await tabs.open(alice) for _ in range(MAX_RUNNING * 2)]
     for tab in opened:
         await tab.tell("send", client_id=str(uuid4()), conversation=None, text="All at once")
     answers = await asyncio.gather(*(tab.hear_any("accepted", "error") for tab in opened))
     accepted = [frame["conversation"] for frame in answers if frame["type"] == "accepted"]
-    assert len(accepted) == AT_ONCE
+    assert len(accepted) == MAX_RUNNING
     for conversation in accepted:
         await opened[0].tell("stop", conversation=conversation)
 

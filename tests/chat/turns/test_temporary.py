@@ -340,13 +340,13 @@ async def test_there_is_nothing_to_go_on_from_at_first(again: str, alice: Any, t
 async def test_it_cannot_grow_without_bound(
     alice: Any, tabs: Tabs, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(temporary, "MOST_TURNS", 2)
+    monkeypatch.setattr(temporary, "MAX_TURNS", 2)
     tab = await tabs.open(alice)
     for text in ("One", "Two"):
         await talk(tab, f"Say {text}")
     assert (await refused(tab, "Say Three"))["code"] == "full"
-    monkeypatch.setattr(temporary, "MOST_TURNS", 9)
-    monkeypatch.setattr(temporary, "MOST_CHARS", 500)
+    monkeypatch.setattr(temporary, "MAX_TURNS", 9)
+    monkeypatch.setattr(temporary, "MAX_CHARS", 500)
     assert (await refused(tab, "x" * 500))["code"] == "full"
 
 
@@ -368,5 +368,5 @@ async def test_bob_cannot_stop_it(alice: Any, bob: Any, tabs: Tabs, provider: Pr
 
 
 def test_it_may_read_and_nothing_else() -> None:
-    names = {tool["name"] for tool in temporary.READING}
+    names = {tool["name"] for tool in temporary.READING_TOOLS}
     assert names == {"read_document", "search_conversation", "search_knowledge"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chat.models import Message
-from chat.prompt import assemble
+from chat.prompt import measure
 from chat.tools.registry import TOOLS, build_tools
 from chat.tools.search_providers import MAX_HITS, OFFER, SEARCHES_A_TURN
 from memory.models import Document
@@ -30,7 +30,7 @@ def choose(settings: Any, monkeypatch: pytest.MonkeyPatch, web_search: str, addr
     """As if the installation had been started with this WEB_SEARCH."""
     chosen = {"web_search": web_search, "web_search_url": address}
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=chosen)
-    monkeypatch.setattr(assemble, "TOOLS_JSON", json.dumps(build_tools(web_search), sort_keys=True))
+    monkeypatch.setattr(measure, "TOOLS_JSON", json.dumps(build_tools(web_search), sort_keys=True))
 
 
 @pytest.fixture

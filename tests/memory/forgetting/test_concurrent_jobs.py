@@ -24,7 +24,7 @@ from chat.prompt.assemble import AssembledPrompt, assemble_prompt
 from chat.tools import update_task
 from chat.tools.registry import run_tool
 from chat.turn import AcceptedTurn, AgentRun, ToolUse
-from chat.turns.finish import close_turn, save_draft_receipt, save_partial
+from chat.turns.finish import finish_turn, save_draft_receipt, save_partial
 from chat.turns.recovery import mark_if_abandoned
 from memory.documents import uploads
 from memory.forget_epoch import forget_epoch
@@ -175,7 +175,7 @@ def test_an_answer_whose_prompt_held_it_keeps_nothing_of_it(told: Told) -> None:
     forget_it(told)
     call = ToolUse("1", "search_knowledge", {"query": "Quillfeather"})
     call.result = STATEMENT
-    close_turn(
+    finish_turn(
         opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, AgentRun(tools=[call]), time.monotonic()
     )
 
@@ -208,7 +208,7 @@ def test_an_answer_that_knew_nothing_of_it_is_kept(told: Told) -> None:
     opened, compiled = knowing_nothing(told)
 
     forget_it(told)
-    close_turn(opened, "Hello there!", compiled, AgentRun(), time.monotonic())
+    finish_turn(opened, "Hello there!", compiled, AgentRun(), time.monotonic())
 
     assert Message.objects.get(pk=opened.answer.pk).text == "Hello there!"
 
@@ -242,7 +242,7 @@ def test_an_answer_that_was_told_it_by_a_tool_keeps_nothing_of_it(told: Told) ->
     call.result = STATEMENT
 
     forget_it(told)
-    close_turn(
+    finish_turn(
         opened, "Your cousin Quillfeather lives in Zanzibar.", compiled, AgentRun(tools=[call]), time.monotonic()
     )
 
@@ -257,7 +257,7 @@ def test_a_receipt_does_not_name_what_was_only_considered(told: Told) -> None:
     assert STATEMENT in {one["label"] for one in receipt.items}
 
     forget_it(told)
-    close_turn(opened, "Soup.", compiled, AgentRun(), time.monotonic())
+    finish_turn(opened, "Soup.", compiled, AgentRun(), time.monotonic())
 
     assert Message.objects.get(pk=opened.answer.pk).text == "Soup."
     receipt.refresh_from_db()
@@ -284,7 +284,7 @@ def test_a_task_that_was_noted_in_other_words_goes_with_its_answer(told: Told) -
     assert not call.is_error
 
     forget_it(told)
-    close_turn(opened, "I shall.", compiled, AgentRun(tools=[call]), time.monotonic())
+    finish_turn(opened, "I shall.", compiled, AgentRun(tools=[call]), time.monotonic())
 
     assert Conversation.objects.get(pk=opened.conversation.pk).task == {}
 

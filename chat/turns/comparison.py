@@ -1,4 +1,4 @@
-"""What did a memory do? One question, the answer with it and the answer without it, and what each of them took."""
+"""Compares an answer with the trial that did without some memories: texts, tokens and cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chat.models import Conversation, Message
 from chat.turn import BESIDE
 from chat.turns.live import TURN_REGISTRY
 
-GONE: Final = "a memory that is not there any more"
+GONE: Final = "a deleted memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Side:
     message: MessageView
     receipt: Receipt | None
     is_followed: bool
-    """The conversation goes on from it."""
+    """The conversation continues from it."""
     can_be_kept: bool
-    """It could be followed instead of the other."""
+    """It can be chosen instead of the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure of both, as people read it."""
+    """One figure of both answers, formatted."""
 
     name: str
     first: str
@@ -51,26 +51,26 @@ class Comparison:
     conversation: Conversation
     question: MessageView
     left_out: list[str]
-    """What the memories say, as the answer that had them was given them."""
+    """Labels of the excluded memories, from the first answer's receipt."""
     first: Side
     other: Side
     is_writing: bool
     has_gone_on: bool
-    """The conversation has: neither answer can be exchanged for the other any more."""
+    """The conversation was continued: neither answer can replace the other any more."""
 
     @property
     def rows(self) -> list[Row]:
-        """Tokens and cost; none until both answers have their figures."""
+        """Tokens and cost; empty until both answers have their figures."""
         if self.first.receipt is None or self.other.receipt is None or self.is_writing:
             return []
         return list(_rows(self.first.receipt, self.other.receipt))
 
 
 def comparison(user: User, answer_id: int) -> Comparison:
-    """The answer that was tried without a memory, beside the one it was tried for. Four statements.
+    """The trial beside the answer it is compared with. Four statements.
 
     Raises:
-        Message.DoesNotExist: there is no such pair of this user's.
+        Message.DoesNotExist: the user has no such pair.
     """
     answers = Message.objects.not_deleted().for_user(user).select_related("parent", "receipt", "conversation")
     other: Message = answers.filter(Q(event_data__has_key=BESIDE), parent__isnull=False).get(pk=answer_id)
@@ -90,7 +90,7 @@ def comparison(user: User, answer_id: int) -> Comparison:
 
 
 def tried_without(user: User, answer_id: int) -> list[tuple[int, str]]:
-    """The answers that were tried beside this one: id, and what they had to do without."""
+    """The trials beside this answer: id, and the memories each did without."""
     first = Message.objects.not_deleted().for_user(user).select_related("receipt").filter(pk=answer_id).first()
     if first is None:
         return []
@@ -108,15 +108,15 @@ def _labels(first: Message, refs: list[str]) -> list[str]:
 def _side(answer: Message, user: User, followed: int | None, beside: Message) -> Side:
     is_whole = answer.status != Message.Status.STREAMING and bool(answer.text)
     return Side(
-        message=build_message_view(_as_far_as_written(answer), user.zone),
+        message=build_message_view(_with_live_text(answer), user.zone),
         receipt=_receipt(answer),
         is_followed=answer.pk == followed,
         can_be_kept=is_whole and followed == beside.pk,
     )
 
 
-def _as_far_as_written(answer: Message) -> Message:
-    """With the text that this process has, where it is the one that writes it; rows are a second behind."""
+def _with_live_text(answer: Message) -> Message:
+    """With the text of this process, if it is the one that writes it: rows are a second behind."""
     turn = TURN_REGISTRY.by_conversation.get(answer.conversation_id)
     if turn is not None and turn.message_id == answer.pk:
         answer.text = turn.text
@@ -128,16 +128,16 @@ def _receipt(answer: Message) -> Receipt | None:
     return receipt
 
 
-# What each took ------------------------------------------------------------------------------------------------------
+# Tokens and cost ----------------------------------------------------------------------------------------------------
 
 
 def _rows(first: Receipt, other: Receipt) -> Iterator[Row]:
     yield _tokens("Prompt", _first_prompt(first), _first_prompt(other))
-    for section, name in ((Section.MEMORIES, "of it recalled memories"), (Section.PROFILE, "of it profile")):
+    for section, name in ((Section.MEMORIES, "Recalled memories"), (Section.PROFILE, "Profile")):
         yield _tokens(name, _kept(first, section), _kept(other, section))
     if len(first.rounds) > 1 or len(other.rounds) > 1:
-        yield _tokens("Requests, with tools", len(first.rounds), len(other.rounds))
-        yield _tokens("Input of all requests", first.total_input, other.total_input)
+        yield _tokens("Model requests", len(first.rounds), len(other.rounds))
+        yield _tokens("Total input", first.total_input, other.total_input)
     yield _tokens("Answer", first.output_tokens, other.output_tokens)
     if first.cost is not None and other.cost is not None:
         change = other.cost - first.cost
@@ -145,7 +145,7 @@ def _rows(first: Receipt, other: Receipt) -> Iterator[Row]:
 
 
 def _first_prompt(receipt: Receipt) -> int:
-    """Without what tools brought later, which may be more for the answer that knew less."""
+    """Without the results of tools, of which an answer that knew less may have more."""
     if not receipt.rounds:
         return receipt.estimated_input
     return sum(receipt.rounds[0][name] for name in ("input", "cache_read", "cache_write_5m", "cache_write_1h"))

@@ -1,4 +1,7 @@
-"""Which answers is this process writing now, and who is watching? A turn belongs to the process, not to a socket."""
+"""The turns running in this process, and the sockets that watch each conversation.
+
+A turn belongs to the process, not to a socket: it continues when the page is closed.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,19 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from recall.text import storable
 
 Frame = dict[str, Any]
 Follower = Callable[[Frame], None]
-"""Takes a frame at once, without waiting: each socket has an outbox of its own, so that a slow one holds up nobody."""
+"""Takes a frame without waiting: each socket has its own outbox, so that a slow one does not block the others."""
 
-COALESCE = 0.03
-"""Seconds within which deltas are gathered into one frame: fast enough for the eye, few enough for the socket."""
-MAX_RUNNING = 4
-"""Turns one user may have running in one process."""
+COALESCE: Final = 0.03
+"""Seconds within which deltas are combined into one frame: fast enough for the eye, few enough for the socket."""
+MAX_RUNNING: Final = 4
+"""Running turns of one user in one process."""
 
 
 @dataclass(eq=False)
@@ -31,23 +34,23 @@ class RunningTurn:
     conversation_id: UUID
     message_id: int
     text: str = ""
-    """All that was written so far."""
+    """The answer so far."""
     label: Frame | None = None
     """The latest `status` frame."""
     steps: list[str] = field(default_factory=list)
-    """What tools were used for, a line each; every `status` frame has all of them."""
+    """One line for each tool call; every `status` frame has all of them."""
     stopped: bool = False
     announced: bool = False
-    """Followers were told that the turn was accepted; before that they are told nothing else of it."""
+    """Followers got the `accepted` frame; before that they get no other frame of the turn."""
     task: asyncio.Task[Any] | None = None
-    """The part that a Stop cancels: talking with the model, not saving the result."""
+    """The part that a Stop cancels: generating the answer, not saving it."""
     followers: set[Follower] = field(default_factory=set)
     _shown: int = 0
     _last_flush: float = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def write(self, text: str) -> None:
-        """Add text; it reaches the followers at once or, within COALESCE of the last frame, gathered with the next."""
+        """Add text; it is sent now or, within COALESCE of the last frame, together with the next."""
         self.text += storable(text)
         if self._timer is not None:
             return
@@ -73,7 +76,7 @@ class RunningTurn:
             self.broadcast(frame)
 
     def set_status(self, state: str, label: str = "") -> None:
-        """Tell what is going on, in words."""
+        """Publish a status line."""
         self.flush()
         self.label = {"type": "status", "message": self.message_id, "state": state, "label": label}
         if self.steps:
@@ -82,7 +85,7 @@ class RunningTurn:
             self.broadcast(self.label)
 
     def announce(self, accepted: Frame | None) -> None:
-        """Tell the followers that the turn was accepted, and what has become of it meanwhile."""
+        """Send the `accepted` frame, then what happened since."""
         self.announced = True
         for frame in (accepted, self.label):
             if frame is not None:
@@ -90,18 +93,18 @@ class RunningTurn:
         self.flush()
 
     def broadcast(self, frame: Frame) -> None:
-        """Hand a frame to every follower."""
+        """Send a frame to every follower."""
         for follower in tuple(self.followers):
             follower(frame)
 
     def stop(self) -> None:
-        """End the talk with the model; the turn then keeps what was written and closes."""
+        """Stop generating; the turn then saves what was written and finishes."""
         self.stopped = True
         if self.task is not None:
             self.task.cancel()
 
     def snapshot(self) -> Frame:
-        """What a follower that comes in the middle must know. Flush first, so that its deltas follow on."""
+        """The state for a follower that joins in the middle. Flushes first, so that later deltas continue it."""
         self.flush()
         return {"message": self.message_id, "text": self.text, "status": self.label}
 
@@ -115,28 +118,28 @@ class TurnRegistry:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._opening: Counter[int] = Counter()
 
-    def start(self, turn: RunningTurn, story: Coroutine[Any, Any, None]) -> None:
-        """Run a turn's story as a task of the process."""
+    def start(self, turn: RunningTurn, work: Coroutine[Any, Any, None]) -> None:
+        """Run a turn as a task of the process."""
         turn.followers = self._followers.setdefault(turn.conversation_id, set())
         self.by_conversation[turn.conversation_id] = turn
-        task = asyncio.get_running_loop().create_task(story, name=f"turn of message {turn.message_id}")
+        task = asyncio.get_running_loop().create_task(work, name=f"turn of message {turn.message_id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def finish(self, turn: RunningTurn) -> None:
-        """The turn has ended; its conversation is free for the next."""
+        """Remove an ended turn; its conversation is free for the next."""
         if self.by_conversation.get(turn.conversation_id) is turn:
             del self.by_conversation[turn.conversation_id]
         if not turn.followers:
             self._followers.pop(turn.conversation_id, None)
 
     def running_for(self, user_id: int) -> int:
-        """How many turns of this user are running here."""
+        """Number of this user's turns running here."""
         return sum(turn.user_id == user_id for turn in self.by_conversation.values())
 
     @contextmanager
     def opening(self, user_id: int) -> Iterator[bool]:
-        """A place for one more turn of this user, kept while its message is committed; False: there is none."""
+        """Reserve a place for one more turn of this user while its message is committed; False: there is none."""
         has_place = self.running_for(user_id) + self._opening[user_id] < MAX_RUNNING
         self._opening[user_id] += has_place
         try:
@@ -145,11 +148,11 @@ class TurnRegistry:
             self._opening[user_id] -= has_place
 
     def writes(self, message_id: int) -> bool:
-        """Whether this answer is being written here."""
+        """Whether this process is writing this answer."""
         return any(turn.message_id == message_id for turn in self.by_conversation.values())
 
     def subscribe(self, conversation_id: UUID, follower: Follower) -> RunningTurn | None:
-        """Watch a conversation; the turn that is running in it, if any."""
+        """Watch a conversation; returns its running turn, if any."""
         self._followers.setdefault(conversation_id, set()).add(follower)
         return self.by_conversation.get(conversation_id)
 
@@ -169,7 +172,7 @@ class TurnRegistry:
         return True
 
     async def shut_down(self) -> None:
-        """The process ends: each turn keeps what it has written and is closed as interrupted."""
+        """The process ends: each turn saves what it has written and finishes as interrupted."""
         for turn in tuple(self.by_conversation.values()):
             if turn.task is not None:
                 turn.task.cancel()
@@ -179,4 +182,4 @@ class TurnRegistry:
 
 TURN_REGISTRY = TurnRegistry()
 UNSTORED: Counter[int] = Counter()
-"""By user: turns of temporary chats that run here. No row tells of them, so the limits are told of them."""
+"""By user: running turns of temporary chats. No row counts them, so the limits get this number."""

@@ -1,4 +1,4 @@
-"""Who hears that a turn has ended? The log, in one line without any text, and the figures for Prometheus."""
+"""Reports a finished turn: one log line without any text, and the Prometheus metrics."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ SECONDS: Final = {
     "compile": metrics.COMPILE_SECONDS,
     "retrieve": metrics.RETRIEVE_SECONDS,
 }
-"""Timings of a receipt, and where they are counted."""
+"""Timings of a receipt, and their histograms."""
 metrics.RUNNING.set_function(lambda: len(TURN_REGISTRY.by_conversation))
 
 
 def report_turn(answer: Message, receipt: Receipt | None) -> None:
-    """Tell of a turn whose answer was kept; None: it was refused before a prompt came to be."""
+    """Report a turn whose answer was saved. `receipt`: None if it was rejected before there was a prompt."""
     metrics.TURNS.labels(outcome=answer.status).inc()
-    told = {**ids(answer), **(figures(receipt) if receipt else {})}
+    fields = {**ids(answer), **(figures(receipt) if receipt else {})}
     if receipt is not None:
         _count(receipt)
-    log.info("A turn ended: %s", " ".join(f"{name}={value}" for name, value in told.items()), extra=with_fields(**told))
+    log.info(
+        "A turn ended: %s", " ".join(f"{name}={value}" for name, value in fields.items()), extra=with_fields(**fields)
+    )
 
 
 def ids(answer: Message) -> dict[str, Any]:
-    """Which turn it was, and how it ended."""
-    how = answer.event_data.get("error", {}).get("code") or answer.event_data.get("stop_reason", "")
+    """The turn, and how it ended."""
+    reason = answer.event_data.get("error", {}).get("code") or answer.event_data.get("stop_reason", "")
     return {
         "user": answer.user_id,
         "conversation": str(answer.conversation_id),
         "answer": answer.pk,
         "turn": answer.turn,
         "outcome": answer.status,
-        "because": how,
+        "because": reason,
     }
 
 

@@ -1,9 +1,9 @@
-"""How does a Stop reach the process that writes the answer? At once if it is this one, else by a nudge to all."""
+"""Stop across processes: an event to every web process, and the task that receives it."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from channels.layers import get_channel_layer
@@ -15,14 +15,14 @@ from chat.models import Message
 from chat.turns.live import TURN_REGISTRY
 from recall.db.notify import publish_event
 
-PROCESSES = "web-processes"
-"""The group every web process listens to."""
-REJOIN = 3600.0
-"""Seconds after which a process joins again: a channel layer forgets members after a day."""
+PROCESSES: Final = "web-processes"
+"""Channel group of every web process."""
+REJOIN_EVERY: Final = 3600.0
+"""Seconds: a channel layer drops members after a day."""
 
 
 def publish_stop(conversation_id: UUID) -> None:
-    """Ask whichever process is writing in this conversation to stop."""
+    """Ask the process that is writing in this conversation to stop."""
     publish_event(PROCESSES, "stop", conversation=str(conversation_id))
 
 
@@ -35,19 +35,19 @@ def stop_answers(user: User, **_: Any) -> None:
 
 
 async def listen_for_stops() -> None:
-    """Stop this process's turns when another process asks for it. Runs as a task for as long as the process serves."""
+    """Stop this process's turns when another process asks for it. Runs as long as the process serves."""
     layer = get_channel_layer()
     channel = await layer.new_channel("stops")
     while True:
         await layer.group_add(PROCESSES, channel)
         try:
-            async with asyncio.timeout(REJOIN):
+            async with asyncio.timeout(REJOIN_EVERY):
                 while True:
-                    _obey(await layer.receive(channel))
+                    _handle(await layer.receive(channel))
         except TimeoutError:
             continue
 
 
-def _obey(message: dict[str, Any]) -> None:
+def _handle(message: dict[str, Any]) -> None:
     if message.get("kind") == "stop":
         TURN_REGISTRY.stop(UUID(message["conversation"]))

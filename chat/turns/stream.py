@@ -1,8 +1,7 @@
-"""What has the model said? Its blocks, put together from the events of its stream as they arrive.
+"""The model's reply, assembled from the events of its stream.
 
-The SDK's own helper keeps a snapshot of the whole message beside every event, which takes a third of the time that a
-short answer costs this process (`bench/turn/__main__.py`); a turn needs the text as it comes and, for the tool loop,
-the blocks at the end, unchanged.
+The SDK's own helper keeps a snapshot of the whole message with every event, which takes a third of the time of a short
+answer (`bench/turn`); a turn only needs the text as it arrives and, for the tool loop, the final blocks unchanged.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ from recall.text import storable_json
 if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start without it
     from anthropic.types import RawMessageStreamEvent
 
-GROWING: Final = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
-"""Kind of delta → the field that it makes longer, in the delta and in its block."""
+DELTA_FIELDS: Final = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+"""Kind of delta → the field that it extends, in the delta and in its block."""
 
 CALLS: Final = ("tool_use", "server_tool_use")
-"""Blocks whose input comes in pieces: a call that Recall answers, and one that the provider answers itself."""
+"""Blocks whose input arrives in pieces: a call that Recall runs, and one that the provider runs."""
 SEARCHED: Final = "web_search_tool_result"
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A web search by the provider's own tool. Its pages are sealed: what is readable is their title and address."""
+    """A web search by the provider's own tool. Its pages are encrypted; only title and URL are readable."""
 
     id: str
     name: str
     input: dict[str, Any]
     result: str
-    """JSON `{"results": [{"title", "url"}]}`; of one that failed, the provider's word for it."""
+    """JSON `{"results": [{"title", "url"}]}`; if it failed, the provider's error code."""
     failed: bool
 
 
@@ -42,9 +41,9 @@ class ModelReply:
 
     stop_reason: str = ""
     blocks: list[dict[str, Any]] = field(default_factory=list)
-    """As the provider sent them, and as they go back to it in the tool loop."""
+    """As the provider sent them; the tool loop sends them back unchanged."""
     _input: str = ""
-    """JSON of the tool call that is being written."""
+    """JSON of the current tool call."""
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
@@ -53,7 +52,7 @@ class ModelReply:
 
     @property
     def searches(self) -> list[Search]:
-        """The web searches the provider ran by itself in this answer, in order."""
+        """The web searches that the provider ran in this reply, in order."""
         found = {block["tool_use_id"]: block["content"] for block in self.blocks if block["type"] == SEARCHED}
         return [
             Search(block["id"], block["name"], block["input"], *_pages(found.get(block["id"])))
@@ -62,22 +61,22 @@ class ModelReply:
         ]
 
     def apply_event(self, event: RawMessageStreamEvent) -> str:
-        """Take in one event; the text it adds to the answer, if any."""
+        """Apply one event; returns the text it adds to the answer, if any."""
         if event.type == "content_block_start":
             self.blocks.append(event.content_block.to_dict())
             self._input = ""
         elif event.type == "content_block_delta":
-            return self._grow(event.delta)
+            return self._extend(event.delta)
         elif event.type == "content_block_stop":
             self._end_block()
         elif event.type == "message_delta":
             self.stop_reason = event.delta.stop_reason or self.stop_reason
         return ""
 
-    def _grow(self, delta: Any) -> str:
+    def _extend(self, delta: Any) -> str:
         block = self.blocks[-1]
-        if delta.type in GROWING:
-            name = GROWING[delta.type]
+        if delta.type in DELTA_FIELDS:
+            name = DELTA_FIELDS[delta.type]
             block[name] = block.get(name, "") + getattr(delta, name)
             return str(delta.text) if name == "text" else ""
         if delta.type == "input_json_delta":
@@ -89,20 +88,20 @@ class ModelReply:
     def _end_block(self) -> None:
         block = self.blocks[-1]
         if block["type"] in CALLS:
-            block["input"] = _parsed(self._input)
-        self.blocks[-1] = storable_json(block)  # half of a surrogate pair could not be sent back
+            block["input"] = _parse_input(self._input)
+        self.blocks[-1] = storable_json(block)  # a lone surrogate could not be sent back
 
 
 def _pages(content: Any) -> tuple[str, bool]:
-    """What a search found, and whether it failed: then its content is an error, or never came."""
+    """The results as JSON, and whether the search failed: then its content is an error, or is missing."""
     if not isinstance(content, list):
         return f"The search failed ({(content or {}).get('error_code', 'broken off')}).", True
     shown = [{"title": page["title"], "url": page["url"]} for page in content]
     return json.dumps({"results": shown}, ensure_ascii=False, sort_keys=True), False
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    """A tool call's input; nothing is `{}`, and so is what a length stop cut off in its middle: no tool will run."""
+def _parse_input(text: str) -> dict[str, Any]:
+    """A tool call's input. Empty or truncated JSON is `{}`; after a length stop no tool runs anyway."""
     try:
         found = json.loads(text or "{}")
     except ValueError:

@@ -334,7 +334,7 @@ async def test_both_answers_stand_side_by_side_with_what_they_took(
         "Keep this answer",
     ):
         assert text in page
-    assert "Requests, with tools" not in page
+    assert "Model requests" not in page
     fewer = (await kept(other)).receipt.total_input - (await kept(first["message"])).receipt.total_input
     assert fewer < 0
     assert f"−{-fewer:,}" in page

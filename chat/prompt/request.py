@@ -1,10 +1,10 @@
-"""How does a compiled context stand in a request? A pure function of its pieces.
+"""Builds the Messages API request from an assembled prompt. Pure: the same pieces give the same bytes.
 
-tools and system block 1: the same for everyone, breakpoint 1 · system block 2: the person, breakpoint 2 ·
-finished turns, breakpoint 3 on the last of them · the current user message: recalled memories, task, clock, what is
-attached, the person's words, and no breakpoint. Summaries of folded turns, and the note that turns are left out, stand
-where those turns stood: as the first blocks of the next user message. Each summary is a block of its own. The
-breakpoint that is left stands where the next folding, or a note that tells of more turns, begins to change the bytes.
+Tools and system block 1: the same for everyone, breakpoint 1 · system block 2: the user's, breakpoint 2 · finished
+turns, breakpoint 3 on the last of them · the current user message: recalled memories, task, clock, attachments and the
+user's words, without a breakpoint. Summaries of compacted turns, and the note about omitted turns, take the place of
+those turns: as the first blocks of the next user message, each summary in a block of its own. The fourth breakpoint is
+where the next compaction, or a longer omission, would start to change the bytes.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ SUMMARY_NOTE: Final = (
     "turns themselves.]"
 )
 HOUR_EVERY: Final = 4
-"""With a lifetime of an hour the entry of the history is written for an hour in every fourth turn only, and for five
-minutes in between: an hour costs 2 × the input price, five minutes 1.25 ×. After a longer pause the provider's
-look-back finds the last entry of an hour, so that three turns at most are written again (docs/cost.md)."""
-HOUR_EVERY_AT_ONE_GO: Final = 12
-"""The same, while nobody pauses: most talks that have gone on without a pause go on without one. The first pause then
+"""With a one-hour lifetime, only every fourth turn writes the history's cache entry for an hour, the others for five
+minutes: an hour costs 2 × the input price, five minutes 1.25 ×. After a longer pause the provider finds the last
+one-hour entry, so that at most three turns are written again (docs/cost.md)."""
+HOUR_EVERY_WITHOUT_PAUSE: Final = 12
+"""The same while there was no pause: most conversations without a pause continue without one. The first pause then
 costs up to eleven turns."""
 SHORT_LIFETIME: Final = timedelta(minutes=5)
 PAUSES_AMONG: Final = 10
-"""So many turns back a pause of more than five minutes tells of more to come."""
+"""Latest turns in which a pause of more than five minutes predicts more."""
 HOUR_FROM: Final = 9
-"""Turns: a history shorter than that is soon folded, or soon written again."""
+"""Turns: a shorter history is soon compacted or written again."""
 FRAME: Final = "\n".join(
     [BOUNDARIES_HEADING, ROLE_HEADING, PROJECT_HEADING, PROFILE_HEADING, MEMORY_NOTE, SUMMARY_NOTE]
 )
-"""All fixed wording around the pieces, for counting; the placeholder is a piece of its own."""
+"""All fixed headings around the pieces, for counting; the placeholder is a piece of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,18 @@ class RecalledMemory:
     date: str
     text: str
     said_by: str = ""
-    """Of a past message: `user`, `assistant`, or a name."""
+    """For a past message: `user`, `assistant`, or a name."""
     title: str = ""
-    """Of an episode; of a document its path."""
+    """Title of an episode, or path of a document."""
 
     def as_json(self) -> dict[str, str]:
-        """Its fields; those that say nothing are left out."""
+        """Its fields, without the empty ones."""
         return {name: value for name, value in sorted(asdict(self).items()) if value}
 
 
 @dataclass(frozen=True, slots=True)
 class PromptContents:
-    """What stands in the request, after the cut."""
+    """What is in the request, after the cut."""
 
     blueprint: str
     global_boundaries: Sequence[str]
@@ -113,28 +113,28 @@ class RequestOptions:
 
 
 def build_request(
-    contents: PromptContents, how: RequestOptions, only_tools: Sequence[Definition] | None = None
+    contents: PromptContents, options: RequestOptions, only_tools: Sequence[Definition] | None = None
 ) -> dict[str, Any]:
-    """The keyword arguments of `client.messages.create`, but for `stream`. `only_tools`: other than all there are."""
-    mark = _marker(how, how.ttl)
+    """The keyword arguments of `client.messages.create`, but for `stream`. `only_tools`: instead of all tools."""
+    mark = _marker(options, options.ttl)
     system = [_marked(_text(_first_block(contents)), mark)]
     second = _second_block(contents)
     if second:
         system.append(_marked(_text(second), mark))
     request: dict[str, Any] = {
-        "model": how.model,
-        "max_tokens": how.max_tokens,
+        "model": options.model,
+        "max_tokens": options.max_tokens,
         "system": system,
-        "tools": tools_for(how.able, only_tools),
-        "messages": _messages(contents, _marker(how, history_cache_ttl(contents.turns, how.ttl))),
-        "metadata": {"user_id": how.person},
+        "tools": tools_for(options.able, only_tools),
+        "messages": _messages(contents, _marker(options, history_cache_ttl(contents.turns, options.ttl))),
+        "metadata": {"user_id": options.person},
     }
     if not request["tools"]:  # a temporary chat that reads no memory
         del request["tools"]
-    if how.able.thinking:
+    if options.able.thinking:
         request["thinking"] = {"type": "adaptive", "display": "summarized"}
-    if how.effort and how.able.effort:
-        request["output_config"] = {"effort": how.effort}
+    if options.effort and options.able.effort:
+        request["output_config"] = {"effort": options.effort}
     return request
 
 
@@ -144,8 +144,8 @@ def digest(request: dict[str, Any]) -> str:
 
 
 def render_memories(recalled: Iterable[RecalledMemory], profile_update: Sequence[str]) -> str:
-    """The recalled memories as one JSON object with sorted keys; empty where there is nothing to tell."""
-    items = [one.as_json() for one in recalled]
+    """The recalled memories as one JSON object with sorted keys; empty if there are none."""
+    items = [memory.as_json() for memory in recalled]
     if not items and not profile_update:
         return ""
     body: dict[str, Any] = {"note": MEMORY_NOTE, "recalled_memories": items}
@@ -169,22 +169,22 @@ def _second_block(contents: PromptContents) -> str:
 
 
 def _listed(heading: str, lines: Sequence[str]) -> list[str]:
-    """As a list, whose items are one line each and begin with one dash: none of them can pass for a heading."""
+    """As a list with one line and one dash an item: none of them can look like a heading."""
     items = [" ".join(line.split()).removeprefix("- ") for line in lines]
     return [heading, *(f"- {item}" for item in items)] if lines else []
 
 
 def _messages(contents: PromptContents, mark: dict[str, Any] | None) -> list[MessageParam]:
-    """The history and the current message. Breakpoint 3 stands on the last block of the history, another one on the
-    last block that a folding leaves as it is."""
+    """The history and the current message. Breakpoint 3 is on the last block of the history, another one on the last
+    block that the next compaction leaves unchanged."""
     messages: list[Any] = []
-    notes: list[TextBlockParam] = []  # what stands before the next question
+    notes: list[TextBlockParam] = []  # blocks before the next question
     for one in _in_order(contents):
         if isinstance(one, Turn):
             question, answer = render_turn(one)
             messages += [{"role": "user", "content": [*notes, *question["content"]]}, answer]
             notes = []
-        elif one is _Place.STAYS_SO_FAR:
+        elif one is _Mark.STABLE_UNTIL_HERE:
             _mark_last(messages, notes, mark)
         else:
             notes.append(_text(one))
@@ -199,35 +199,35 @@ def _mark_last(messages: list[Any], notes: list[TextBlockParam], mark: dict[str,
         blocks[-1] = _marked(blocks[-1], mark)
 
 
-class _Place(Enum):
-    """What is no block, but stands between two."""
+class _Mark(Enum):
+    """A position between two blocks."""
 
-    STAYS_SO_FAR = auto()
+    STABLE_UNTIL_HERE = auto()
 
 
-def _in_order(contents: PromptContents) -> Iterator[Turn | str | Literal[_Place.STAYS_SO_FAR]]:
-    """The turns, and in their places what stands for those that are folded or left out."""
+def _in_order(contents: PromptContents) -> Iterator[Turn | str | Literal[_Mark.STABLE_UNTIL_HERE]]:
+    """The turns, with summaries and the placeholder in place of compacted and omitted ones."""
     past, gap = ConversationHistory(tuple(contents.turns), tuple(contents.segments)).in_order, contents.cut_turns
-    stays = _staying(past, gap)
-    is_noted = False  # of summaries in a row the first says what they are
+    stable = _count_stable(past, gap)
+    is_noted = False  # of consecutive summaries only the first has the note
     for number, one in enumerate(past):
         if gap is not None and first_turn(one) > gap.last:
             yield PLACEHOLDER.format(first=gap.first, last=gap.last)
             gap, is_noted = None, False
         if isinstance(one, Turn):
             yield one
-        elif one.text.strip():  # an empty block may not be marked
+        elif one.text.strip():  # an empty block must not have a breakpoint
             yield one.text if is_noted else f"{SUMMARY_NOTE}\n\n{one.text}"
         is_noted = isinstance(one, Segment)
-        if number + 1 == stays:
-            yield _Place.STAYS_SO_FAR
+        if number + 1 == stable:
+            yield _Mark.STABLE_UNTIL_HERE
     if gap is not None:
         yield PLACEHOLDER.format(first=gap.first, last=gap.last)
 
 
-def _staying(past: Sequence[Turn | Segment], gap: TurnRange | None) -> int:
-    """How many at the beginning are followed by what changes: the note of turns that are left out, or else the turns
-    after the last summary, of which the next is made. 0: nothing has been folded or left out yet."""
+def _count_stable(past: Sequence[Turn | Segment], gap: TurnRange | None) -> int:
+    """How many entries at the start stay unchanged: those before the placeholder, or else up to the last summary, after
+    which the next is made. 0: nothing was compacted or omitted yet."""
     if gap is not None:
         return sum(first_turn(one) < gap.first for one in past)
     return max((number for number, one in enumerate(past, start=1) if isinstance(one, Segment)), default=0)
@@ -235,31 +235,31 @@ def _staying(past: Sequence[Turn | Segment], gap: TurnRange | None) -> int:
 
 def _current_message(contents: PromptContents) -> list[TextBlockParam | ImageBlockParam]:
     memories = render_memories(contents.recalled, contents.profile_update)
-    told = [_text(text) for text in (memories, contents.task, contents.clock) if text]
-    said = [_text(contents.message)] if contents.message else []
-    return [*told, *blocks(contents.attachments), *said]
+    context = [_text(text) for text in (memories, contents.task, contents.clock) if text]
+    message = [_text(contents.message)] if contents.message else []
+    return [*context, *blocks(contents.attachments), *message]
 
 
 def history_cache_ttl(turns: Sequence[Turn], ttl: str) -> str:
-    """How long the history's entry is to live. `turns`: that stand as they were said; `ttl`: the operator's choice."""
+    """TTL of the history breakpoint. `turns`: those in the prompt verbatim; `ttl`: the operator's setting."""
     if ttl != "1h" or len(turns) < HOUR_FROM:
         return "5m"
-    if _has_paused(turns[-PAUSES_AMONG:]):  # counted from a folding on, at which all is written anew in any case
+    if _has_paused(turns[-PAUSES_AMONG:]):  # counted from a compaction on, which rewrites everything anyway
         return "1h" if (len(turns) - HOUR_FROM) % HOUR_EVERY == 0 else "5m"
-    # By its number: between two foldings there may be fewer turns than that.
-    return "1h" if turns[-1].number % HOUR_EVERY_AT_ONE_GO == 0 else "5m"
+    # By its number: between two compactions there may be fewer turns than that.
+    return "1h" if turns[-1].number % HOUR_EVERY_WITHOUT_PAUSE == 0 else "5m"
 
 
 def _has_paused(turns: Sequence[Turn]) -> bool:
-    """Whether an entry of five minutes ran out between two of these requests."""
+    """Whether a five-minute entry expired between two of these requests."""
     return any(
         later.number == earlier.number + 1 and later.question.created_at - earlier.question.created_at > SHORT_LIFETIME
         for earlier, later in pairwise(turns)
     )
 
 
-def _marker(how: RequestOptions, ttl: str) -> dict[str, Any] | None:
-    return {"cache_control": {"type": "ephemeral", "ttl": ttl}} if how.able.caching else None
+def _marker(options: RequestOptions, ttl: str) -> dict[str, Any] | None:
+    return {"cache_control": {"type": "ephemeral", "ttl": ttl}} if options.able.caching else None
 
 
 def _marked(block: TextBlockParam, mark: dict[str, Any] | None) -> TextBlockParam:

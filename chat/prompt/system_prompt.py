@@ -1,7 +1,7 @@
-"""Who is Recall to the model? The first system block: the same bytes for everyone, so that one cache entry serves all.
+"""The system prompt: the first system block, the same bytes for everyone, so that one cache entry serves all.
 
-Nothing about a person, a day or a conversation may stand here: the cache matches an exact prefix. A change of wording
-is a new version.
+It has nothing about a user, a day or a conversation: the cache matches an exact prefix. A change of wording is a new
+version.
 """
 
 from __future__ import annotations

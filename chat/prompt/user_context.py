@@ -1,4 +1,4 @@
-"""What the model is told of the moment and of the person: the clock, the name, how well they know each other."""
+"""The clock section of a prompt: time, name, and how well the user and Recall know each other."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from uuid import UUID
 
 from accounts.models import User
 from chat.models import Conversation
+from memory.models import Fact
 from recall.db import prepared
 from recall.environment import setting
 
 Stage = User.Stage
 
 BELOW: Final = [int(sessions) for sessions in setting("relationship_stages", "2,5,20").split(",")]
-"""Sessions below which a stage holds, from NEW on (DESIGN §4)."""
+"""Sessions below which a stage lasts, from NEW on (DESIGN §4)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """What a stage is not reached without."""
+class StageRequirements:
+    """What a stage requires."""
 
     sessions: int
     known_for: timedelta = timedelta()
@@ -30,32 +31,32 @@ class Needs:
     """Active ones."""
 
 
-STAGES: Final[Mapping[Stage, Needs]] = MappingProxyType(
+STAGES: Final[Mapping[Stage, StageRequirements]] = MappingProxyType(
     {
-        Stage.DEVELOPING: Needs(BELOW[0]),
-        # Sessions decide; but nobody is an old friend after an afternoon, or of somebody they know nothing of.
-        Stage.COMFORTABLE: Needs(BELOW[1], timedelta(days=1), facts=1),
-        Stage.TRUSTED: Needs(BELOW[2], timedelta(days=7), facts=5),
+        Stage.DEVELOPING: StageRequirements(BELOW[0]),
+        # Sessions decide; but an afternoon makes no old friends, nor does knowing nothing about each other.
+        Stage.COMFORTABLE: StageRequirements(BELOW[1], timedelta(days=1), facts=1),
+        Stage.TRUSTED: StageRequirements(BELOW[2], timedelta(days=7), facts=5),
     }
 )
 """In order; before the first one it is NEW."""
-MOST_FACTS: Final = max(needs.facts for needs in STAGES.values())
+MAX_FACTS: Final = max(needs.facts for needs in STAGES.values())
 
 
 @dataclass(frozen=True, slots=True)
 class RelationshipStats:
-    """How much the person and Recall have talked."""
+    """How much the user and Recall have talked."""
 
     sessions: int
-    """Conversations, this one included."""
+    """Conversations, including this one."""
     last_session: datetime | None
-    """When the one before this was last active."""
+    """Last activity of the one before this."""
     facts: int = 0
-    """Active ones, counted as far as `MOST_FACTS`."""
+    """Active ones, counted up to `MAX_FACTS`."""
 
 
 _NO_CONVERSATION: Final = UUID(int=0)
-_OTHERS: Final = """
+_COUNT_OTHERS: Final = """
 SELECT count(*), max(last_activity_at), (
     SELECT count(*) FROM (
         SELECT FROM memory_fact WHERE user_id = %(user)s::bigint AND status = 'active' LIMIT %(facts)s::int
@@ -66,24 +67,24 @@ FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NULL A
 
 
 def load_relationship(conversation: Conversation) -> RelationshipStats:
-    """Count the person's other conversations, and what is known of them. One statement."""
-    others, last, facts = _others(conversation.user_id, conversation.pk)
+    """Count the user's other conversations and active facts. One statement."""
+    others, last, facts = _count_others(conversation.user_id, conversation.pk)
     return RelationshipStats(others + 1, last, facts)
 
 
-def acquaintance_so_far(user: User) -> RelationshipStats:
-    """The same, outside of a conversation."""
-    return RelationshipStats(*_others(user.pk, _NO_CONVERSATION))
+def load_relationship_so_far(user: User) -> RelationshipStats:
+    """The same, outside a conversation."""
+    return RelationshipStats(*_count_others(user.pk, _NO_CONVERSATION))
 
 
-def _others(user_id: int, conversation_id: UUID) -> tuple[int, datetime | None, int]:
-    values = {"user": user_id, "conversation": conversation_id, "facts": MOST_FACTS}
-    [(others, last, facts)] = prepared.fetch_prepared(_OTHERS, values)
+def _count_others(user_id: int, conversation_id: UUID) -> tuple[int, datetime | None, int]:
+    values = {"user": user_id, "conversation": conversation_id, "facts": MAX_FACTS}
+    [(others, last, facts)] = prepared.fetch_prepared(_COUNT_OTHERS, values)
     return others, last, facts
 
 
 def relationship_stage(sessions: int, known_for: timedelta, facts: int) -> Stage:
-    """The stage after so many sessions and so long, with so many active facts: as far as nothing is missing."""
+    """The highest stage whose requirements are met."""
     reached = Stage.NEW
     for stage, needs in STAGES.items():
         if sessions < needs.sessions or known_for < needs.known_for or facts < needs.facts:
@@ -92,26 +93,43 @@ def relationship_stage(sessions: int, known_for: timedelta, facts: int) -> Stage
     return reached
 
 
-def stage_of(user: User, known: RelationshipStats, now: datetime) -> Stage:
-    """The stage as the person set it, or else as it has grown."""
-    return Stage(user.relationship_stage) if user.relationship_stage else grown(user, known, now)
+def stage_of(user: User, stats: RelationshipStats, now: datetime) -> Stage:
+    """The stage the user set, or else the one reached."""
+    return Stage(user.relationship_stage) if user.relationship_stage else reached_stage(user, stats, now)
 
 
-def grown(user: User, known: RelationshipStats, now: datetime) -> Stage:
-    """The stage as it has grown by itself."""
-    return relationship_stage(known.sessions, now - user.date_joined, known.facts)
+def reached_stage(user: User, stats: RelationshipStats, now: datetime) -> Stage:
+    """The stage reached by talking."""
+    return relationship_stage(stats.sessions, now - user.date_joined, stats.facts)
 
 
-def render_clock(user: User, known: RelationshipStats, now: datetime) -> str:
-    """The lines that stand before what the user just wrote (seed 000, “Time and date injection”)."""
+def stages_reached(user: User) -> list[tuple[str, datetime]]:
+    """Each stage after the first, with the time at which it was reached. Two statements."""
+    conversations = Conversation.objects.not_deleted().for_user(user).order_by("started_at", "pk")
+    started = list(
+        conversations.values_list("started_at", flat=True)[: max(needs.sessions for needs in STAGES.values())]
+    )
+    facts = Fact.objects.for_user(user).filter(status=Fact.Status.ACTIVE).order_by("recorded_at", "pk")
+    learned = list(facts.values_list("recorded_at", flat=True)[:MAX_FACTS])
+    reached = []
+    for stage, needs in STAGES.items():
+        if len(started) < needs.sessions or len(learned) < needs.facts:
+            break
+        moments = [*started[: needs.sessions], *learned[: needs.facts], user.date_joined + needs.known_for]
+        reached.append((str(stage), max(moments)))
+    return reached
+
+
+def render_clock(user: User, stats: RelationshipStats, now: datetime) -> str:
+    """The lines before the user's message."""
     local = now.astimezone(user.zone)
     lines = [
         f"Current time: {local.isoformat(timespec='seconds')}",
         f"Current date: {local:%A, %B} {local.day}, {local.year}",
         f"User timezone: {user.time_zone}",
         f"User name: {user.preferred_name}" if user.preferred_name else "",
-        f"Relationship stage: {stage_of(user, known, now)}",
-        f"Last session: {_ago(now - known.last_session)}" if known.last_session else "Last session: this is the first",
+        f"Relationship stage: {stage_of(user, stats, now)}",
+        f"Last session: {_ago(now - stats.last_session)}" if stats.last_session else "Last session: this is the first",
     ]
     return "\n".join(line for line in lines if line)
 

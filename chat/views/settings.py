@@ -25,7 +25,7 @@ from accounts.api import keys
 from accounts.forms import ProfileForm
 from chat.conversations.model_choice import ModelNotOfferedError, validate_effort, validate_model
 from chat.pages import conversation, settings
-from chat.prompt.user_context import acquaintance_so_far, grown
+from chat.prompt.user_context import load_relationship_so_far, reached_stage
 from memory.index import language_change
 from recall.views import is_htmx, signed_in_user
 
@@ -41,7 +41,7 @@ YEAR: Final = 365 * 24 * 3600
 def profile(request: HttpRequest) -> HttpResponse:
     """Name, time zone, language and tone."""
     user = signed_in_user(request)
-    stage = grown(user, acquaintance_so_far(user), timezone.now())
+    stage = reached_stage(user, load_relationship_so_far(user), timezone.now())
     form = ProfileForm(request.POST if request.method == "POST" else None, instance=user, grown=stage)
     if request.method == "POST" and form.is_valid():
         form.save()

@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chat.projects.projects import projects_of
-from chat.prompt.relationship import stages_reached
+from chat.prompt.user_context import stages_reached
 from memory.documents import trash, tree, uploads
 from memory.documents.revisions import DocumentChangedError, Origin, PathTakenError, add, changes, revert, save
 from memory.forms import (

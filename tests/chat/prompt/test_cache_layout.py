@@ -24,7 +24,7 @@ from chat.models import Conversation, Role
 from chat.prompt import inputs
 from chat.prompt.assemble import AssembledPrompt
 from chat.prompt.preflight import ToolLoop
-from chat.prompt.request import HOUR_EVERY, HOUR_EVERY_AT_ONE_GO, HOUR_FROM, PAUSES_AMONG
+from chat.prompt.request import HOUR_EVERY, HOUR_EVERY_WITHOUT_PAUSE, HOUR_FROM, PAUSES_AMONG
 from chat.turn import AgentRun, RoundUsage, ToolUse
 from memory.facts import review
 from memory.models import Boundary, Fact
@@ -345,7 +345,7 @@ def test_while_nobody_pauses_it_is_in_every_twelfth(alice: User, minutes: float,
     conversation = with_a_pause(begin(alice, numbered(PAUSES_AMONG + 5)), turn, minutes)
     kept = [lifetimes(compiled.request)[-1] for compiled in turns(conversation, 10)]
     assert kept == ["5m"] * 9 + ["1h"]
-    assert 2 * HOUR_EVERY_AT_ONE_GO == 24
+    assert 2 * HOUR_EVERY_WITHOUT_PAUSE == 24
 
 
 def test_foldings_do_not_keep_the_hour_from_coming(alice: User) -> None:

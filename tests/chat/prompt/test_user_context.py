@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation
-from chat.prompt.user_context import acquaintance_so_far, load_relationship, relationship_stage, render_clock, stage_of
+from chat.prompt.user_context import (
+    load_relationship,
+    load_relationship_so_far,
+    relationship_stage,
+    render_clock,
+    stage_of,
+)
 from memory.models import Fact
 
 SignIn = Callable[[User], Client]
@@ -64,17 +70,17 @@ def test_only_ones_own_standing_conversations_and_active_facts_count(alice: User
         Fact.objects.create(user=owner, statement="So it is.", status=status)
     known = load_relationship(this)
     assert (known.sessions, known.last_session, known.facts) == (3, now, 1)
-    assert acquaintance_so_far(alice).sessions == 3
-    assert acquaintance_so_far(bob).facts == 1
+    assert load_relationship_so_far(alice).sessions == 3
+    assert load_relationship_so_far(bob).facts == 1
 
 
 def test_more_facts_than_any_stage_needs_are_not_counted(alice: User) -> None:
     Fact.objects.bulk_create([Fact(user=alice, statement=str(n), status="active") for n in range(50)])
-    assert acquaintance_so_far(alice).facts == 5
+    assert load_relationship_so_far(alice).facts == 5
 
 
 def test_what_the_person_sets_is_told_whatever_has_grown(alice: User) -> None:
-    now, known = timezone.now(), acquaintance_so_far(alice)
+    now, known = timezone.now(), load_relationship_so_far(alice)
     assert stage_of(alice, known, now) is Stage.NEW
     alice.relationship_stage = "TRUSTED"
     assert stage_of(alice, known, now) is Stage.TRUSTED

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation
-from chat.prompt.relationship import stages_reached
+from chat.prompt.user_context import stages_reached
 from memory.models import Episode, Fact
 from memory.pages.narrative_arc import BOTTOM, HEIGHT, LETTER_WIDTH, TOP, WIDTH, Box, Dot, Point, draw_arc
 

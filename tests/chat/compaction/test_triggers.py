@@ -279,7 +279,7 @@ async def test_an_answer_is_shown_although_the_folding_fails(
     def fails(*_: Any) -> None:
         raise ValueError("no")
 
-    monkeypatch.setattr(finish, "_fold_if_due", fails)
+    monkeypatch.setattr(finish, "_request_compaction_if_due", fails)
     tab = await tabs.open(alice)
     done = await tab.talk("Hello there.")
     assert done["outcome"] == "complete"

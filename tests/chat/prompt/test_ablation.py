@@ -407,7 +407,7 @@ async def test_only_what_it_was_given_can_be_left_out(
     count = await Message.objects.acount()
     await signed_in(web, alice)
     response = await web.post(f"/m/{first['message']}/without", {"without": "fact:999999"}, follow=True)
-    assert "was not given this memory" in response.content.decode()
+    assert "use this memory, so there is nothing to leave out" in response.content.decode()
     assert (await web.post(f"/m/{first['message']}/without", {})).status_code == 404
     await signed_in(web, bob)
     assert (await web.post(f"/m/{first['message']}/without", {"without": sister.ref})).status_code == 404

@@ -1,8 +1,8 @@
-"""What an operator may choose, read from the environment and from `.env`, and checked at start.
+"""Settings of an installation, read from the environment and `.env`, and checked at start.
 
-An operator's choices (keys, addresses, models, sizes) stand here, one typed field each. A design choice (weights,
-thresholds, counts) is a constant beside the code that obeys it; where a seed made it a knob, the constant is written
-`setting("name", 5)`, and the variable of that name, when set, takes its place.
+An operator's choices (keys, addresses, models, sizes) are typed fields here. A design choice (weights, thresholds,
+counts) is a constant next to its code; if it can be tuned, it's written `setting("name", 5)`, and the field of that
+name replaces it when set.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Environment(BaseSettings):
     # Where and how it is served
     secret_key: SecretStr | None = Field(None, description="Signs cookies and links; made and kept in VAR_DIR if unset")
     secret_key_fallbacks: SecretStr | None = Field(
-        None, description="Former keys, comma-separated: what they signed or sealed can still be read"
+        None, description="Old keys, comma-separated: what they signed or encrypted can still be read"
     )
     debug: bool = Field(False, description="Django's debug pages; never on a server others can reach")
     host: str = Field("127.0.0.1", description="Address the web server listens on")
@@ -67,51 +67,55 @@ class Environment(BaseSettings):
     # The model
     anthropic_api_key: SecretStr | None = Field(None, description="Key of the model provider")
     anthropic_base_url: str | None = Field(None, description="Any server that speaks the Messages API")
-    chat_model: str = Field("claude-sonnet-5-5", description="Model that answers, unless a conversation names another")
+    chat_model: str = Field("claude-sonnet-5-5", description="Model that answers, unless a conversation uses another")
     librarian_model: str = Field("claude-haiku-5-5", description="Model that reads conversations for the librarian")
     librarian_engine: Literal["auto", "model", "rules"] = Field(
-        "auto", description="What extracts memories; auto: the model, or the rules with the offline server"
+        "auto", description="What extracts memories; auto: the model, or rules with the offline server"
     )
     model_capabilities: str = Field(
         "",
         description="For a server without a Models API, comma-separated: caching, structured_output, thinking, effort, "
         "count_tokens, images, web_search",
     )
-    model_context_window: int = Field(32_000, ge=4_000, description="Likewise: tokens of input and output together")
-    model_max_output: int = Field(4_000, ge=256, description="Likewise: longest answer, in tokens")
+    model_context_window: int = Field(
+        32_000, ge=4_000, description="For such a server: tokens of input and output together"
+    )
+    model_max_output: int = Field(4_000, ge=256, description="For such a server: longest answer, in tokens")
     offline_port: int = Field(0, ge=0, le=65535, description="Port of the offline server; 0: any free one")
     offline_url: str | None = Field(None, description="A running offline server; `up` sets it for what it starts")
-    cache_ttl: Literal["5m", "1h"] = Field("1h", description="Lifetime asked for prompt-cache entries")
+    cache_ttl: Literal["5m", "1h"] = Field("1h", description="Requested lifetime of prompt-cache entries")
 
     # The web
     web_search: Literal["off", "searxng", "provider"] = Field(
-        "off", description="Who searches the web: nobody, the SearXNG server at WEB_SEARCH_URL, or the model's provider"
+        "off", description="Web search: off, the SearXNG server at WEB_SEARCH_URL, or the model's provider"
     )
     web_search_url: str | None = Field(
-        None, validate_default=True, description="SearXNG with its JSON format on, such as http://localhost:8888"
+        None, validate_default=True, description="SearXNG with its JSON format enabled, such as http://localhost:8888"
     )
 
     # Accounts and mail
     sign_up: Literal["open", "first", "closed"] = Field(
-        "open", description="Who may sign up: anyone, only the first person, or nobody"
+        "open", description="Who can sign up: anyone, only the first user, or no one"
     )
     email_url: str | None = Field(None, description="SMTP server, smtp://user:password@host:port; unset: the console")
     default_from_email: str = Field("recall@localhost", description="Sender of Recall's mail")
 
     # Limits
-    max_message_chars: int = Field(400_000, ge=1_000, description="Longest message a user may send, in characters")
+    max_message_chars: int = Field(400_000, ge=1_000, description="Longest message a user can send, in characters")
     api_rate_per_minute: int = Field(
-        600, ge=1, description="Requests a minute of one API key, or one person's sessions"
+        600, ge=1, description="Requests a minute of one API key, or of one user's sessions"
     )
-    max_upload_mb: int = Field(20, ge=1, le=200, description="Largest file a user may upload, in megabytes")
-    max_import_mb: int = Field(1_000, ge=1, le=10_000, description="Largest export or archive a user may bring in")
+    max_upload_mb: int = Field(20, ge=1, le=200, description="Largest file a user can upload, in megabytes")
+    max_import_mb: int = Field(
+        1_000, ge=1, le=10_000, description="Largest export or archive a user can import, in megabytes"
+    )
     rag_per_turn_memory_budget_tokens: int | None = Field(
-        None, ge=0, description="Most tokens of recalled memories in a prompt, in every plan; unset: the plan's"
+        None, ge=0, description="Maximum tokens of recalled memories in a prompt, in every plan; unset: the plan's"
     )
 
-    # How long what is kept: chat/conversations/retention.py says what goes, and what stays all the same
+    # Retention: chat/conversations/retention.py lists what is removed
     message_retention_days: int = Field(
-        0, ge=0, le=36_500, description="Days of silence after which a conversation is removed; 0: never"
+        0, ge=0, le=36_500, description="Days without activity after which a conversation is deleted; 0: never"
     )
     receipt_retention_days: int = Field(
         0, ge=0, le=36_500, description="Days after which a receipt loses its words and keeps its figures; 0: never"
@@ -120,61 +124,58 @@ class Environment(BaseSettings):
         90, ge=0, le=36_500, description="Days after which a receipt no longer lists what was cut; 0: never"
     )
     artifact_retention_days: int = Field(
-        0, ge=0, le=36_500, description="Days after which kept tool results are removed; 0: never"
+        0, ge=0, le=36_500, description="Days after which stored tool results are deleted; 0: never"
     )
 
-    # How texts are found
+    # Index
     embedding_model: Literal["all-MiniLM-L6-v2-int8", "all-MiniLM-L6-v2"] = Field(
-        "all-MiniLM-L6-v2-int8", description="Model of the index; after a change, rows are embedded anew by and by"
+        "all-MiniLM-L6-v2-int8", description="Embedding model; changing it re-embeds existing data in the background"
     )
     embedding_folder: Path | None = Field(
-        None, description="Folder of another model of 384 numbers, with model.onnx and tokenizer.json, in its place"
+        None,
+        description="Folder of another model with 384 dimensions to use instead, with model.onnx and tokenizer.json",
     )
     rag_chunk_size: int = Field(300, ge=40, le=2_000, description="Longest passage of a document, in base tokens")
-    rag_chunk_overlap: int = Field(50, ge=0, description="Base tokens a passage repeats of the one before")
+    rag_chunk_overlap: int = Field(50, ge=0, description="Base tokens a passage repeats from the one before")
     story_chunk_size: int = Field(500, ge=40, le=2_000, description="Longest passage of a story, in base tokens")
 
     embeddings_device: Literal["cpu", "cuda"] | None = Field(
         None, description="Where vectors are computed; cuda needs the onnxruntime-gpu package"
     )
 
-    # The knobs of the seeds: unset, the constant beside the code holds (docs/settings.md names it, with its reason)
+    # Tuning: if unset, the constant next to the code applies (docs/settings.md lists it with its reason)
 
     # How memories are recalled
-    rag_final_top_k: int | None = Field(None, ge=0, le=50, description="Most memories that one prompt recalls")
-    rag_top_k_max: int | None = Field(None, ge=1, le=50, description="Most results that a search by the model returns")
-    rag_re_rank_top_n: int | None = Field(
-        None, ge=5, le=1_000, description="Passages that the retrieval brings up to be ranked"
-    )
+    rag_final_top_k: int | None = Field(None, ge=0, le=50, description="Maximum memories recalled for a prompt")
+    rag_top_k_max: int | None = Field(None, ge=1, le=50, description="Maximum results of a search by the model")
+    rag_re_rank_top_n: int | None = Field(None, ge=5, le=1_000, description="Candidate passages that are reranked")
     rag_similarity_threshold: float | None = Field(
-        None, ge=0, le=1, description="Least cosine at which meaning alone recalls a statement"
+        None, ge=0, le=1, description="Minimum cosine at which meaning alone recalls a statement"
     )
     rag_relevance_threshold: float | None = Field(
-        None, ge=0, le=1, description="Least relevance at which passages are recalled at all"
+        None, ge=0, le=1, description="Minimum relevance at which passages are recalled at all"
     )
-    rag_ranking: Literal["measured", "seed"] | None = Field(None, description="Which weights rank the memories")
-    rag_weight_semantic: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of the meaning")
-    rag_weight_keyword: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of the words")
+    rag_ranking: Literal["measured", "seed"] | None = Field(None, description="Weights that rank memories")
+    rag_weight_semantic: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of meaning")
+    rag_weight_keyword: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of words")
     rag_weight_recency: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of recency")
-    rag_weight_importance: float | None = Field(
-        None, ge=0, description="With RAG_RANKING=seed: weight of the importance"
-    )
-    rag_weight_access: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of earlier uses")
+    rag_weight_importance: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of importance")
+    rag_weight_access: float | None = Field(None, ge=0, description="With RAG_RANKING=seed: weight of past use")
     rag_recent_days: float | None = Field(None, ge=0, description="Days for which a memory counts as recent")
-    rag_recent_boost: float | None = Field(None, ge=0, description="Factor for the score of a recent memory")
+    rag_recent_boost: float | None = Field(None, ge=0, description="Factor on the score of a recent memory")
     rag_importance_boost: float | None = Field(
-        None, ge=0, description="Gain of a memory of importance 1 over one of importance 0, as a share"
+        None, ge=0, description="Score gain of importance 1 over importance 0, as a share"
     )
     profile_min_importance: float | None = Field(
-        None, ge=0, le=1, description="Importance from which on a keyed fact always stands in the prompt"
+        None, ge=0, le=1, description="Minimum importance of keyed facts that are in every prompt"
     )
 
     # What the librarian keeps, and what fades
     librarian_every_turns: int | None = Field(
-        None, ge=1, description="Turns after which a running conversation is read"
+        None, ge=1, description="Turns after which the librarian reads an ongoing conversation"
     )
     session_idle_minutes: int | None = Field(
-        None, ge=1, description="Minutes of silence after which a conversation is paused and read"
+        None, ge=1, description="Idle minutes after which a conversation is paused and read"
     )
     librarian_min_confidence: float | None = Field(
         None, ge=0, le=1, description="Confidence below which a proposed fact is dropped"
@@ -183,80 +184,78 @@ class Environment(BaseSettings):
         None, ge=0, le=1, description="Importance below which a proposed fact or episode is dropped"
     )
     librarian_sure_confidence: float | None = Field(
-        None, ge=0, le=1, description="Confidence from which on a fact may be kept unasked"
+        None, ge=0, le=1, description="Minimum confidence to save a fact automatically"
     )
     librarian_same_meaning: float | None = Field(
-        None, ge=0, le=1, description="Cosine from which on two statements say the same"
+        None, ge=0, le=1, description="Minimum cosine of two statements that say the same"
     )
     decay_half_life_days: float | None = Field(
-        None, gt=0, description="Days in which an unused memory loses half its worth"
+        None, gt=0, description="Days in which an unused memory loses half its weight"
     )
-    decay_use_adds: float | None = Field(None, ge=0, le=1, description="What each use adds to a memory's worth")
-    decay_uses_add_at_most: float | None = Field(None, ge=0, le=1, description="What all its uses together add at most")
-    archive_from_days: int | None = Field(None, ge=0, description="Age in days below which no fact is archived")
+    decay_use_adds: float | None = Field(None, ge=0, le=1, description="What each use adds to a memory's weight")
+    decay_uses_add_at_most: float | None = Field(None, ge=0, le=1, description="Maximum that all uses together add")
+    archive_from_days: int | None = Field(None, ge=0, description="Minimum age of archived facts, in days")
     archive_below: float | None = Field(
         None, ge=0, le=1, description="Importance × decay below which a fact is archived"
     )
-    live_episodes: int | None = Field(None, ge=1, description="Most episodes of one person that are not archived")
-    key_moment_significance: float | None = Field(
-        None, ge=0, le=1, description="Significance from which on an episode is a key moment"
-    )
+    live_episodes: int | None = Field(None, ge=1, description="Maximum episodes of a user that aren't archived")
+    key_moment_significance: float | None = Field(None, ge=0, le=1, description="Minimum significance of a key moment")
     relationship_stages: str | None = Field(
-        None, description="Sessions below which somebody is NEW, DEVELOPING and COMFORTABLE"
+        None, description="Number of sessions below which a user is NEW, DEVELOPING, COMFORTABLE"
     )
 
     # What a prompt may hold
     budget_plan: Literal["small", "standard", "long"] | None = Field(
-        None, description="Plan of everyone who chose none"
+        None, description="Plan of users who haven't chosen one"
     )
     budget_total_tokens: int | None = Field(
-        None, ge=2_000, description="Of that plan: all tokens of a request, the answer included"
+        None, ge=2_000, description="In that plan: all tokens of a request, including the answer"
     )
-    budget_output_tokens: int | None = Field(None, ge=256, description="Of that plan: tokens kept free for the answer")
+    budget_output_tokens: int | None = Field(None, ge=256, description="In that plan: tokens reserved for the answer")
     budget_system_tokens: int | None = Field(
-        None, ge=1_000, description="Of that plan: ceiling of blueprint, tools and boundaries"
+        None, ge=1_000, description="In that plan: ceiling of system prompt, tools and boundaries"
     )
-    budget_profile_tokens: int | None = Field(None, ge=0, description="Of that plan: ceiling of the profile")
-    budget_history_tokens: int | None = Field(None, ge=500, description="Of that plan: ceiling of the history")
-    budget_memory_tokens: int | None = Field(None, ge=0, description="Of that plan: ceiling of the recalled memories")
+    budget_profile_tokens: int | None = Field(None, ge=0, description="In that plan: ceiling of the profile")
+    budget_history_tokens: int | None = Field(None, ge=500, description="In that plan: ceiling of the history")
+    budget_memory_tokens: int | None = Field(None, ge=0, description="In that plan: ceiling of recalled memories")
     budget_task_tokens: int | None = Field(
-        None, ge=300, description="Of that plan: ceiling of task state and tool results"
+        None, ge=300, description="In that plan: ceiling of task state and tool results"
     )
-    history_first_turns: int | None = Field(None, ge=0, description="First turns that stay when history gives way")
-    history_last_turns: int | None = Field(None, ge=1, description="Last turns that stay when history gives way")
+    history_first_turns: int | None = Field(None, ge=0, description="First turns that stay when history is trimmed")
+    history_last_turns: int | None = Field(None, ge=1, description="Last turns that stay when history is trimmed")
     compact_after_turns: int | None = Field(
-        None, ge=4, description="Turns that stand in a prompt as they were said before older ones are summarised"
+        None, ge=4, description="Full turns in a prompt before older ones are compacted"
     )
     compact_at_window_percent: int | None = Field(
-        None, ge=5, le=100, description="Share of the model's window at which older turns are summarised"
+        None, ge=5, le=100, description="Percentage of the model's window at which older turns are compacted"
     )
     compact_keep_turns: int | None = Field(
-        None, ge=1, description="Turns that stay as they were said when older ones are summarised"
+        None, ge=1, description="Turns that stay in full when older ones are compacted"
     )
-    segment_turns: int | None = Field(None, ge=3, description="Most turns that one summary tells of")
-    prompt_segments: int | None = Field(None, ge=1, description="Most summaries in a prompt; older ones are merged")
+    segment_turns: int | None = Field(None, ge=3, description="Maximum turns of one summary")
+    prompt_segments: int | None = Field(None, ge=1, description="Maximum summaries in a prompt; older ones are merged")
     summary_verbosity: Literal["brief", "normal", "full"] | None = Field(
-        None, description="Length of a summary: 150, 400 or 800 tokens at most"
+        None, description="Length of a summary: at most 150, 400 or 800 tokens"
     )
     artifact_from_tokens: int | None = Field(
-        None, ge=50, description="Tokens from which on a tool result is moved into a document"
+        None, ge=50, description="Tokens above which a tool result is moved to a document"
     )
     web_search_results: int | None = Field(
-        None, ge=1, le=10, description="Excerpts that one search of the web shows to the model"
+        None, ge=1, le=10, description="Excerpts of one web search that the model sees"
     )
 
     # What can be watched
     log_format: Literal["plain", "json"] = Field("plain", description="Log lines for people, or one JSON object a line")
     metrics_token: SecretStr | None = Field(
         None,
-        description="Opens /metrics, for Prometheus, to whoever sends it as a bearer token; unset: no such page",
+        description="Bearer token for /metrics (Prometheus); unset: no such page",
     )
     memory_debug: bool = Field(
-        False, description="Lets everyone ask for MEMORY_DEBUG lines with a turn; staff always may"
+        False, description="Lets everyone request MEMORY_DEBUG lines with a turn; staff always can"
     )
     rag_debug: bool = Field(False, description="The same for RAG_DEBUG")
     search_debug: bool = Field(False, description="The same for SEARCH_DEBUG")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least severe log line shown")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Minimum level of log lines")
 
     @field_validator(*SCHEMES)
     @classmethod

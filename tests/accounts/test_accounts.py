@@ -198,4 +198,4 @@ def test_a_form_of_an_older_session_is_told_so_in_plain_words(alice: User) -> No
     response = client.post("/settings", {"name": "Al"})
 
     assert response.status_code == 403
-    assert "load the page again" in response.content.decode()
+    assert "reload it and try again" in response.content.decode()

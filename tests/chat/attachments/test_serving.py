@@ -57,7 +57,7 @@ def test_the_text_comes_escaped_into_the_page_and_plain_by_itself(alice: Any, si
     part = sign_in(alice).get(address, headers={"HX-Request": "true"}).content.decode()
     assert "<script>" not in part
     assert "&lt;script&gt;" in part
-    assert "10,025 further characters" in part
+    assert "10,025 more characters" in part
 
 
 def test_an_image_is_not_sent_twice_to_a_browser_that_has_it(alice: Any, bob: Any, sign_in: SignIn) -> None:

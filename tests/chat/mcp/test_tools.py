@@ -152,7 +152,7 @@ def test_what_is_told_waits_for_review_and_says_who_told_it(alice: User, assista
     client.force_login(alice)
     page = client.get(reverse("memory:review")).content.decode()
     assert "told by “Claude on my laptop”, another assistant" in page
-    assert "Another assistant&#x27;s words, not yours." in page or "Another assistant's words, not yours." in page
+    assert "Written by another assistant, not by you." in page
     assert "no longer there" not in page
 
 

@@ -1,4 +1,4 @@
-"""Where do long tool results go? To documents below `/artifacts`, so that one line of a prompt names them."""
+"""Artifacts: long tool results stored as documents below `/artifacts`, so that a prompt names them in one line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ CUT_OFF: Final = "\n\n[The rest was left out: a kept result has at most {:,} cha
 
 
 def store_artifact(user: User, conversation_ref: str, name: str, text: str) -> str:
-    """Keep `text` as a document and say where; the same text under the same name is kept once.
+    """Store `text` as a document and return its path; the same text under the same name is stored once.
 
-    `conversation_ref` names the folder, `name` what it is the result of, such as `web_search 3`.
+    `conversation_ref` names the folder, `name` the source of the result, such as `web_search 3`.
     """
     kept = _within_limits(storable(text))
     digest = hashlib.sha256(kept.encode()).hexdigest()
@@ -43,7 +43,7 @@ def remove_artifacts(user: User, conversation_ref: str) -> None:
 
 
 def remove_old_artifacts(before: datetime, most: int) -> int:
-    """Delete artifacts that were kept before `before`, the oldest first and at most so many; how many."""
+    """Delete artifacts stored before `before`, oldest first, up to the limit; returns the count."""
     old = Document.objects.under(FOLDER).filter(created_at__lt=before).order_by("created_at", "pk")
     _, by_model = Document.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:most])).delete()
     return by_model.get(Document._meta.label, 0)

@@ -1,8 +1,8 @@
-"""What does a person's change of a document do to the facts that its lines tell?
+"""Applies a user's edits of a document to the facts of its lines.
 
-    a line in other words    the fact gives way to one in the person's own words: edited, certain
-    a line taken out         the fact is rejected, and never proposed again; undoing that brings the line back
-    a line without a mark    nothing: it is the person's prose
+    a reworded line          the fact is superseded by one in the user's own words, with confidence 1.0
+    a deleted line           the fact is rejected and never proposed again; undo restores the line
+    a line without a mark    nothing: it is the user's prose
 
 Locks are taken in one order everywhere: facts by id, then documents.
 """
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 PROFILE: Final = "/profile"
 MARK_OF_ORIGIN: Final = "profile:"
-"""`Document.external_id` of a profile document begins so: it is known again wherever a person moves it."""
+"""Prefix of a profile document's `Document.external_id`, which identifies it wherever the user moves it."""
 CERTAIN: Final = 1.0
-"""Confidence of what the person worded themselves."""
+"""Confidence of what the user worded."""
 EDITED: Final = "edited by you"
 TAKEN_OUT: Final = "rejected by you: its line was taken out"
 TAKEN_BACK: Final = "your wording was taken back"
@@ -39,7 +39,7 @@ TAKEN_BACK: Final = "your wording was taken back"
 LONGEST: Final = 500
 """Characters of a statement, as `memory/librarian/engine.py` has it: a longer line is prose."""
 MOST_HEIRS: Final = 20
-"""Steps from a fact to the one that holds today; nobody changes one thing more often between two looks."""
+"""Maximum steps from a fact to its active successor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Followed:
 
 
 def is_profile(document: Document) -> bool:
-    """Whether lines of this document tell facts: it stands in the profile, or did when the librarian first wrote it."""
+    """Whether lines of this document state facts: it is in the profile, or was when the librarian first wrote it."""
     stands_there = document.path == PROFILE or document.path.startswith(f"{PROFILE}/")
     return stands_there or document.external_id.startswith(MARK_OF_ORIGIN)
 
@@ -63,7 +63,7 @@ def hold(user: User, path: str) -> None:
 
 
 def apply_edits(document: Document, text: str) -> Followed:
-    """Supersede the facts whose lines a person reworded in `text`, and say which are to be rejected.
+    """Supersede the facts whose lines the user reworded in `text`; returns those to reject.
 
     Within the transaction that writes `text`, whose document is locked.
     """
@@ -85,7 +85,7 @@ def apply_edits(document: Document, text: str) -> Followed:
 
 
 def give_up(facts: Collection[Fact], by: User) -> None:
-    """Reject facts whose lines a person took out: one deed, undone (memory/facts/bulk_review.py) by one."""
+    """Reject facts whose lines the user deleted, as one batch that is undone at once (memory/facts/bulk_review.py)."""
     if not facts:
         return
     now, batch = timezone.now(), uuid4() if len(facts) > 1 else None

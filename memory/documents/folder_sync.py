@@ -1,6 +1,6 @@
-"""How does a folder stay the same as its documents? By the hash of each file: new, changed and vanished ones follow.
+"""Folder sync: documents follow the files of a folder by hash: new, changed and deleted.
 
-What a person changed in Recall is theirs: it is never overwritten and never deleted, and the report says so. The core,
+A document that the user changed in Recall is never overwritten or deleted, and the report says so. The core,
 `sync_files`, knows no file system: the command, the API and any integration hand it names and bytes.
 """
 
@@ -52,7 +52,7 @@ REASONS: Final = {
     "changed": (What.CHANGED, ""),
     "same hash": (What.UNCHANGED, ""),
     "edited here": (What.KEPT, "you changed it in Recall, and the file has changed too"),
-    "taken": (What.SKIPPED, "another document stands at this path"),
+    "taken": (What.SKIPPED, "another document exists at this path"),
     "vanished": (What.REMOVED, "its file is gone"),
     "vanished, edited here": (What.KEPT, "its file is gone, but you changed it in Recall: it is now your own document"),
 }
@@ -79,7 +79,7 @@ class Incoming(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file, where its document stands, and why if that is not plain."""
+    """The outcome for one file: its document's path, and a reason where needed."""
 
     what: What
     path: str
@@ -119,13 +119,14 @@ def sync_files(
     dry_run: bool = False,
     follow_deletions: bool = True,
 ) -> Report:
-    """Bring the documents below `at` that came from `origin` in line with `files`.
+    """Sync the documents below `at` that came from `origin` with `files`.
 
-    Each file is its own transaction, so that a run that breaks off is simply run again. `origin` names the source for
-    ever. Documents vanish only if they came from this origin and stand below `at`, and none does when no file came.
+    Each file is its own transaction, so an interrupted run can simply be repeated. `origin` names the source
+    permanently. Documents are deleted only if they came from this origin and are below `at`, and none if no file was
+    given.
 
     Raises:
-        SyncRefusedError: `origin` is no name, or no file came though documents from it are there.
+        SyncRefusedError: `origin` is not a name, or no file was given though documents from it exist.
         ValidationError: `at` is no path.
     """
     encode(at)
@@ -209,7 +210,7 @@ def _is_edited(document: Document) -> bool:
 
 @transaction.atomic
 def _vanished(user: User, origin: str, at: str, seen: set[str], *, dry_run: bool) -> list[Outcome]:
-    """Delete what is gone at its source; what a person changed becomes their own."""
+    """Delete what is gone at its source; what the user changed becomes their own."""
     synced = Document.objects.for_user(user).under(at).filter(source=Document.Source.SYNC)
     ours = synced.filter(external_id__startswith=f"{origin}:").order_by("pk")
     gone = [document for document in ours.select_for_update() if document.external_id not in seen]
@@ -239,13 +240,13 @@ def _too_large(content: bytes) -> str:
 
 
 def sync_folder(user: User, folder: Path, at: str = FOLDER, *, origin: str = "", dry_run: bool = False) -> Report:
-    """Bring the documents below `at` in line with the files of a folder on this machine.
+    """Sync the documents below `at` with a folder on this machine.
 
-    Hidden files are left out, links are not followed out of the folder. `origin` names the folder for ever; by default
-    it is made of its name and place, so that a folder that was moved counts as another one.
+    Hidden files are skipped, and links are not followed out of the folder. `origin` names the folder permanently; by
+    default it is built from its name and location, so a moved folder counts as a new one.
 
     Raises:
-        SyncRefusedError: there is no such folder, or it is empty though documents from it are there.
+        SyncRefusedError: the folder doesn't exist, or is empty though documents from it exist.
         ValidationError: `at` is no path.
     """
     real = folder.expanduser().resolve()
@@ -272,7 +273,7 @@ def files_of(folder: Path) -> Iterator[Incoming]:
 def _incoming(folder: Path, path: Path) -> Sequence[Incoming]:
     name = _text(path.relative_to(folder).as_posix())
     if not path.resolve().is_relative_to(folder):
-        return [Incoming(name, name, b"", "it is a link that leads out of the folder")]
+        return [Incoming(name, name, b"", "it links outside the folder")]
     try:
         content = _content(path)
     except OSError as error:
@@ -282,7 +283,7 @@ def _incoming(folder: Path, path: Path) -> Sequence[Incoming]:
 
 def _content(path: Path) -> bytes | None:
     """The file's bytes, one more than the limit at most; None: a pipe, a socket or a device."""
-    # Without waiting: opening a pipe would, until somebody writes into it.
+    # Non-blocking: opening a pipe would wait for a writer.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return None

@@ -1,4 +1,4 @@
-"""What becomes of two people's changes to one text? Line by line, and what the person wrote or took out stands."""
+"""Three-way merge of the user's and the librarian's edits, line by line; the user's edits always win."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from memory.text.fact_lines import line_of, without_marks, words_of
 
 type Version = tuple[bool, str]
-"""Whether a person wrote it, and the text."""
+"""Whether the user wrote it, and the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,13 @@ class _Changes:
     added: Sequence[Sequence[str]]
     """Before each line, and behind the last."""
     instead_of: Sequence[range]
-    """Of each addition: the lines of the base in whose place it stands; empty: between two."""
+    """For each addition: the lines of the base it replaces; empty: inserted between two."""
 
 
 def three_way_merge(base: str, person: str, librarian: str) -> str:
-    """The text with both sides' changes to `base`. Every line of the person's that is not of `base` is in it, in order.
+    """The text with both sides' changes to `base`. It contains every line the user added, in order.
 
-    A line that either took out is gone. Where both reworded the same line, the person's words stand alone.
+    A line that either side deleted is gone. If both reworded a line, only the user's version stays.
     """
     old, mine, theirs = (_split(text) for text in (base, person, librarian))
     ours, other = _changes(old, mine), _changes(old, theirs)
@@ -45,19 +45,19 @@ def three_way_merge(base: str, person: str, librarian: str) -> str:
 
 
 def _beside(ours: _Changes, other: _Changes, place: int, old: Sequence[str]) -> Sequence[str]:
-    """What of the librarian's additions stands beside the person's own."""
+    """The librarian's additions that stay next to the user's own."""
     replaced = other.instead_of[place]
     if not any(ours.reworded[at] for at in replaced):
         return other.added[place]
     named = {line_of(line).fact for added in ours.added for line in added} - {None}
     if named & {line_of(old[at]).fact for at in replaced}:
         return ()
-    known = {line_of(line).fact for line in old}  # who replaced a line had not seen what stands there now
+    known = {line_of(line).fact for line in old}  # the user who replaced a line had not seen the current one
     return [line for line in other.added[place] if line_of(line).fact not in known | {None}]
 
 
 def taken_out(versions: Iterable[Version]) -> frozenset[str]:
-    """What the lines said that a person took out, or changed, and nobody put back; versions from the first on."""
+    """Statements that the user deleted or changed and that were not restored; versions oldest first."""
     gone: set[str] = set()
     before: set[str] = set()
     for by_person, text in versions:
@@ -68,9 +68,9 @@ def taken_out(versions: Iterable[Version]) -> frozenset[str]:
 
 
 def rebase_generated(versions: Sequence[Version], new: str) -> str:
-    """A text of the librarian's, written anew, with all that a person changed in the versions so far.
+    """The librarian's regenerated text with all of the user's changes so far.
 
-    Of the latest version, the lines that the librarian wrote give way to those of `new`; the person's stay.
+    Lines that the librarian wrote in the latest version are replaced by those of `new`; the user's stay.
     """
     if not versions:
         return new

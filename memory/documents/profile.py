@@ -1,8 +1,8 @@
-"""What stands in the profile section of every prompt? The documents' lines, then the guaranteed facts.
+"""The profile section of every prompt: the documents' lines, then the guaranteed facts.
 
-Plain SQL, no vectors: what is here is recalled for certain. Two statements, a third where a document tells facts;
-always the same order. Each fact is told once: a guaranteed one among the facts, any other that has a line
-(memory/documents/profile_updates.py) where that line stands. A line whose fact holds no longer is not told at all.
+Plain SQL, no vectors: what is here is always recalled. Two statements, a third if a document states facts; always in
+the same order. Each fact appears once: a guaranteed one among the facts, any other that has a line
+(memory/documents/profile_updates.py) at that line. A line whose fact is no longer active is left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "/profile"
 PROSE: Final = "prose"
-"""`ProfileLine.kind` of a line the person wrote; a fact's line has the fact's kind."""
+"""`ProfileLine.kind` of a line the user wrote; a fact's line has the fact's kind."""
 
 _DOCUMENTS: Final = PreparedQuery(
     lambda user: (
@@ -63,7 +63,7 @@ class ProfileLine:
 
     @property
     def standing(self) -> float:
-        """How long an unguarded line stays, 0–1: the person's own prose outranks what the librarian wrote, then by
+        """Priority of an unprotected line, 0–1: the user's own prose outranks the librarian's lines, then by
         importance (DESIGN §3)."""
         return (self.importance + (0.0 if self.ref.startswith("fact:") else 1.0)) / 2
 
@@ -76,7 +76,7 @@ class ProfileLine:
 def profile_lines(user: User) -> list[ProfileLine]:
     """Identity, preferences, goals, further documents by path; then each fact once, most important first.
 
-    A fact that a document says in the same words is told by the document alone: the person's own prose outranks it.
+    A fact that a document states in the same words appears only there: the user's own prose outranks it.
     """
     written = sorted(_DOCUMENTS(user=user.pk), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
     guaranteed, lined = _facts(user, [fact for document in written for fact in facts_in(document.text)])
@@ -116,7 +116,7 @@ def _guaranteed(fact: Fact) -> ProfileLine:
 
 
 def _told(fact: Fact) -> str:
-    """By its statement, which says whom it is about, where a document's line may leave that to its place."""
+    """By its statement, which names its subject; a document's line may omit it."""
     return " ".join(fact.statement.split())
 
 

@@ -1,8 +1,8 @@
-"""Which facts become lines of the profile's documents, where, and how are those lines kept true?
+"""Fact lines of the profile documents: which facts get one, where, and how the lines follow the facts.
 
-`refresh` is asked wherever facts change their state, within the same transaction: it compares what is active with what
-stands, and writes a revision where they differ. Doing it again changes nothing. It never writes into a line without a
-mark, and never back a line that a person took out: that fact is rejected, and only active ones are told.
+`refresh_profile` runs wherever facts change state, in the same transaction: it compares the active facts with the
+documents and writes a revision where they differ. It is idempotent. It never changes a line without a mark, and never
+restores a line that the user deleted: that fact is rejected, and only active ones get lines.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ PEOPLE: Final = f"{PROFILE}/people"
 PLACES: Final[Mapping[Kind, str]] = {
     Kind.IDENTITY: IDENTITY,
     Kind.BIOGRAPHY: IDENTITY,
-    Kind.PERSON: PEOPLE,  # a document for each person who has a name, else identity: “the people around you”
+    Kind.PERSON: PEOPLE,  # a document for each named person, else identity: “the people around you”
     Kind.PREFERENCE: PREFERENCES,
     Kind.CONSTRAINT: PREFERENCES,  # allergies and diets are looked for beside tastes
     Kind.INSTRUCTION: PREFERENCES,  # how one likes to be answered
     Kind.GOAL: GOALS,
 }
-"""Where a kind is told. The others (events, decisions, things) are recalled when they matter, and crowd no profile."""
+"""The document for each kind. Other kinds (events, decisions, things) are recalled when relevant and have no line."""
 LEAST_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
 """A line costs tokens in every prompt, as a guaranteed fact does: the same bar."""
 MOST_LINES: Final = 30
-"""Of the librarian's in a document: some 400 tokens. Lines that stand stay; free places go to the most important."""
+"""The librarian's lines per document, about 400 tokens. Existing lines stay; free places go to the most important."""
 NOTE: Final = "What was learned"
 
 
@@ -58,9 +58,9 @@ class _Desk:
 
 
 def refresh_profile(user: User) -> bool:
-    """Bring the profile's documents in line with the person's active facts; whether anything was written.
+    """Sync the profile documents with the user's active facts; returns whether anything was written.
 
-    The one place where the librarian writes profile lines. Within the transaction that changed the facts.
+    The only place where the librarian writes profile lines. Runs in the transaction that changed the facts.
     """
     with transaction.atomic():
         _one_at_a_time(user)
@@ -74,13 +74,13 @@ def refresh_profile(user: User) -> bool:
 
 
 def _one_at_a_time(user: User) -> None:
-    """Whoever comes second reads what the first one wrote."""
+    """Locks, so that a concurrent refresh reads what this one wrote."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"recall.profile {user.pk}"])
 
 
 def _documents(user: User) -> list[Document]:
-    """The profile's own, wherever they were moved to; a synchronised file belongs to its source."""
+    """The profile's own documents, wherever they were moved; a synced file belongs to its source."""
     in_profile = Q(path__under=PROFILE) | Q(external_id__startswith=MARK_OF_ORIGIN)
     ours = Q(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
     found = Document.objects.for_user(user).filter(in_profile & (ours | Q(text__contains="^fact-")))
@@ -97,7 +97,7 @@ def _tellable(user: User, standing: Iterable[int]) -> list[Fact]:
 def _give_places(
     desk: _Desk, facts: list[Fact], standing: Mapping[int, Document], taken_over: Mapping[int, int]
 ) -> None:
-    """Lines that stand stay; an heir takes over the line of the fact it superseded; the rest go where there is room."""
+    """Existing lines stay; a successor takes over the line of the fact it superseded; the rest fill free places."""
     inherited = {heir: standing[fact] for fact, heir in taken_over.items() if heir not in standing}
     for fact in facts:
         document = standing.get(fact.pk) or inherited.get(fact.pk)
@@ -119,7 +119,7 @@ def _rewrite(document: Document, holds: Mapping[int, str], taken_over: Mapping[i
 
 
 def _is_the_librarians_alone(document: Document) -> bool:
-    """Made for somebody of whom nothing is known any more, and never touched by the person."""
+    """A document for a person about whom no fact remains, never edited by the user."""
     by_person = document.revisions.exclude(author=Revision.Author.LIBRARIAN)
     return document.source == Document.Source.LIBRARIAN and not by_person.exists()
 
@@ -128,7 +128,7 @@ def _is_the_librarians_alone(document: Document) -> bool:
 
 
 def _place_for(fact: Fact, desk: _Desk) -> Document | None:
-    """The document this fact is told in; None: what stands at that path is not for the librarian to write in."""
+    """The document for this fact's line; None: the document at that path is not the librarian's."""
     place = PLACES[Kind(fact.kind)]
     if place == PEOPLE:
         name = name_in(fact.statement, fact.tags)
@@ -137,13 +137,13 @@ def _place_for(fact: Fact, desk: _Desk) -> Document | None:
 
 
 def name_in(statement: str, tags: Iterable[str]) -> str:
-    """The name of the person a statement is about: the first of its tags that is spelt as a name and stands in it."""
+    """The person a statement is about: its first tag that is spelled as a name and occurs in it."""
     named = [tag for tag in tags if tag[:1].isupper() and tag in statement and "/" not in tag]
     return min(named, key=statement.index, default="")
 
 
 def _of_person(name: str, desk: _Desk) -> Document | None:
-    """The document of that person: “Sarah” is the “Sarah Chen” of whom there is a document, if there is one only."""
+    """That person's document: “Sarah” matches “Sarah Chen” if only one such document exists."""
     people = [one for one in desk.documents if _origin(one).startswith(f"{PEOPLE}/")]
     called = {one.pk: name_of(one.path).casefold() for one in people}
     same = [one for one in people if called[one.pk] == name.casefold()]
@@ -154,12 +154,12 @@ def _of_person(name: str, desk: _Desk) -> Document | None:
 
 
 def _origin(document: Document) -> str:
-    """Where the librarian first wrote it, else where it stands."""
+    """Where the librarian first wrote it, else its current path."""
     return document.external_id.removeprefix(MARK_OF_ORIGIN) or document.path
 
 
 def _at(path: str, desk: _Desk, title: str = "") -> Document | None:
-    """The document that is the librarian's for `path`, wherever it stands now; made where there is none."""
+    """The librarian's document for `path`, wherever it is now; created if missing."""
     mark = f"{MARK_OF_ORIGIN}{path}"
     found = next((one for one in desk.documents if one.external_id == mark), None)
     found = found or next((one for one in desk.documents if one.path == path and not one.external_id), None)

@@ -1,4 +1,4 @@
-"""How is a document written, and its history kept? Every save is a revision; none is ever changed or lost."""
+"""Saves documents. Every save is a revision; revisions are never changed or lost."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ BEGINNINGS: Final = (
 """In the order in which the profile shows them."""
 
 MAX_TEXT: Final = 100_000
-"""Longest text a page takes to edit, in characters: some fifty pages. Files may be longer
-(`memory/documents/readers/limits.py`): they are shown part by part, and changed where they come from."""
+"""Longest text that a page can edit, in characters: about fifty pages. Files may be longer
+(`memory/documents/readers/limits.py`): they are shown in parts and edited at their source."""
 
 PART: Final = 20_000
 """Characters a page shows at once of a long text: some ten pages of a book."""
@@ -65,11 +65,11 @@ a time that grows with the square of the number of pieces."""
 
 
 WENT_BACK: Final = "Back to version"
-"""Begins the note of a revision that an earlier one was made the newest by."""
+"""Prefix of the note of a revision that restored an earlier one."""
 
 
 class DocumentChangedError(Exception):
-    """Somebody else saved the document since this editor opened it; `document` is how it stands now."""
+    """Someone else saved the document since this editor opened it; `document` is its current state."""
 
     def __init__(self, document: Document, newest: Revision) -> None:
         self.document = document
@@ -98,7 +98,7 @@ class Origin:
 
 
 def beginnings(user: User) -> list[Document]:
-    """The three documents a profile begins with, made at the first look."""
+    """The three documents every profile starts with, created at the first visit."""
     paths = [beginning.path for beginning in BEGINNINGS]
     owned = Document.objects.for_user(user).filter(path__in=paths)
     found: Mapping[str, Document] = {document.path: document for document in owned}
@@ -119,15 +119,15 @@ def save(
     started_from: int,
     title: str = "",
 ) -> Document:
-    """Write `text` at `path` as a new revision; the same text again is none.
+    """Save `text` at `path` as a new revision; the same text again makes none.
 
     `started_from` is the number of the revision the writer read, 0 if there was none. What the librarian wrote since
-    is merged, line by line. `title` names a new document (default: the title of a beginning, else the last name of the
+    is merged line by line. `title` names a new document (default: a starter document's title, else the last part of the
     path).
 
     Raises:
-        DocumentChangedError: somebody else wrote a newer revision than that.
-        ValidationError: `path` is no path.
+        DocumentChangedError: someone else saved a newer revision.
+        ValidationError: `path` is not a path.
     """
     text = storable(text).replace("\r\n", "\n")
     with transaction.atomic():
@@ -150,7 +150,7 @@ def write(document: Document, text: str, author: str, note: str = "") -> bool:
 
 
 def _put(document: Document, text: str, author: str, note: str) -> None:
-    """Write it, and let the facts that its lines tell follow a person's change."""
+    """Save it, and apply the user's changes to the facts of its lines."""
     if author == Revision.Author.LIBRARIAN or text == document.text:
         write(document, text, author, note)
         return
@@ -160,10 +160,10 @@ def _put(document: Document, text: str, author: str, note: str) -> None:
 
 
 def _all_but_the_librarians(document: Document, newest: Revision, started_from: int) -> str:
-    """The text a writer started from, if nobody but the librarian wrote since.
+    """The text that the writer started from, if only the librarian wrote since.
 
     Raises:
-        DocumentChangedError: somebody did, or there is no such version.
+        DocumentChangedError: someone else wrote since, or there is no such version.
     """
     since = document.revisions.filter(number__gt=started_from)
     by_others = since.exclude(author=Revision.Author.LIBRARIAN)
@@ -179,7 +179,7 @@ def add(user: User, path: str, text: str, author: str, origin: Origin, *, title:
 
     Raises:
         PathTakenError: there is one at `path`.
-        ValidationError: `path` is no path.
+        ValidationError: `path` is not a path.
     """
     document = Document(
         user=user,
@@ -233,7 +233,7 @@ def revert(document: Document, number: int, *, started_from: int) -> Document:
 
 
 def newest_revision(document: Document) -> Revision | None:
-    """The latest revision, none for a document nobody has written into."""
+    """The latest revision; None for a document without one."""
     newest: Revision | None = document.revisions.order_by("-number").first()
     return newest
 
@@ -273,7 +273,7 @@ class Change:
 
 def changes(old: str, new: str) -> list[Change]:
     """What became of `old` on the way to `new`; the pieces in order tell both whole texts."""
-    # A word goes with the blanks behind it, a line break stands alone: else a changed last word would break the line.
+    # A word includes the spaces after it, a line break is separate: else a changed last word would break the line.
     piece = r"\S+[^\S\n]*|\s" if len(old) + len(new) <= WORD_BY_WORD else r".*\n|.+"
     before, after = re.findall(piece, old), re.findall(piece, new)
     head = _shared(before, after)
@@ -283,7 +283,7 @@ def changes(old: str, new: str) -> list[Change]:
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many pieces both begin with."""
+    """Number of leading pieces that both share."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -316,7 +316,7 @@ def title_of(path: str) -> str:
 
 
 def _locked(user: User, path: str, title: str) -> Document:
-    """The document's row, made if need be, locked: savers of the same path wait for one another here."""
+    """The document's row, created if needed, locked: concurrent saves of a path wait here."""
     # Two first savers meet in the unique index: the later one waits for the earlier one's commit and reads its row.
     Document.objects.bulk_create([Document(user=user, path=path, title=title[:200])], ignore_conflicts=True)
     document: Document = Document.objects.for_user(user).select_for_update(no_key=True).get(path=path)

@@ -1,11 +1,11 @@
-"""What becomes of documents that are deleted? They are gone at once, and can be brought back for half an hour.
+"""Trash for documents: a deleted document is gone at once and can be restored for half an hour.
 
-    delete    the rows go, with versions, passages and vectors; what brings them back is kept apart, a row for each
-    undo      the rows stand again, keys, versions and dates as they were; their passages are made anew
-    empty     by the clock: what was kept apart goes
-    forget    with the next forgetting, whatever that is about: nobody looks through what is out of sight
+    delete    removes the rows, with revisions, passages and vectors; a trash row keeps what restores them
+    undo      restores the rows with keys, revisions and dates; their passages are rebuilt
+    purge     by schedule: removes expired trash rows
+    forget    the next forgetting, whatever it is about, also empties the trash
 
-Nothing that reads documents has to know of those in the trash: they are in no table that it looks at.
+Readers of documents need no check for deleted ones: the trash is in a table of its own.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 UNDO_FOR: Final = timedelta(minutes=30)
 """As for conversations (`chat/conversations/trash.py`)."""
 UNDO: Final = "undo-documents"
-"""Extra tag of a notice that offers to bring back what was deleted, followed by the moment (templates/base.html)."""
+"""Extra tag of a notice that offers to undo a deletion, followed by the moment (templates/base.html)."""
 
-NOTHING_TO_UNDO: Final = "There is nothing to bring back: it was deleted for good, or is back already."
+NOTHING_TO_UNDO: Final = "Nothing to restore: it was deleted permanently, or was already restored."
 
 
 @transaction.atomic
 def delete(user: User, path: str) -> tuple[datetime, list[tree.Gone]]:
-    """Delete what stands at `path` and below; the moment, by which `undo` finds it, and what went, by path.
+    """Delete the documents at `path` and below. Returns the moment, which `undo` takes, and what was deleted, by path.
 
     Raises:
         ValidationError: `path` is no path.
@@ -64,7 +64,7 @@ def delete(user: User, path: str) -> tuple[datetime, list[tree.Gone]]:
 
 @transaction.atomic
 def undo(user: User, moment: datetime) -> list[Document]:
-    """Bring back what was deleted at that moment; where something else stands by now, beside it. By path."""
+    """Restore what was deleted at that moment, next to what exists at its path by now. Returns it by path."""
     lock_user(user.pk)
     mine = DeletedDocument.objects.for_user(user).filter(deleted_at=moment)
     rows = list(mine.order_by("pk").select_for_update())
@@ -84,7 +84,7 @@ def empty(now: datetime) -> int:
 
 
 def forget(user: User) -> None:
-    """Remove all of this person's for good."""
+    """Permanently remove this user's trash."""
     DeletedDocument.objects.for_user(user).delete()
 
 
@@ -100,7 +100,7 @@ def _kept(document: Document, moment: datetime) -> DeletedDocument:
     return DeletedDocument(user_id=document.user_id, path=document.path, deleted_at=moment, rows=rows)
 
 
-# Bringing back -----------------------------------------------------------------------------------------------------
+# Restoring ---------------------------------------------------------------------------------------------------------
 
 
 def _brought_back(user: User, row: DeletedDocument) -> Document:
@@ -119,7 +119,7 @@ def _objects(row: DeletedDocument) -> Iterator[Any]:
 
 
 def _make_room(user: User, document: Document) -> None:
-    """What stands at its path stays, unless it is empty: a profile makes its documents anew at each look."""
+    """A document that exists at the path stays, unless it is empty: profile documents are recreated at each visit."""
     standing = Document.objects.for_user(user)
     standing.filter(path=document.path, text="", revisions=None).delete()
     document.path = next(path for path in tree.numbered(document.path) if not standing.filter(path=path).exists())

@@ -1,4 +1,4 @@
-"""Where do documents stand? In a tree whose folders are implied by their paths: listing, moving, deleting, tags."""
+"""The document tree, whose folders are implied by paths: listing, moving, deleting, tags."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_TAGS: Final = 20
 MAX_TAG: Final = 60
 """Characters, the column's width."""
 LONGEST_FILE_NAME: Final = 200
-"""Characters of a file's name that are kept: file systems allow some 255 bytes."""
+"""Characters kept of a file's name: file systems allow about 255 bytes."""
 ON_THE_WAY: Final = "_"
 """The label below which rows wait that move up the tree: no name is written so (`memory/models/paths.py`)."""
 
@@ -40,7 +40,7 @@ who name a folder."""
 
 
 class NotMovedError(Exception):
-    """Nothing was moved; the message is one sentence for the person."""
+    """Nothing was moved; the message is one sentence for the user."""
 
 
 # Looking ---------------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ class Entry:
 
     @property
     def is_folder(self) -> bool:
-        """Whether documents stand below it."""
+        """Whether there are documents below it."""
         return self.documents > (self.document_id is not None)
 
 
@@ -76,10 +76,10 @@ GROUP BY head
 
 
 def list_folder(user: User, folder: str = ROOT) -> list[Entry]:
-    """What stands in a folder, one level deep, by name.
+    """The entries of a folder, one level deep, by name.
 
     Raises:
-        ValidationError: `folder` is no path.
+        ValidationError: `folder` is not a path.
     """
     inside = "" if folder == ROOT else encode(folder)
     with connection.cursor() as cursor:
@@ -95,7 +95,7 @@ def _entry(head: str, document_id: int | None, title: str, documents: int, token
 
 @dataclass(slots=True)
 class Node:
-    """A place in the tree: the document that stands there, if one does, and what stands below."""
+    """A node of the tree: its document, if any, and what is below."""
 
     name: str
     path: str
@@ -108,7 +108,7 @@ def whole(user: User, folder: str = ROOT, tag: str = "") -> Node:
     """Everything in a folder, with counts, by name; only what carries `tag`, if one is given. Texts are not loaded.
 
     Raises:
-        ValidationError: `folder` is no path.
+        ValidationError: `folder` is not a path.
     """
     found = Document.objects.for_user(user).defer("text")
     found = found if folder == ROOT else found.under(folder)
@@ -144,7 +144,7 @@ def name_of(path: str) -> str:
 
 
 def parent_of(path: str) -> str:
-    """The folder a path stands in."""
+    """The folder of a path."""
     return path.rpartition("/")[0] or ROOT
 
 
@@ -197,13 +197,13 @@ WHERE user_id = %(user)s AND path <@ %(old)s::ltree AND (NOT %(alone)s OR path =
 
 
 def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
-    """Move what stands at `path` and below to `target`, or with `alone` that document only; how many were moved.
+    """Move the documents at `path` and below to `target`, with `alone` only that document; returns how many.
 
     Documents keep their history, their passages and their vectors. All move or none.
 
     Raises:
         NotMovedError: one sentence on why nothing was moved.
-        ValidationError: one of the two is no path.
+        ValidationError: one of the two is not a path.
     """
     old, new = encode(path), encode(target)
     if old == new:
@@ -213,16 +213,16 @@ def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
     try:
         with transaction.atomic():
             return _move(user, old, new, alone=alone)
-    except IntegrityError as error:  # somebody wrote a document there between the look and the deed
+    except IntegrityError as error:  # a document was created there since the check
         raise NotMovedError(f"There is a document at {target} already, or below it. Nothing was moved.") from error
 
 
 def rename(user: User, path: str, name: str) -> int:
-    """Give the last name of a path another one; what stands below goes along. How many were moved.
+    """Rename the last part of a path, with everything below. Returns how many were moved.
 
     Raises:
         NotMovedError: one sentence on why nothing was moved.
-        ValidationError: `name` is no name.
+        ValidationError: `name` is not a name.
     """
     if "/" in name:
         raise ValidationError("A name has no “/” in it. To put it into another folder, move it.")
@@ -263,13 +263,13 @@ def _retitle(user: User, old: str, new: str) -> None:
 
 
 def _locked_paths(user: User, old: str, *, alone: bool) -> list[str]:
-    """Always in the same order, so that two movers wait for one another and never both."""
+    """Locks in a fixed order, so that concurrent moves wait and never deadlock."""
     below = Document.objects.for_user(user).under(decode(old)).order_by("pk").select_for_update(no_key=True)
     return [path for path in map(encode, below.values_list("path", flat=True)) if not alone or path == old]
 
 
 def _taken(user: User, targets: Sequence[str], moving: Iterable[str]) -> str | None:
-    """One of the targets at which a document stands that does not move itself."""
+    """A target path that already has a document which isn't being moved."""
     among = Document.objects.for_user(user).filter(path__in=[decode(target) for target in targets])
     standing = {encode(path) for path in among.values_list("path", flat=True)} - set(moving)
     return min(standing, default=None)
@@ -286,12 +286,12 @@ class Gone:
 
 @transaction.atomic
 def delete(user: User, path: str, *, alone: bool = False) -> list[Gone]:
-    """Delete what stands at `path` and below, with `alone` that document only; what went, by path.
+    """Delete the documents at `path` and below, with `alone` only that one. Returns what was deleted, by path.
 
-    Their revisions and passages go with them; facts that their lines told are rejected, as with each line taken out.
+    Revisions and passages are deleted too; facts of their lines are rejected, as for each deleted line.
 
     Raises:
-        ValidationError: `path` is no path.
+        ValidationError: `path` is not a path.
     """
     documents = Document.objects.for_user(user)
     going = documents.filter(path=path) if alone else documents.under(path)
@@ -313,7 +313,7 @@ def _depth(ltree: str) -> int:
 
 
 def normal_tag(tag: str) -> str:
-    """A tag as it is kept: one spelling, without `#`, blanks made single, small letters."""
+    """A normalized tag: without `#`, single spaces, lowercase."""
     return " ".join(unicodedata.normalize("NFC", storable(tag)).lstrip("# ").split()).casefold()
 
 

@@ -1,4 +1,4 @@
-"""Where is a text cut into passages? Where its author would: between sections, paragraphs, sentences, then words."""
+"""Chunking: cuts a text into passages between sections, paragraphs, sentences, then words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recall.llm.tokens import count_tokens
 ROOM: Final = PIECES - 2
 """Word pieces of a passage with its heading: the embedding model adds one at each end, and reads no further."""
 HEADING_PIECES: Final = 40
-"""Of these at most so many are the headings', so that a deep outline leaves room for the text."""
+"""The headings' share of these, so that a deep outline leaves room for the text."""
 HEADING_CHARACTERS: Final = 400
 """The column's width."""
 HEADING_MARK: Final = " › "
@@ -30,7 +30,7 @@ grows with the square of their number."""
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a text, the headings it stands below (outermost first), and its base tokens without them."""
+    """A piece of a text, the headings above it (outermost first), and its base tokens without them."""
 
     text: str
     heading: str
@@ -39,14 +39,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How long a passage may be, and how much of the one before it repeats; base tokens."""
+    """Maximum passage length and overlap with the previous passage; base tokens."""
 
     tokens: int
     overlap: int
 
 
 def chunk_text(text: str, *, is_markdown: bool, story: bool = False) -> list[Passage]:
-    """The passages of a text, in order; none of a blank one. A story's repeat nothing: its paragraphs stand alone."""
+    """The passages of a text, in order; none for a blank one. A story's passages don't overlap."""
     chosen = settings.ENVIRONMENT
     if story:
         return cut(text, Measure(chosen.story_chunk_size, 0), is_markdown=is_markdown)
@@ -70,7 +70,7 @@ def cut(text: str, measure: Measure, *, is_markdown: bool) -> list[Passage]:
 def _spans(
     text: str, measure: Measure, scale: _Scale, outline: _Outline, *, is_markdown: bool
 ) -> Iterator[tuple[int, int, int]]:
-    """Start and end of each passage, and where what it repeats of the one before begins."""
+    """Start and end of each passage, and the start of its overlap."""
     splitter = MarkdownSplitter if is_markdown else TextSplitter
     cutter = splitter.from_callback(scale.size, measure.tokens - measure.overlap)
     earlier: int | None = None
@@ -79,7 +79,7 @@ def _spans(
             start = offset + place
             if not piece.strip():
                 continue
-            # Across a heading nothing is repeated: it would stand below the wrong one.
+            # No overlap across headings: the repeated text would appear under the wrong heading.
             alone = earlier is None or measure.overlap == 0 or outline.begins_at(start)
             yield start, start + len(piece), start if alone else scale.back(text, earlier or 0, start, measure.overlap)
             earlier = start
@@ -141,7 +141,7 @@ class _Scale:
         return max(tokens, by_pieces, len(text) * self._tokens // LONGEST_PASSAGE)
 
     def back(self, text: str, first: int, start: int, overlap: int) -> int:
-        """Where the last whole sentences, else words, of `text[first:start]` begin that `overlap` has room for."""
+        """Start of the last whole sentences, else words, of `text[first:start]` that fit into `overlap`."""
         begins = start
         for word in reversed(list(_WORDS.finditer(text, max(first, start - LONGEST_PASSAGE // 8), start))):
             if self.size(text[word.start() : start]) > overlap:
@@ -182,7 +182,7 @@ class _Heading:
 
 
 class _Outline:
-    """The headings of a Markdown text, and which of them stand above a place."""
+    """The headings of a Markdown text, and those above a position."""
 
     def __init__(self, text: str) -> None:
         self._headings = _headings(text)
@@ -192,17 +192,17 @@ class _Outline:
         """Word pieces to leave for the headings above a passage."""
 
     def begins_at(self, place: int) -> bool:
-        """Whether a heading begins here."""
+        """Whether a heading starts here."""
         at = self._last(place)
         return at != NOWHERE and self._places[at] == place
 
     def last_before(self, place: int) -> int:
-        """Where the last heading before `place` begins; 0 if there is none."""
+        """Start of the last heading before `place`; 0 if there is none."""
         at = self._last(place - 1)
         return 0 if at == NOWHERE else self._places[at]
 
     def above(self, place: int) -> str:
-        """The titles above `place`, outermost first; not that of a heading which begins there itself."""
+        """The titles above `place`, outermost first, without a heading that starts there."""
         at = self._last(place)
         if at != NOWHERE and self._places[at] == place:
             at = self._headings[at].parent

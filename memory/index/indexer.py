@@ -1,9 +1,9 @@
-"""How does a text come to be found? As passages: their words at once, their vectors some seconds later.
+"""Indexing: texts become passages; their words are searchable at once, their vectors a few seconds later.
 
-What was said is indexed with the words of its neighbours (`Chunk.search`), so that an answer is found by the words of
-its question; the vector is of the passage alone. The row is the truth here too: a row whose `embedded_by` is not the
-current model's name waits for a vector, whoever made it and whatever became of the task that said so. So a change of
-the model needs nothing but time: rows are embedded anew in the background, and serve with their old vectors meanwhile.
+Messages are indexed with the words of their neighbors (`Chunk.search`), so that an answer is found by the words of its
+question; the vector is of the passage alone. The rows are the truth: a row whose `embedded_by` is not the current
+model's name waits for a vector, whatever happened to its task. So a change of the model needs no command: rows are
+re-embedded in the background and keep their old vectors meanwhile.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ RESTORED_AT_ONCE: Final = 500
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
 EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
-    Chunk: ("heading", "text"),  # not who speaks: a small model sets all of one person's lines close together
+    Chunk: ("heading", "text"),  # not the speaker: a small model would cluster all lines of one person
     Fact: ("statement",),
     Episode: ("title", "summary"),
 }
@@ -58,7 +58,7 @@ EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
 
 
 def embedded_text(row: Indexed) -> str:
-    """What is embedded of a row: its words, behind the headings or the title they stand below."""
+    """The text to embed of a row: headings or title, then its words."""
     return ": ".join(text for column in EMBEDDED_COLUMNS[type(row)] if (text := getattr(row, column)))
 
 
@@ -89,15 +89,14 @@ def index_conversation(conversation_id: UUID) -> int:
 
 
 def reindex(conversation_id: UUID, changed: Collection[int]) -> None:
-    """Read these of its messages anew, within the caller's transaction: their own passages, and all their words as
-    they stand with passages near them, go with what they no longer say."""
+    """Reindex these messages within the caller's transaction: their passages, and their words in passages nearby."""
     Chunk.objects.filter(conversation_id=conversation_id, message_id__in=changed).delete()
     index_conversation(conversation_id)
     _set_words(conversation_id, None)
 
 
 def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: str, *, place: int) -> None:
-    """Make a summary of earlier turns findable; `place` is the seq of the last message it tells of."""
+    """Index a summary of earlier turns; `place` is the seq of the last message it covers."""
     Chunk.objects.filter(segment_id=segment_id).delete()
     Chunk.objects.bulk_create(
         Chunk(
@@ -292,11 +291,11 @@ def _models_of(model: type[Indexed]) -> Iterator[str]:
         yield name
 
 
-# Bringing in -----------------------------------------------------------------------------------------------------
+# Importing -------------------------------------------------------------------------------------------------------
 
 
 def restore_words(user_id: int) -> None:
-    """Give all of a person's passages their words, where the rows came in without; the clock brings the vectors."""
+    """Fill the full text of a user's imported passages; the schedule adds the vectors."""
     for restore in word_restorers(user_id):
         restore()
 

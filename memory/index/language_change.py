@@ -1,8 +1,7 @@
-"""What if a person writes in another language than before? Their memories' words are read anew, in the background.
+"""Language change: rebuilds a user's full-text vectors in the new language, in the background.
 
-`User.language` says which language it is to be, and `User.words_in` names all that rows' words may be read in: the
-database adds the one that is chosen, whoever chooses it. A question is put in each of them, so that nothing is lost
-meanwhile; what is written is read in the chosen one at once.
+`User.language` is the chosen language, `User.words_in` all languages that rows may be indexed in; the database adds the
+chosen one. Questions are searched in each of them, so that nothing is lost meanwhile; new rows use the chosen one.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _STATEMENTS: Final = {
 
 
 def look(user_id: int) -> None:
-    """Have the worker read the person's words anew."""
+    """Queue the rebuild for the user."""
     enqueue_on_commit(TASK, user_id)
 
 
@@ -48,10 +47,10 @@ def due() -> list[int]:
 
 
 def rebuild_search_vectors(user_id: int) -> bool:
-    """Read all the person's words anew, where they are not in their language; False: another process is at it.
+    """Rebuild the user's rows that are not in their language; False: another process is doing it.
 
-    Each part holds the person's row, so that nothing is forgotten, said or chosen meanwhile; between two parts a turn
-    has its chance. A worker that is lost costs the part it was at: the next one leaves the others as they are.
+    Each batch locks the user's row, so that nothing is forgotten, said or chosen meanwhile; a turn can run between two
+    batches. A lost worker loses one batch; the next one skips the finished rows.
     """
     with try_advisory_lock(TASK, user_id) as mine:
         if not mine:
@@ -63,7 +62,7 @@ def rebuild_search_vectors(user_id: int) -> bool:
                     return True
                 part()
         with transaction.atomic():
-            # Whoever changed their mind meanwhile is due again.
+            # A user who chose again meanwhile is due again.
             done = User.objects.filter(pk=user_id, language=chosen).update(words_in=[chosen])
             if done and PersonalIndex.objects.filter(user_id=user_id).update(built_at=None):
                 enqueue_on_commit(REFRESH_TASK)  # its common words are those of the other language

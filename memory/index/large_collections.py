@@ -1,10 +1,10 @@
-"""When does a large collection have indexes of its own? Beyond `PersonalIndex.LARGE` rows, by the clock, not in a turn.
+"""Indexes for large collections: beyond `PersonalIndex.LARGE` rows a user gets their own, built by schedule.
 
-Up to there every one of a person's vectors is compared, which misses nothing. An approximate index shared by all people
-would lose most of what it finds to the filter on the person, so each large collection has one over its own rows alone
-(a partial index), and one of the words of its facts, where the shared one would be read over everybody's rows of a
-word. (That of passages has each word under its owner: `Chunk`.) The words that stand in very many of its rows bring
-little up; which they are is noted, as counting them takes a second.
+Below that, every vector of the user is compared, which misses nothing. An approximate index shared by all users would
+lose most of its hits to the filter on the user, so each large collection has a partial index over its own rows, and one
+over the words of its facts, because the shared one covers all users' rows of a word. (The index of passages has each
+word under its owner: `Chunk`.) Words in very many of its rows find little; they are stored, as counting them takes a
+second.
 """
 
 from __future__ import annotations

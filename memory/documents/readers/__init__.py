@@ -1,7 +1,7 @@
-"""What does a file say? Its text as Markdown, or one sentence on why it cannot be read.
+"""File readers: a file's text as Markdown, or one sentence on why it can't be read.
 
-Nothing here knows the database or Django: files from outside are read in a process of their own (`apart.py`), which
-has a little memory, a little time, and none of Recall's secrets.
+Enter at `isolated.read_file`: files are read in a separate process with little memory and time and none of Recall's
+secrets. Nothing here knows the database or Django.
 """
 
 from memory.documents.readers.formats import Format, NotReadable, recognise

@@ -1,4 +1,4 @@
-"""Text out of a table: a line for each row that says which column each value is of, so that it can be found alone."""
+"""CSV reader: one line per row that names the column of each value, so that each row can be found alone."""
 
 from __future__ import annotations
 

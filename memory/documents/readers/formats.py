@@ -1,4 +1,4 @@
-"""Which files can be read? Decided by what is in them first; a name only tells kinds of text apart."""
+"""Readable file formats, recognized by content; the name only distinguishes kinds of text."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ KNOWN: Final = "Recall reads text, Markdown, PDF, Word (.docx), HTML, CSV and JS
 
 
 def recognise(name: str, content: bytes) -> Format:
-    """The format of a file, by its content and then by the end of its name; text of an unknown kind is plain text.
+    """The format of a file, by its content, then by its extension; unknown text is plain text.
 
     Raises:
         NotReadable: it is empty, or none of the formats that can be read.

@@ -1,4 +1,4 @@
-"""Text out of HTML: what a reader would see, as Markdown; no scripts, no styles, nothing hidden."""
+"""HTML reader: the visible text as Markdown; no scripts, styles or hidden elements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCKS: Final = frozenset(
     """address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer
     h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table tbody tfoot thead tr ul""".split()  # noqa: SIM905
 )
-"""Elements that begin and end a line."""
+"""Elements that start and end a line."""
 HEADINGS: Final = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 DEEPEST_LIST: Final = 6
 """Levels of lists that are indented."""
@@ -26,7 +26,7 @@ DEEPEST_LIST: Final = 6
 _DECLARED: Final = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?([\w-]{1,40})""", re.I)
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0", re.I)
 _MARKDOWN_AT_START: Final = re.compile(r"^(\d{0,9})(?=#{1,6}\s|>|[-+*]\s|(?<=\d)[.)]\s|```|~~~)")
-"""What would be a heading, a list or a quotation, though the page meant it as it stands."""
+"""Characters that Markdown would read as a heading, list or quotation."""
 
 
 def read(content: bytes) -> str:

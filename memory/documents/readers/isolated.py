@@ -1,7 +1,7 @@
-"""A file from outside is read in a process of its own: bounded in time and memory, without Recall's secrets.
+"""Reads a file in a separate process, limited in time and memory, without Recall's secrets.
 
-A worker's thread cannot be stopped and shares its memory with all others; a process can, and does not. Text and
-Markdown need no reader and are decoded at once. Where somebody waits for the answer, readers take turns.
+Unlike a thread, a process can be stopped and shares no memory. Text and Markdown are decoded directly. Readers for
+waiting users take turns.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ ENVIRONMENT: Final = {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "PATH":
 MOST_READERS: Final = 2
 """Of one process, for people who wait: each reader may take limits.MEMORY, and eight of them took what a server has."""
 TURN_SECONDS: Final = 20.0
-"""How long a file waits for its turn: most readers are done by then, and a person still looks."""
+"""How long a file waits for its turn: most readers finish sooner, and the user is still looking."""
 
-BUSY: Final = "Other files are being read just now. Try again in a moment."
+BUSY: Final = "Other files are being processed. Try again in a moment."
 TOO_SLOW: Final = f"This file could not be read within {limits.SECONDS} seconds."
 TOO_LARGE: Final = "Reading this file needs more memory than a file may take."
 BROKEN: Final = "This file could not be read: it is damaged, or made to do harm."
@@ -49,16 +49,16 @@ class NoTurn(NotReadable):
 
 
 _reading: Final[set[int]] = set()
-"""People for whom a reader works in this process."""
+"""Users with a running reader in this process."""
 _changed: Final = threading.Condition()
 
 
 @contextmanager
 def turn(person: int) -> Iterator[None]:
-    """Wait until few enough readers work in this process, and none for this person.
+    """Wait until a reader is free in this process and none runs for this user.
 
     Raises:
-        NoTurn: that took too long.
+        NoTurn: the wait timed out.
     """
     with _changed:
         if not _changed.wait_for(lambda: person not in _reading and len(_reading) < MOST_READERS, TURN_SECONDS):
@@ -73,9 +73,9 @@ def turn(person: int) -> Iterator[None]:
 
 
 def read_file(name: str, content: bytes, *, waiting: int | None = None) -> str:
-    """The text of the file as Markdown; 2 million characters at most, and never none.
+    """The text of the file as Markdown; at most 2 million characters, never empty.
 
-    With `waiting`, the person who waits for the answer, a reader starts in its turn only.
+    With `waiting`, the id of the waiting user, the reader waits for its turn.
 
     Raises:
         NotReadable: one sentence for the file's owner.

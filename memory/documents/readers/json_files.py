@@ -1,4 +1,4 @@
-"""Text out of JSON: a line for each object with the way that leads to it, so that it can be found alone."""
+"""JSON reader: one line per object with its path, so that each object can be found alone."""
 
 from __future__ import annotations
 

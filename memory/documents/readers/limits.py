@@ -1,4 +1,4 @@
-"""How much of a file is read? Beyond these the answer is a sentence, never half a document."""
+"""Limits of file readers. Beyond them the user gets a sentence, never half a document."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ TABLE_ROWS: Final = 20_000
 """A longer table is data to compute with, not text to be reminded of."""
 TABLE_COLUMNS: Final = 500
 JSON_DEPTH: Final = 60
-"""Lists within objects within lists. Nobody writes deeper; a hostile file goes a million deep."""
+"""Nesting depth. Real files are shallower; a hostile one is a million deep."""

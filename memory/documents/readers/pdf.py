@@ -1,4 +1,4 @@
-"""Text out of a PDF: its lines joined to paragraphs, larger type as headings, running heads left out."""
+"""PDF reader: lines joined into paragraphs, larger type as headings, running heads removed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PARAGRAPH_GAP: Final = 1.5
 FULL_LINE: Final = 0.85
 """Of the usual length: a shorter line that ends a sentence ends its paragraph."""
 RUNNING_HEAD: Final = 3
-"""Pages (and a quarter of all) at whose edge the same line stands, numbers apart: from there it is a running head."""
+"""Pages (and a quarter of all) with the same line at the edge, numbers aside, that make it a running head."""
 EDGE: Final = 2
-"""Lines at the head and at the foot of a page (a third of it at most) that may be running heads."""
+"""Lines at the top and bottom of a page (at most a third of it) that may be running heads."""
 
 JOINT: Final = "\ufffe"
 """What PDFium writes where it has joined a word that was hyphenated at the end of a line."""
@@ -42,9 +42,9 @@ _POINT: Final = re.compile(r"^(?:[•‣▪–·●○*-]|\d{1,3}[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as it is set: the height of its type and how high it stands, in points; 0 where it is unknown.
+    """A typeset line: height of its type and position from the bottom, in points; 0 if unknown.
 
-    Where PDFium has joined a hyphenated word, a line is two, and `first` stands above `last`.
+    Where PDFium has joined a hyphenated word, a line is two, and `first` is above `last`.
     """
 
     text: str
@@ -128,7 +128,7 @@ def _line(text: Any, place: int, written: str) -> Line:
 
 
 def _box(text: Any, place: int, char: str) -> raw.FS_RECTF | None:
-    """Where a character stands; None if it is another one: on a page with rare characters places drift apart."""
+    """Position of a character; None if another one is found: positions drift on pages with rare characters."""
     box = raw.FS_RECTF()
     is_it = raw.FPDFText_GetUnicode(text, place) == ord(char)
     return box if is_it and raw.FPDFText_GetLooseCharBox(text, place, ctypes.byref(box)) else None

@@ -1,4 +1,4 @@
-"""Text out of bytes: which encoding they are in, and what a database cannot hold taken out."""
+"""Text reader: detects the encoding, and removes what the database can't store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory.documents.readers.formats import NotReadable
 
 BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: its mark starts with that one
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -26,7 +26,7 @@ MOST_CONTROL_CHARACTERS: Final = 0.01
 """Share of a text. A text has none, a binary file about a tenth."""
 
 LINE_ENDS: Final = (("\r\n", "\n"), ("\r", "\n"), ("\v", "\n"), ("\f", "\n\n"))
-"""As they are found, and as they are kept; a form feed begins a page."""
+"""As found, and as stored; a form feed starts a page."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NOT_ASCII: Final = bytes(range(0x80))
@@ -51,10 +51,10 @@ def decode(content: bytes, declared: str = "") -> str:
 
 
 def clean(text: str) -> str:
-    """With line ends of one kind, and without control characters, NUL above all.
+    """Normalizes line ends and removes control characters such as NUL.
 
     Raises:
-        NotReadable: there are so many that it is no text.
+        NotReadable: it has too many to be text.
     """
     for found, kept in LINE_ENDS:
         text = text.replace(found, kept)

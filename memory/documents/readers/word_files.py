@@ -1,4 +1,4 @@
-"""Text out of a Word file: by way of HTML, with its headings, lists and tables."""
+"""Word reader: converts by way of HTML, with headings, lists and tables."""
 
 from __future__ import annotations
 

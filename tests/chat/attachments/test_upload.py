@@ -175,7 +175,7 @@ def test_the_page_says_beforehand_that_the_model_cannot_see(
 # Readers, which are few -------------------------------------------------------------------------------------------
 
 TABLE = b"Name,City\nAna,Porto\n"
-BUSY = "Other files are being read just now. Try again in a moment."
+BUSY = "Other files are being processed. Try again in a moment."
 
 
 @pytest.fixture

@@ -383,13 +383,13 @@ def test_what_is_deleted_is_counted_and_can_be_brought_back(
     back = client.post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
     assert f"Restored: {count} document" in back
     assert Document.objects.for_user(alice).count() == 2
-    assert "nothing to bring back" in client.post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
+    assert "Nothing to restore" in client.post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("moment", ["", "yesterday", "2026-11-22T10:00:00Z"])
 def test_there_is_nothing_to_bring_back_from_any_other_moment(alice: User, sign_in: SignIn, moment: str) -> None:
     page = sign_in(alice).post("/memory/restore", {"deleted": moment}, follow=True).content.decode()
-    assert "nothing to bring back" in page
+    assert "Nothing to restore" in page
 
 
 # Files -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What of memory goes, and what comes back? Facts, episodes, documents and their lines; facts they had superseded."""
+"""Erases memory's own rows (facts, episodes, documents and their lines) and revives the facts they had superseded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BACK: Final = "came back: what had taken its place was forgotten"
 """Reason of a restored fact."""
 WENT: Final = "Something was forgotten here"
-"""Note of the version without it: whoever has an earlier one open in an editor cannot save it over this one."""
+"""Note of the revision without it; an editor with an earlier revision can't save over this one."""
 TOOK_PLACE: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
 """States of a forgotten fact whose predecessor comes back: of one that was rejected or has run out, nothing does."""
 
@@ -97,7 +97,7 @@ def coming_back(user: User, erasure: Erasure) -> list[Fact]:
 
 
 def _is_free(older: Fact, gone: dict[int, Fact]) -> bool:
-    """Whether the last of those that took its place one after the other is forgotten, and stood until now."""
+    """Whether its last successor is being forgotten and was active until now."""
     newer = gone.get(older.superseded_by_id or 0)
     while newer is not None and newer.superseded_by_id is not None:
         newer = gone.get(newer.superseded_by_id)
@@ -115,7 +115,7 @@ def _quoting(user: User, erasure: Erasure) -> list[Fact]:
 
 
 def told_anew(user: User, erasure: Erasure) -> list[dict[str, Any]]:
-    """Which summaries and episodes are to be written anew: ids and numbers of turns."""
+    """Summaries and episodes to rewrite: ids and turn numbers."""
     again: list[dict[str, Any]] = [{"what": "segment", "id": pk} for pk in sorted(erasure.segments)]
     episodes = Episode.objects.for_user(user).filter(pk__in=erasure.retold).exclude(status=Episode.Status.MERGED)
     for conversation_id, first, last in episodes.values_list("conversation_id", "first_turn", "last_turn"):
@@ -139,7 +139,7 @@ def erase(user: User, erasure: Erasure) -> int:
     Upload.objects.for_user(user).filter(document__in=erasure.documents).delete()
     Document.objects.for_user(user).filter(pk__in=erasure.documents).delete()
     _erase_lines(user, erasure)
-    refresh_profile(user)  # what came back is told again
+    refresh_profile(user)  # revived facts get their lines again
     return len(back)
 
 
@@ -154,7 +154,7 @@ def _take_over(user: User, erasure: Erasure) -> None:
 
 
 def _forget_decisions(user: User, erasure: Erasure) -> None:
-    """Decisions about other facts remember how it stood before: undoing one must not bring it back."""
+    """Decisions about other facts store its previous state: undoing one must not restore it."""
     for action in ReviewAction.objects.for_user(user).filter(before__has_any_keys=[str(pk) for pk in erasure.facts]):
         kept = {pk: columns for pk, columns in action.before.items() if int(pk) not in erasure.facts}
         ReviewAction.objects.filter(pk=action.pk).update(before=kept)
@@ -167,7 +167,7 @@ def _erase_lines(user: User, erasure: Erasure) -> None:
     for document in Document.objects.for_user(user).filter(pk__in=erasure.lines):
         rest = _rest(erasure, document.source, document.text)
         if document.source == Document.Source.LIBRARIAN and not rest.strip():
-            document.delete()  # it told nothing else; a person's own stays, empty
+            document.delete()  # nothing else was in it; a user's own document stays, empty
             continue
         write(document, rest, Revision.Author.USER, WENT)
 

@@ -1,4 +1,4 @@
-"""What goes when everything is forgotten? Every row of the person's but these, whatever models there will be."""
+"""Forget everything: every row of the user except these, whatever models are added."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 STAYING: Final[Mapping[str, str]] = {
     "memory.Forgetting": "the proof that it was forgotten, in numbers",
-    "memory.KindPolicy": "what may be remembered from now on",
+    "memory.KindPolicy": "what may be remembered in the future",
     "memory.PersonalIndex": "how large the collection is; its words go",
     "budget.BudgetPlan": "how prompts are divided, in numbers",
     "budget.Limit": "what may be used, in numbers",
     "budget.UsageDay": "what was used and paid, in numbers",
     "accounts.AccessLog": "who of the staff looked, at which number",
 }
-"""Rows that stay, and why: none of them holds a word of the person's."""
+"""Rows that stay, and why: none contains the user's words."""
 
 
 def going_models() -> Iterator[type[models.Model]]:
-    """Models all of whose rows of the person go."""
+    """Models whose rows of the user are all erased."""
     return (model for model in owned_models() if model._meta.label not in STAYING)
 
 
@@ -39,7 +39,7 @@ def counted(user: User) -> dict[str, int]:
 
 
 def erase(user: User) -> None:
-    """Do it, within the caller's transaction, which holds the person's row."""
+    """Erase, within the caller's transaction, which holds the user's row lock."""
     for model in going_models():
         model._base_manager.filter(user=user.pk).delete()
     PersonalIndex.objects.for_user(user).update(common_words={}, rows=0)

@@ -1,7 +1,7 @@
-"""First what would go, then the deed: in one transaction that holds the person's row, or not at all.
+"""Dry run and erasure: erasing is one transaction that locks the user's row, or nothing.
 
-The dry run and the deed find by the same code. The deed finds again what the dry run showed, and is refused where that
-has changed: nobody forgets what they were not shown.
+Both find rows with the same code. The erasure is refused if they differ from what the dry run showed: only what the
+user has seen is forgotten.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ def preview(user: User, target: Target) -> Preview:
     """The dry run: nothing is changed.
 
     Raises:
-        NothingThereError: the target names nothing of this person's.
+        NothingThereError: the target names none of this user's rows.
     """
     return _everything(user) if target.what == What.EVERYTHING else _preview(user, find(user, target))
 
 
 def forget(user: User, target: Target, *, by: User, expected: str | None = None) -> Forgetting:
-    """The deed, and its receipt. `expected`: the fingerprint of the dry run; None: whatever it is now.
+    """Erase, and return the receipt. `expected`: the fingerprint of the dry run; None: whatever is there now.
 
     Raises:
-        NothingThereError: the target names nothing of this person's.
-        ChangedError: what would go is not what `expected` stands for.
-        BusyError: an answer is being written in a conversation that would go.
+        NothingThereError: the target names none of this user's rows.
+        ChangedError: the rows differ from those of `expected`.
+        BusyError: an answer is being written in an affected conversation.
     """
     with transaction.atomic():
         lock_user(user.pk)
@@ -136,7 +136,7 @@ def _preview(user: User, erasure: Erasure) -> Preview:
 
 
 def _everything(user: User) -> Preview:
-    """By numbers alone: nobody reads a list of everything. What comes meanwhile goes, too, so they are not compared."""
+    """Counts only: a list of everything is too long to read. New rows are erased too, so nothing is compared."""
     return Preview((), (), everything.counted(user), _fingerprint([ErasureItem("everything", str(user.pk))]))
 
 

@@ -1,10 +1,10 @@
-"""What rests on what is to be forgotten? Memory's own part; `memory/ports/forgettable.py` asks the others.
+"""Finds everything that depends on what is to be forgotten. Memory's part; `memory/ports/forgettable.py` has the
+others.
 
-An answer is known by its receipt to have *carried* a memory, and by its words to *repeat* it (`Erasure.repeats`). What
-an answer said because the memory was recalled for it goes as a whole: a paraphrase leaves no word to look for. Where
-the memory stood in the prompt anyway (the profile, the history), the answer goes only if it repeats it: else to forget
-somebody's name would erase every answer they ever had. A text of the person's own goes only where it says the forgotten
-text itself: their other words are theirs to forget.
+An answer *used* a memory according to its receipt, and *repeats* it according to its words (`is_paraphrased_in`). An
+answer for which the memory was recalled is erased as a whole: a paraphrase leaves no word to search for. If the memory
+was in the prompt anyway (profile, history), the answer is erased only if it repeats it: otherwise forgetting a name
+would erase every answer. A text of the user's own is changed only where it contains the forgotten text itself.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ ROUNDS: Final = 6
 
 
 def find(user: User, target: Target) -> Erasure:
-    """Everything that goes with the target.
+    """Everything that is erased with the target.
 
     Raises:
-        NothingThereError: the target names nothing of this person's.
+        NothingThereError: the target names none of this user's rows.
     """
     erasure = target.seed(user)
     asked_for = set(erasure.episodes)
@@ -84,7 +84,7 @@ def _bare(text: str) -> str:
 
 
 def _telling(user: User, erasure: Erasure) -> set[str]:
-    """Words of it that the person says nowhere else."""
+    """Words of it that the user uses nowhere else."""
     words: set[str] = set().union(*(one.words | one.value for one in erasure.sayings))
     quotes = Fact.objects.for_user(user).filter(pk__in=erasure.facts).values_list("quote", flat=True)
     for quote in quotes:
@@ -96,7 +96,7 @@ def _telling(user: User, erasure: Erasure) -> set[str]:
 
 
 def _documents(user: User, erasure: Erasure) -> None:
-    """The documents that tell of what goes, and how receipts name those that go, and their passages."""
+    """Documents that mention it, and the refs of erased documents and passages in receipts."""
     erasure.documents |= documents_based_on(user, erasure.conversations, erasure.messages)
     for document in Document.objects.for_user(user).filter(pk__in=erasure.documents).only("path", "title"):
         erasure.refs.add(document.ref)
@@ -141,7 +141,7 @@ def _goes(erasure: Erasure, line: Line, is_librarians: bool) -> bool:
 
 
 def _episodes(user: User, erasure: Erasure, asked_for: Iterable[int]) -> None:
-    """Stories of turns in which something goes, and those that tell it. What is left of the turns is told anew."""
+    """Episodes of turns that lose something, and those that mention it. They are rewritten from the remaining turns."""
     told = Episode.objects.for_user(user)
     touched = {*erasure.messages, *erasure.quotes}
     resting = Q(facts__in=erasure.facts) | Q(merged_into__in=erasure.episodes) | Q(merged__in=erasure.episodes)

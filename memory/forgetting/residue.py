@@ -1,7 +1,7 @@
-"""Is it still anywhere? The last look: every text, JSON and array of every row that is the person's.
+"""The final sweep for residue: every text, JSON and array column of every row of the user.
 
-The columns are asked of the models, so that a new one cannot be left out. Only the forgotten texts themselves and the
-words that stand nowhere else are replaced, and a word never where code reads the value.
+Columns come from the models, so that a new one can't be missed. Only the forgotten texts and words that occur nowhere
+else are replaced, and never a value that code reads.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ READ_BY_CODE: Final = frozenset(
 )  # fmt: skip
 """Columns in which a word is a name that the code knows. The forgotten texts themselves are looked for there, too."""
 TORN: Final = 8
-"""Bytes: a piece of a text may begin and end within a letter."""
+"""Bytes: a piece of a text may start and end within a character."""
 NOT_BY_CHANCE: Final = 6
-"""Bytes: in a picture or a packed file of 30 MB any shorter word stands somewhere, and says nothing."""
+"""Bytes: any shorter word occurs by chance in an image or archive of 30 MB."""
 BINARY_AT_ONCE: Final = 4
 """Files in memory."""
 NAMED_FOLDERS: Final = frozenset({"chat.Project.path", "chat.Conversation.scope"})
@@ -63,7 +63,7 @@ def sweep(user: User, erasure: Erasure) -> int:
 
 
 def owned_models() -> Iterator[type[models.Model]]:
-    """Every model whose rows are a person's: those that say so, and those that merely have a `user`."""
+    """Every model with an owner: declared ones, and those that just have a `user`."""
     for model in apps.get_models():
         field = next((one for one in model._meta.concrete_fields if one.name == "user"), None)
         if issubclass(model, Owned) or (field is not None and model._meta.app_label in _OURS):
@@ -74,7 +74,7 @@ _OURS: Final = frozenset({"accounts", "memory", "budget", "chat", "recall"})
 
 
 def columns(model: type[models.Model]) -> list[models.Field[Any, Any]]:
-    """Those of its columns that may hold a person's words."""
+    """Its columns that may contain the user's words."""
     return [field for field in model._meta.concrete_fields if _holds_words(field)]
 
 
@@ -104,7 +104,7 @@ def _sweep_model(user: User, model: type[models.Model], erasure: Erasure) -> int
 
 
 def _of(user: User, model: type[models.Model], fields: list[models.Field[Any, Any]]) -> models.QuerySet[Any]:
-    """The person's rows; JSON and arrays can be asked as the text they are written in."""
+    """The user's rows; JSON and arrays can be searched as text."""
     written: dict[str, Any] = {
         _as_text(field): models.functions.Cast(field.name, models.TextField())
         for field in fields
@@ -198,7 +198,7 @@ def _without(path: str, erasure: Erasure) -> str:
 
 
 def _folders(user: User, erasure: Erasure) -> int:
-    """A folder that says it: whoever names it goes along, as its documents do."""
+    """A folder named after it: references to it change, as its documents do."""
     naming = [(one._base_manager.filter(user=user.pk), field.name) for one in owned_models()
               for field in one._meta.concrete_fields if _label(field) in NAMED_FOLDERS]  # fmt: skip
     named = {path for rows, name in naming for path in rows.exclude(**{name: ""}).values_list(name, flat=True)}
@@ -211,7 +211,7 @@ def _folders(user: User, erasure: Erasure) -> int:
 
 
 def _common_words(user: User, erasure: Erasure) -> int:
-    """Keys of an object are no values: the figures of a large collection are kept by word."""
+    """Object keys too: a large collection's statistics are stored by word."""
     index = PersonalIndex.objects.for_user(user).first()
     if index is None:
         return 0

@@ -1,7 +1,7 @@
-"""How are summaries written anew from what is left? In the background; `Forgetting.to_rewrite` says which, by id.
+"""Rewrites summaries from what is left, in the background; `Forgetting.to_rewrite` lists them by id.
 
-A summary of folded turns stands as a placeholder meanwhile, an episode is not there. The row is the truth: a task only
-says “look”, and the clock comes again for what failed.
+Until then a segment's summary is a placeholder and an episode is missing. The row is the truth: a task only triggers
+the work, and the schedule retries what failed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_ONCE: Final = 100
 
 
 def rewrite(receipt_id: int) -> int:
-    """Write anew what one forgetting left to be written; how much is left after it."""
+    """Rewrite what one forgetting left; returns how many remain."""
     receipt: Forgetting | None = Forgetting.objects.select_related("user").filter(pk=receipt_id).first()
     if receipt is None:
         return 0
@@ -63,7 +63,7 @@ def _rewritten(user: User, wanted: Mapping[str, Any]) -> bool:
             return _tell_anew(user, wanted)
         return all(keeper.regenerate(user, wanted) for keeper in forgettables())
     except ExtractionError as failure:
-        log.warning("A summary could not be written anew: %s", type(failure).__name__)
+        log.warning("A summary could not be rewritten: %s", type(failure).__name__)
         return failure.final
     except ObjectDoesNotExist:  # its conversation has gone meanwhile
         return True
@@ -85,7 +85,7 @@ def _tell_anew(user: User, wanted: Mapping[str, Any]) -> bool:
 
 
 def _run(user: User, conversation_id: UUID, said: list[Utterance]) -> LibrarianRun | None:
-    """The reading that the episode belongs to; None: nothing is left to be told."""
+    """The librarian run of the episode; None: nothing is left to write up."""
     runs = LibrarianRun.objects.for_user(user).filter(conversation=conversation_id)
     numbers = [one.number for one in said]
     found: LibrarianRun | None = (

@@ -1,4 +1,4 @@
-"""What may be forgotten? One thing by its id, a place by its path, whatever is ticked of a topic, or everything."""
+"""Targets of forgetting: one row by id, a path, the selected matches of a topic, or everything."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MOST_TICKED: Final = 500
 
 
 class NothingThereError(Exception):
-    """What is to be forgotten is not there, or not this person's."""
+    """The target doesn't exist, or isn't this user's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a person asks to be forgotten."""
+    """What the user wants to forget."""
 
     what: Forgetting.What
     id: str = ""
@@ -40,10 +40,10 @@ class Target:
     """With a conversation goes what was learned from it."""
 
     def seed(self, user: User) -> Erasure:
-        """What it names, of this person's rows; none of what rests on it yet.
+        """The rows it names, of this user; without what depends on them.
 
         Raises:
-            NothingThereError: it names nothing of theirs.
+            NothingThereError: it names none of them.
         """
         erasure = Erasure(user.pk, learned_too=self.learned_too)
         for kind, name in self._named():
@@ -98,12 +98,12 @@ def _conversation(user: User, name: str, erasure: Erasure) -> None:
 
 
 def all_conversations(user: User) -> set[UUID]:
-    """Every conversation of the person's."""
+    """Every conversation of the user."""
     return set(of_chat("Conversation", user).values_list("pk", flat=True))
 
 
 def of_chat(model: str, user: User) -> QuerySet[Any]:
-    """The person's rows of one of chat's models, by name: memory does not know them."""
+    """The user's rows of one of chat's models, by label: memory does not import them."""
     rows: QuerySet[Any] = apps.get_model("chat", model)._default_manager.filter(user=user.pk)
     return rows
 

@@ -1,6 +1,6 @@
-"""Is it gone? The retrieval, the profile and the index of words are asked again, and the answer is kept: a number.
+"""Verifies a forgetting: retrieval, profile and full text are searched again, and the number of hits is stored.
 
-And where does it still lie? In dead rows' pages, until PostgreSQL's vacuum gives them back: it is asked to at once.
+Dead rows stay on disk until PostgreSQL vacuums them, so a vacuum is requested right away.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def found_again(user: User, erasure: Erasure) -> int:
 
 
 def look_for(user: User, words: str) -> dict[str, int]:
-    """Where these words stand in the person's rows now: name of the table → rows. For whoever doubts it."""
+    """Where these words occur in the user's rows now: table name → rows."""
     found: dict[str, int] = {}
     for model in owned_models() if words.strip() else ():
         which = holding(model, words)

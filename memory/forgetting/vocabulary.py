@@ -1,6 +1,6 @@
-"""Which words tell what was forgotten, and which does a person use anyway?
+"""Vocabulary: which words identify what was forgotten, and which the user uses anyway.
 
-Asked of the texts themselves, a statement a column; by label, as memory knows no model of the chat.
+One SQL statement per column, addressed by label, because memory does not import chat's models.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Column:
     model: str
     name: str
     own: str = ""
-    """SQL: which of them are the person's own words; empty: none."""
+    """SQL: which of them are the user's own words; empty: none."""
 
 
 TEXTS: Final = (
@@ -45,14 +45,14 @@ TEXTS: Final = (
     Column("memory.Episode", "summary"),
     Column("memory.Boundary", "text", "true"),
 )
-"""Where a word may stand and have nothing to do with what was forgotten. All else is derived from these."""
+"""Columns where a word may occur independently of what was forgotten. Everything else is derived from these."""
 
 WORDS_AT_ONCE: Final = 200
 """Of one pattern."""
 
 
 def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[str]:
-    """Those of the words that stand in the person's own texts, those aside that go or of which a part goes."""
+    """The words that occur in the user's own texts, except texts that are erased or redacted."""
     aside: dict[str, Collection[int]] = {
         "chat.Message": {*erasure.messages, *erasure.quotes},
         "memory.Document": {*erasure.documents, *erasure.lines},
@@ -66,7 +66,7 @@ def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[
 
 
 def words_in_use(user: User, words: Collection[str]) -> set[str]:
-    """Those of the words that stand in any text that is left, or in Recall's own phrases."""
+    """The words that occur in any remaining text, or in Recall's own phrases."""
     found = set(words) & recalls_own()
     for column in TEXTS:
         found |= standing_in(user, column, set(words) - found, ())
@@ -74,7 +74,7 @@ def words_in_use(user: User, words: Collection[str]) -> set[str]:
 
 
 def standing_in(user: User, column: Column, words: Collection[str], aside: Collection[int]) -> set[str]:
-    """Those of the words that stand in a column of the person's rows, but for the rows `aside`."""
+    """The words that occur in a column of the user's rows, except the rows `aside`."""
     found: set[str] = set()
     for some in batches(sorted(words), WORDS_AT_ONCE):
         statement = _SQL.format(
@@ -97,7 +97,7 @@ _SQL: Final = sql.SQL(
 
 @cache
 def recalls_own() -> frozenset[str]:
-    """The words of reasons and states: they would stand there without any memory."""
+    """Words of reasons and states, which are there without any memory."""
     phrases = [str(reason) for reason in Reason]
     for model in apps.get_models():
         for field in model._meta.concrete_fields:

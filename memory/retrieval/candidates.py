@@ -1,13 +1,13 @@
-"""How are candidates found? The user's rows that fit the question best, by its words and its meaning together.
+"""Candidate search: the user's rows that fit the question best, by words and vector together.
 
-Two statements, each of which starts at the user's own rows: who speaks there; and which rows fit best, with all that is
-told of them. Meaning is an exact scan of the user's vectors: at some thousands of rows it takes a few milliseconds and
-misses nothing, where a shared approximate index would lose most rows to its filter. Words are any of the question's:
-asking for all of them finds nothing for 84 % of natural questions. A large collection (`PersonalIndex`) is searched by
-indexes of its own, and its common words bring nothing up.
+Two statements, each starting at the user's own rows: the speakers, and the best rows with everything shown of them. The
+vector leg is an exact scan of the user's rows: for some thousands it takes a few milliseconds and misses nothing, while
+a shared approximate index would lose most rows to its filter. The word leg matches any word of the question: requiring
+all of them finds nothing for 84% of natural questions. A large collection (`PersonalIndex`) is searched by its own
+indexes, and its common words find nothing.
 
-The question is embedded before, not beside it: on two processors that share a core each slowed the other down by more
-than was saved.
+The question is embedded before the statement, not in parallel: on two processors that share a core, each slowed the
+other by more than it saved.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ first ten hold 0.1 more in dialogues and 0.2 less in long chats, and a query tak
 STATEMENT_LIMIT: Final = 40
 """Facts, and episodes, that are ranked."""
 FIRST_LOOK: Final = 600
-"""Rows of each kind whose words are weighed by where they stand, in a large collection; chosen by the rarity of those
-they hold, which the index tells without reading the rows."""
+"""Rows of each kind whose words are weighted by position, in a large collection; chosen by the rarity of their words,
+which
+the index knows without reading the rows."""
 BROUGHT_UP: Final = 300
 """Rows of each kind that each leg brings up in a large collection, for both together to choose among. With 100, and a
 look at 200, it found 5 points less of the evidence than comparing every row does, in dialogues, and 7 in long chats; so
@@ -58,7 +59,7 @@ it finds 2 and 4.5 points less (`bench/retrieval/large_collection.py`), and take
 of each
 win nothing more: what is still missed holds only common words."""
 PAIR_ROWS: Final = 300
-"""Two common words of a question bring up what holds both, where by chance no more than so many rows would."""
+"""Two common words of a question find rows with both, if by chance at most this many rows would have both."""
 MOST_AUTHORS: Final = 300
 """Names of speakers that are looked for in a question."""
 POSITION_WEIGHTS: Final[LiteralString] = "0.25,0.45,0.7,1"
@@ -77,7 +78,7 @@ class Filters:
     tags: frozenset[str] = frozenset()
     """Of facts and documents: any of them."""
     path: str = ""
-    """A folder or document: only what stands there."""
+    """A folder or document: only what is there."""
     since: datetime | None = None
     until: datetime | None = None
     """When it was said or happened, or became known: from, and before."""
@@ -134,7 +135,7 @@ def collected(user: User) -> Collected:
 # The statements --------------------------------------------------------------------------------------------------
 
 # What is asked, in words and in meaning. Backslash and quote are doubled: a word is data in the query, never syntax.
-# The names in braces are put in from the constants below, never from what a person wrote.
+# The names in braces come from the constants below, never from user input.
 _ASKED: Final[LiteralString] = r"""
 WITH languages AS MATERIALIZED (
     SELECT unnest(words_in)::regconfig AS language FROM accounts_user WHERE id = %(user)s::bigint
@@ -235,12 +236,12 @@ _NEAREST_BY_INDEX: Final[LiteralString] = """own.id = ANY(ARRAY(
         ORDER BY {distance} LIMIT %(brought_up)s::int) AS nearest
     UNION ALL (SELECT id FROM shares WHERE origin = '{kind}' ORDER BY share DESC, id LIMIT %(brought_up)s::int)))"""
 # The exact one is ordered by the identifier as well; an approximate index serves an order by the distance alone, by the
-# very expression it is made of. It looks at no more than `hnsw.ef_search` rows, 40 if nobody says otherwise.
+# very expression it is made of. It looks at no more than `hnsw.ef_search` rows, 40 by default.
 _MEANING: Final[LiteralString] = "(SELECT meaning FROM meant WHERE model = %(model)s::text)"
 _EXACT_DISTANCE: Final[LiteralString] = f"vector <=> {_MEANING}, id"
 _INDEXED_DISTANCE: Final = f"(vector::halfvec({DIMENSION})) <=> {_MEANING}::halfvec({DIMENSION})"
 
-# The rows that fit best by both together, and all that is told of them. Both are added up, not joined: the server takes
+# The best rows by both together, with everything shown of them. Both are added up, not joined: the server takes
 # few rows to hold the words, and would look through those for each of the others.
 _FOUND: Final[LiteralString] = """
 {kind}_found AS MATERIALIZED (
@@ -269,7 +270,7 @@ class _Table:
     weights: LiteralString
     """Of words with the marks D, C, B and A; a word without a mark counts as D."""
     columns: LiteralString
-    """What is read of it, as `_found` takes it from `source` on; the last, `in_project`, stands apart."""
+    """What is read of it, as `_found` takes it from `source` on; the last, `in_project`, is separate."""
     in_project: LiteralString
     """Whether a row belongs to the project of the conversation that asks."""
     joins: LiteralString = ""
@@ -280,7 +281,7 @@ _SAID_IN_PROJECT: Final[LiteralString] = """EXISTS (SELECT FROM chat_conversatio
 
 # Of passages, of which there are most, the index has each word under its owner (`Chunk.Meta.indexes`): among a million
 # rows of a thousand people the words of a long question are found in half the time. Behind the OFFSET the server asks
-# nothing else of the index: it would read that of everything the person has for each word.
+# nothing else of the index: it would read the user's whole index for each word.
 _HOLDING: Final[LiteralString] = """, LATERAL (
         SELECT * FROM memory_chunk WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0
     ) AS own"""
@@ -334,10 +335,10 @@ _ACTIVE_FACTS: Final = """status IN ('active', 'archived')
     AND (valid_from IS NULL OR valid_from <= %(moment)s::timestamptz)
     AND (valid_until IS NULL OR valid_until > %(moment)s::timestamptz)"""
 _FACTS_KNOWN_THEN: Final = "own.id = ANY(%(known_then)s::bigint[])"
-"""What was known at a past moment is a longer story, told in one place: `FactQuerySet.known_at`."""
+"""What was known at a past moment is defined in one place: `FactQuerySet.known_at`."""
 _OF_SCOPE: Final = "SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND scope = %(scope)s::text"
-# Of a deleted conversation nothing is recalled, though its rows stay for as long as it may be brought back: what was
-# said, its summaries and episodes, and the document that tells of it. Each list is made once a statement.
+# Nothing of a deleted conversation is recalled, though its rows stay while it can be restored: messages, summaries,
+# episodes, and the document about it. Each list is made once a statement.
 _DELETED: Final = "SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL"
 _OF_STANDING: Final = f"(own.conversation_id IS NULL OR own.conversation_id <> ALL(ARRAY({_DELETED})))"
 _TELLS_OF_STANDING: Final = f"""(own.document_id IS NULL OR own.document_id <> ALL(ARRAY(
@@ -353,14 +354,14 @@ _WEIGHING: Final = ", ".join(
 
 @dataclass(slots=True)
 class CandidateRow:
-    """One row of the search: what is ranked, and what is told of it beside."""
+    """One row of the search: what is ranked, and what is shown of it."""
 
     candidate: Candidate
     message_id: int | None
     title: str
     said_by: str
     conversation_id: str
-    """What it was said in, or tells of; empty: none."""
+    """The conversation it is from or about; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -615,7 +616,7 @@ def _found(
     is_archived: bool,
     in_project: bool,
 ) -> CandidateRow:
-    if distance is not None and embedded_by != current:  # while rows are embedded anew
+    if distance is not None and embedded_by != current:  # while rows are re-embedded
         distance = on_scale_of(distance, calibration(embedded_by), calibration(current))
     candidate = Candidate(
         ref=f"{'chunk' if source == 'document' else source}:{pk}",
@@ -641,7 +642,7 @@ def _found(
 
 
 def _title(source: Source, title: str) -> str:
-    """A document's path as it was typed, and the headings the passage stands below."""
+    """A document's path as typed, and the headings above the passage."""
     if source != "document":
         return title
     path, _, heading = title.partition(" ")

@@ -1,7 +1,7 @@
-"""What is recalled when a conversation begins, whatever is asked? What was going on when the last one ended.
+"""The opening memory of a conversation, recalled whatever the first question is: what the last one ended with.
 
-The latest significant episode, or where there is none the most important open goal (DESIGN §5): one memory, within the
-same budget as the others, so that a person who comes back is met where they left.
+The latest significant episode, or else the most important open goal (DESIGN §5): one memory, within the same budget as
+the others, so that a returning user is met where they left off.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
 
 
 def _goals(user: Any, now: Any) -> QuerySet[Fact]:
-    """Open ones, but not those that stand in every prompt."""
+    """Open goals, except those in every prompt."""
     goals = Fact.objects.filter(user=user, kind=Kind.GOAL).active(now).defer("vector", "search")
     return goals.filter(Q(key="") | Q(importance__lt=GUARANTEED_IMPORTANCE)).order_by(
         "-importance", "-recorded_at", "-id"
@@ -60,9 +60,9 @@ _GOAL_OF_PROJECT: Final = PreparedQuery(
 def find_opening_memory(
     user: User, now: datetime, known: Collection[str] = (), *, project: str = "", only_project: bool = False
 ) -> MemoryItem | None:
-    """The memory to begin with, if there is one that is not among the refs `known` (recalled anyway).
+    """The opening memory, unless it is among the refs `known` (recalled anyway).
 
-    `project`: path of the conversation's project, in which is looked first, and with `only_project` nowhere else.
+    `project`: path of the conversation's project, searched first, and with `only_project` exclusively.
     """
     places = [project, ""] if project and not only_project else [project]
     for place in places:
@@ -95,7 +95,7 @@ def _latest_episode(user: User, now: datetime, known: Collection[str], project: 
 
 
 def _open_goal(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
-    """A goal that stands in every prompt anyway (it has a key and weight) is not told twice."""
+    """A goal that is in every prompt anyway (it has a key and enough importance) is not repeated."""
     if project:
         goal = _GOAL_OF_PROJECT.first(user=user.pk, now=now, project=project)
     else:

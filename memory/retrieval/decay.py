@@ -1,7 +1,7 @@
-"""How faded is a memory, and which fades so far that it is archived? The formula of seed 004, and what never fades.
+"""Decay of memories (formula of seed 004), and which of them are archived.
 
-Decay is computed where it is asked for, and stored nowhere: it is a function of two columns and the clock. A stored
-figure would be a day old on the day it is used, and writing it would touch every row of every person every night.
+Decay is computed on demand from two columns and the clock, and never stored: a stored value would be a day old when it
+is used, and writing it would touch every row every night.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from recall.environment import setting
 HALF_LIFE: Final = timedelta(days=setting("decay_half_life_days", 30.0))
 """What lies unused so long is worth half (seed 004)."""
 USE_ADDS: Final = setting("decay_use_adds", 0.1)
-"""For each prompt it stood in (seed 004). Being a candidate for one does not count."""
+"""For each prompt it was in (seed 004). Being a candidate does not count."""
 USES_ADD_AT_MOST: Final = setting("decay_uses_add_at_most", 0.5)
 """So that what was used often, and then never again, still fades to a half (seed 004)."""
 
@@ -34,7 +34,7 @@ def decay(unused: timedelta, uses: int) -> float:
 
 
 def is_faded(importance: float, recorded_at: datetime, last_used_at: datetime | None, uses: int, now: datetime) -> bool:
-    """Whether a memory that nobody vouches for is to be archived."""
+    """Whether a memory that no user confirmed should be archived."""
     if recorded_at > now - ARCHIVED_FROM_AGE:
         return False
     return importance * decay(now - (last_used_at or recorded_at), uses) < ARCHIVED_BELOW

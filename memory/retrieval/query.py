@@ -1,6 +1,6 @@
-"""How is a question read? Whom it names, which time it means, what it asks for, and in which words it is searched.
+"""Parses a question: the people it names, the time it means, what it asks for, and the words to search.
 
-Pure: `read` takes the text, the names of those who speak in the user's conversations, and what was said just before.
+Pure: `parse_question` takes the text, the names of the speakers in the user's conversations, and the previous turns.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 QUESTION_ENDS: Final = 600
-"""Of a longer message the first and the last so many characters are the question: what a pasted text is for is said
-before or after it. Together they fill what the embedding model reads."""
+"""Of a longer message, this many characters at each end are the question: the purpose of a pasted text is stated
+before or
+after it. Together they fill the embedding model's input."""
 
 ASKS_FOR_LATEST: Final = re.compile(
     r"\b(now(adays)?|current(ly)?|latest|newest|today|these days|at the moment|recent(ly)?|still|any ?more)\b",
@@ -26,7 +27,7 @@ ASKS_WHEN: Final = re.compile(
     r"^\W*(when|what (date|day|month|year|time)|how long)\b|\bwhen (did|was|is|were|do|does|has|have|will)\b",
     re.IGNORECASE,
 )
-"""How a question for a time begins."""
+"""Openings of questions about time."""
 
 TIME_WORDS: Final = frozenset(
     [
@@ -51,7 +52,7 @@ FOLLOWS_UP: Final = re.compile(
 CONTEXT_WEIGHT: Final = 0.3
 """What a word of the turns before weighs, beside a word of the question."""
 CONTEXT_WORDS: Final = 12
-"""At most so many of them: the latest. More would drown the question."""
+"""Maximum count, the latest first. More would drown the question."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -81,7 +82,7 @@ class Period:
     """The question names no year: the period of any year is meant."""
 
     def match(self, when: date) -> float:
-        """1 within the period, less the further outside it: what happened is told on the days after it."""
+        """1 within the period, decreasing outside it: events are usually reported on the following days."""
         if not self.yearly:
             return self._match(when)
         return max(self._in_year(year)._match(when) for year in (max(1, when.year - 1), when.year))
@@ -92,7 +93,7 @@ class Period:
         return math.exp(-max(0, (when - self.last).days) / self._told_for)
 
     def reporting_days(self, year: int) -> Iterator[tuple[date, date]]:
-        """The first and the last day on which it is likely told; of a yearly one those of `year` and YEARS_BACK."""
+        """First and last day on which it is likely reported; for a yearly one those of `year` and YEARS_BACK."""
         years = range(max(1, year - YEARS_BACK), year + 1)
         for one in (self._in_year(each) for each in years) if self.yearly else (self,):
             yield one.first, one.last + timedelta(days=min(one._told_for, (date.max - one.last).days))
@@ -108,8 +109,9 @@ class Period:
 
 
 DAYS_TOLD_LATER: Final = 5.0
-"""A day's match falls to a third in so many days; that of a month a little slower. With the match of dates the first
-ten hold 2.1 points more of the evidence."""
+"""Days after which a day's match falls to a third; a month's falls slower. Date matching adds 2.1 points of evidence
+in the
+first ten."""
 LONGEST_TAIL: Final = 30
 YEARS_BACK: Final = 30
 """Years in which a day without a year is looked for."""
@@ -129,11 +131,11 @@ class Question:
     wants_latest: bool
     wants_time: bool
     semantic_query: str
-    """What is embedded: in the third person, as facts are, and without the speakers' names."""
+    """The text to embed: in the third person, like facts, and without the speakers' names."""
     keyword_query: str
     """What is searched by words: without the speakers' names."""
     context: str
-    """Words of the turns before, which weigh less (`CONTEXT_WEIGHT`); empty where the question stands on its own."""
+    """Words of previous turns, weighted less (`CONTEXT_WEIGHT`); empty if the question is self-contained."""
     is_small_talk: bool
 
 

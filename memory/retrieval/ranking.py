@@ -1,7 +1,7 @@
-"""In what order do memories come back, and which are left out? Pure: no database, no clock, no model.
+"""Reranks and deduplicates candidates. Pure: no database, no clock, no model.
 
-`rank` scores candidates by named parts and says of each one left out by which rule. Two profiles of weights: `MEASURED`
-(the default) and `SEED`.
+`rerank` scores candidates by named parts and names the rule for each one that is cut. Two profiles of weights:
+`MEASURED` (the default) and `SEED`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ MEASURED: Final = RankingProfile(
         # dialogues of two people · 108 to long chats with an assistant. Half or twice its weight costs less than that.
         "keyword": 0.70,  # 4.4 / 2.2 · 0.0 / 2.4: its own words, and its neighbours' for less (`Chunk.search`)
         "semantic": 0.40,  # 2.8 / 3.5 · 5.7 / 7.9
-        "name_match": 0.20,  # 4.2 / 3.5 · 0: said by the person named; the vector blurs who
+        "name_match": 0.20,  # 4.2 / 3.5 · 0: spoken by the person named; the vector blurs who
         "own_words": 0.20,  # 0 · 10.8 / 7.7: people ask for what they said themselves; answers are ten times as long
         "answer": 0.20,  # 2.3 / 0.5 · -1.9 / -1.0: what follows a question that fits
         "date_match": 0.15,  # 3.1 / 2.1 · 0
@@ -125,7 +125,7 @@ class Calibration:
 
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
-    # 55 questions on 20 statements, told in the third person (memory/retrieval/query.py): the right statement has a
+    # 55 questions on 20 statements, in the third person (memory/retrieval/query.py): the right statement has a
     # cosine of .55 (median), .29 (lowest twentieth) to .75 (highest); a wrong one .16, small talk .06 (19 of 20 times
     # below .20). The floor keeps 95 of 100 right statements, and lets small talk recall nothing nearly always. The
     # seeds' 0.7 belongs to another model: here it would lose nine of ten.
@@ -133,41 +133,41 @@ CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.28)),
 }
 UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=setting("rag_similarity_threshold", 0.4))
-"""For a model nobody has measured: the plain cosine, and a floor that rather leaves out than adds noise."""
+"""For an unmeasured model: the plain cosine, with a floor that prefers silence to noise."""
 
 WORDS_FLOOR: Final = 0.3
 """Least `keyword` at which words alone recall a statement."""
 
 STRONG: Final = setting("rag_relevance_threshold", 0.2)
 WEAK: Final = 0.05
-"""Passages are recalled where at least one of them is STRONG (`relevance`), and then those that are not below WEAK: an
-answer may hold no word of its question, but then what stands around it does.
+"""Passages are recalled if at least one of them is STRONG (`relevance`), and then all that are not below WEAK: an
+answer may share no word with its question, but then its neighbors do.
 Values of STRONG: evidence is in the first 5 / 10 · something is recalled for questions about what was never said · for
 60 messages about something else:
 none 85 / 92 % · 100 % · 100 %;  .20: 84 / 90 % · 99 % · 52 %;  .25: 81 / 87 % · 97 % · 42 %;
 .30: 78 / 85 % · 91 % · 33 %;  .40: 68 / 74 % · 80 % · 28 %;  .50: 57 / 62 % · 65 % · 18 %.
-What was never said resembles what was, so no floor tells them apart: .20 costs a point of what can be found, and half
+What was never said resembles what was, so no floor separates them: .20 costs a point of what can be found, and half
 of what is about something else recalls nothing. A floor on each passage alone costs two to four points more.
-A search that was asked for (a tool's, of the model or by MCP) needs no STRONG one: whoever asks sees what each says and
-can tell, and “nothing” would be untrue where the best is a right answer in quite other words."""
+An explicit search (by the model's tool or MCP) needs no STRONG one: the caller sees each text and can judge it, and
+“nothing” would be untrue if the best is a right answer in other words."""
 
 ARCHIVED_FLOOR: Final = 0.5
 """Least `semantic` or `keyword` at which an archived memory is recalled after all: as close as the right statement
 usually is (see CALIBRATIONS), or most of the question's words."""
 
 PROJECT_BOOST: Final = 0.75
-"""In a conversation of a project, the words and the meaning of what belongs to it count so much more (part `project`):
-of two memories that fit alike, or nearly, the project's comes first, since “the plan” means the project's plan. What
-fits not at all gains nothing by belonging, so that a question about something else still finds its answer: with 1.0 a
-statement at a cosine of .40 comes before one at .65, with 0.75 just behind it; to multiply the whole score would lift
-each of the person's own words that stands there. No floor is lowered. Reasoned, and not measured: the public data has
-no projects."""
+"""In a project's conversation, the keyword and semantic parts of the project's memories count this much more (part
+`project`): of two memories that fit about equally, the project's comes first, since “the plan” means the project's
+plan. A memory that doesn't fit gains nothing, so that a question about something else still finds its answer: with 1.0
+a statement at a cosine of .40 ranks above one at .65, with 0.75 just below it; multiplying the whole score would lift
+all
+of the user's own words in the project. No floor is lowered. Reasoned, not measured: the public data has no projects."""
 
 FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
 """Parts that say how far a memory has to do with the question."""
 
 TOP_K: Final = setting("rag_final_top_k", 5)
-"""At most so many memories in one prompt (seeds 000 and 003)."""
+"""Maximum memories in one prompt (seeds 000 and 003)."""
 
 SAME_WORDS: Final = 0.8
 """Two statements that share this much of their words say the same, unless a name, a number or a “not” differs."""
@@ -177,34 +177,34 @@ RECENCY_HALF_LIFE_DAYS: Final = setting("decay_half_life_days", 30.0)
 RECENT_DAYS: Final = setting("rag_recent_days", 7.0)
 """Younger than this counts as recent for a profile's boost (seed 000)."""
 USES_THAT_COUNT: Final = 10
-"""`access` is full at so many uses; further ones prove nothing more."""
+"""Uses at which `access` is 1; more uses add nothing."""
 _RECENT: Final = timedelta(days=RECENT_DAYS)
 _RECENCY_HALF_LIFE: Final = timedelta(days=RECENCY_HALF_LIFE_DAYS)
 _NOTHING: Final = timedelta()
 SHORT_QUESTION_WORDS: Final = 20
-"""A passage that ends with a question mark and has at most so many words is a question; a longer one tells, too."""
+"""A passage that ends with a question mark and has at most this many words is a question; a longer one also states."""
 
 _OPENERS: Final = frozenset(
     {"the", "a", "an", "i", "in", "on", "at", "every", "when", "if", "his", "her", "their", "my"}
 )
-"""Words that are capitalised only because a statement begins with them."""
+"""Words that are capitalized only because a statement starts with them."""
 _DIFFERENCE_MAKERS: Final = frozenset({"not", "no", "never", "cannot", "t", "without", "longer", "former", "formerly"})
 """A word that turns a statement round (“t” ends “doesn’t”): statements that differ in it never say the same."""
 
 
 @dataclass
 class Candidate:
-    """One memory that a leg of the search brought up. Not frozen: of 150 a query each would take twice the time."""
+    """One memory found by a leg of the search. Not frozen: creating 150 per query would take twice the time."""
 
     ref: str
-    """Several passages of one message or summary share it; the best stands for them."""
+    """Several passages of one message or summary share it; the best represents them."""
     text: str
     when: datetime
     """When it was said or happened; of a fact, when Recall came to know it."""
     distance: float | None
     """Cosine distance to the question, 0–2; None: it has no vector of this model."""
     words: float
-    """Share of the question's words it holds, weighted by rarity and by where they stand: 0–1."""
+    """Share of the question's words it contains, weighted by rarity and position: 0–1."""
     importance: float
     times_used: int
     source: Source = "fact"
@@ -212,9 +212,9 @@ class Candidate:
     author: str = ""
     """Who speaks, where it is neither the user nor the model."""
     own_words: bool = True
-    """In the person's words, or made from them."""
+    """In the user's words, or made from them."""
     thread: Hashable = None
-    """What it was said in; None: it stands alone."""
+    """Its conversation; None: it has none."""
     place: int = 0
     """Of its message in the thread, 1 apart."""
     number: int = 0
@@ -242,7 +242,7 @@ class Candidate:
 
     @cached_property
     def sitting(self) -> Hashable:
-        """What was said in one go: a thread's passages of one day. One that stands alone is its own."""
+        """Its sitting: a thread's passages of one day. One without a thread is its own sitting."""
         return self.ref if self.thread is None else (self.thread, self.when.toordinal())
 
     @property
@@ -259,7 +259,7 @@ class RankedCandidate:
     parts: Mapping[Part, float]
     total: float
     relevance: float
-    """How much it has to do with the question, whoever said it and when: 0–1.1."""
+    """Relevance to the question, regardless of speaker and time: 0–1.1."""
     rule: Rule | None = None
 
     def order(self) -> tuple[float, float, str, int]:
@@ -282,7 +282,7 @@ def rerank(
 ) -> list[RankedCandidate]:
     """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs.
 
-    `told`: refs of what the prompt says anyway; they take no place, nor does what says the same.
+    `told`: refs that the prompt has anyway; they take no slot, nor do near-duplicates of them.
     """
     known = list(candidates)
     around = _Surroundings(question, known, calibration)
@@ -361,7 +361,7 @@ def _parts(candidate: Candidate, question: Question, around: _Surroundings, now:
         "importance": min(1.0, candidate.importance),
         "access": min(1.0, candidate.times_used / USES_THAT_COUNT),
         "decay": decay(now - last_used_at if last_used_at else age, candidate.times_used),
-        **of_project,  # not told of the others: most conversations have no project
+        **of_project,  # omitted for the others: most conversations have no project
     }
 
 
@@ -380,10 +380,10 @@ def semantic(distance: float | None, calibration: Calibration) -> float:
 
 
 def _name_match(candidate: Candidate, question: Question, around: _Surroundings) -> float:
-    """Of what somebody said: 1 by the only person named, 0 by another, ½ where none or several are named.
+    """For a message: 1 if spoken by the only person named, 0 if by another, ½ if none or several are named.
 
-    Of a statement: the share of the names asked for that it names. Of any other passage 0: names weigh in its words
-    already, and headings have a capital at every word (with it, 1.8 points less of long chats' evidence is found).
+    For a statement: the share of the question's names that it mentions. For any other passage 0: names count as words
+    already, and headings capitalize every word (with it, 1.8 points less of long chats' evidence is found).
     """
     if candidate.author:
         if len(question.speakers) != 1:
@@ -421,7 +421,7 @@ def _fit(parts: Mapping[Part, float], profile: RankingProfile) -> float:
 
 
 def relevance(parts: Mapping[Part, float]) -> float:
-    """How much it has to do with the question, whoever said it and when: 0–1.1."""
+    """Relevance to the question, regardless of speaker and time: 0–1.1."""
     return MEASURED.weights["keyword"] * parts["keyword"] + MEASURED.weights["semantic"] * parts["semantic"]
 
 

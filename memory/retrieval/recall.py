@@ -1,4 +1,4 @@
-"""Which memories come back for a question? Read it, find candidates, rank them, and say of each why it was cut."""
+"""Retrieval entry point: parse the question, fetch candidates, rerank them, and record why each one was cut."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class MemoryItem(NamedTuple):
     when: datetime
     """When it was said or happened; of a fact, when Recall came to know it."""
     message_id: int | None
-    """The message it is or rests on, if that is still there."""
+    """The message it is, or is evidenced by, if that still exists."""
     parts: Mapping[Part, float]
     """Score parts by name, each 0–1."""
     score: float
@@ -77,7 +77,7 @@ class CutItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """What one question brought back, best first, and what it did not."""
+    """The result for one question: kept memories, best first, and cut ones."""
 
     kept: tuple[MemoryItem, ...] = ()
     cut: tuple[CutItem, ...] = ()
@@ -99,9 +99,9 @@ class AlreadyInPrompt:
     said: frozenset[str] = frozenset()
     """Refs of messages and summaries; a message also tells the facts that rest on it."""
     conversation: str = ""
-    """Id of one that stands there word for word: its episodes and the document about it say nothing new."""
+    """Id of a conversation that is verbatim in the prompt: its episodes and document add nothing."""
     folder: str = ""
-    """Whose documents stand there line by line."""
+    """Owner of documents that are in the prompt line by line."""
 
     def covers(self, row: CandidateRow) -> bool:
         """Whether the row is one of these."""
@@ -138,13 +138,13 @@ def retrieve(
     strong: float = STRONG,
     told: AlreadyInPrompt = NOTHING_IN_PROMPT,
 ) -> RetrievalResult:
-    """The user's memories that bear on `query`, without those named in `exclude_refs`, which are not even looked at.
+    """The user's memories relevant to `query`, without those in `exclude_refs`, which are skipped entirely.
 
-    `as_of`: what was known at that moment, ranked as then. `context`: the texts of the last turns, oldest first, which
-    count where the question refers to them (“And where does she work?”). `token_budget`: base tokens. `project`: path
-    of a project whose memories come first (`memory/retrieval/ranking.py: PROJECT_BOOST`); nothing else at all is
-    `Filters.scope`. `strong`: the least `relevance` of the best passage; WEAK where the search itself was asked for.
-    `told`: what is cut as already in the window.
+    `as_of`: what was known at that moment, ranked as of then. `context`: the texts of the last turns, oldest first,
+    which count if the question refers to them (“And where does she work?”). `token_budget`: base tokens. `project`:
+    path of a project whose memories come first (`memory/retrieval/ranking.py: PROJECT_BOOST`); to allow nothing else,
+    use `Filters.scope`. `strong`: minimum `relevance` of the best passage; WEAK for an explicit search.
+    `told`: what is cut as already in the prompt.
     """
     moment = as_of or now
     watch = Stopwatch()
@@ -174,9 +174,9 @@ def retrieve(
 
 
 def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
-    """Count one use of each of these memories: they stood in a prompt. Being a mere candidate does not count.
+    """Count one use of each of these memories, which were in a prompt. Candidates do not count.
 
-    A use revives an archived one.
+    A use revives an archived memory.
     """
     refs = list(refs)
     named = ids_by_kind(refs)

@@ -1,4 +1,4 @@
-"""Where allauth asks Recall: no user names, sign-up that may be closed, and sockets that end with a session."""
+"""allauth adapters: no user names, sign-up that may be closed, encrypted secrets, sockets that close with a session."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Users are known by their e-mail address alone."""
+    """Users sign in by email; there are no user names."""
 
     def populate_username(self, request: Any, user: Any) -> None:
-        """There is no user name to fill in."""
+        """Users have no user name."""
 
     def is_open_for_signup(self, request: Any) -> bool:
-        """As the operator chose."""
+        """As SIGN_UP says."""
         return sign_up.is_open()
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Passkeys are Recall's, whatever the address it is reached at; secrets are sealed."""
+    """Passkeys named Recall's on any address; second-factor secrets encrypted."""
 
     def encrypt(self, text: str) -> str:
-        """What is stored of a secret."""
+        """The secret as it is stored."""
         return secret_encryption.seal(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """The secret; where its key is lost, one that nobody knows: every code is wrong then, and no page breaks.
+        """The secret; if its key is lost, a random one, so that every code is wrong and no page breaks.
 
-        Never a constant, such as nothing: whoever knows the secret knows its codes.
+        Never a constant: anyone who knows the secret can compute its codes.
         """
         try:
             return secret_encryption.unseal(encrypted_text)
-        except secret_encryption.Unreadable as lost:
-            log.warning("%s `manage.py turn_off_second_factor` lets its owner in by the password.", lost)
+        except secret_encryption.UnreadableSecretError as lost:
+            log.warning("%s Run `manage.py turn_off_second_factor` so its owner can sign in with the password.", lost)
             return base64.b32encode(secrets.token_bytes(20)).decode()
 
     def generate_authenticator_name(self, user: User, kind: str) -> str:
-        """What the form for a new passkey begins with."""
+        """The default name of a new passkey."""
         count = Authenticator.objects.filter(user=user, type=kind).count()
         return f"Passkey {count + 1}" if count else "Passkey"
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        """Whom the browser names when it asks for the passkey."""
+        """The site name the browser shows for a passkey."""
         return {**super().get_public_key_credential_rp_entity(), "name": "Recall"}
 
 
 class UserSessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
-    """Ends sessions, and with them what they let in."""
+    """Closes the sockets of sessions that end."""
 
     def end_sessions(self, sessions: Iterable[Any]) -> None:
-        """Sockets are opened anew, which only sessions that still are may do."""
+        """Close their users' sockets; only sessions that are still valid can reconnect."""
         ending = list(sessions)
         super().end_sessions(ending)
-        for person in {one.user_id for one in ending}:
+        for person in {session.user_id for session in ending}:
             publish_event(f"user-{person}", SESSIONS_CHANGED)

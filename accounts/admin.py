@@ -1,6 +1,6 @@
-"""People in the admin: who they are, what they used, which keys they have; and who of the staff looked at what.
+"""Admin of users, their usage this month, API keys, idempotent requests and the staff access log.
 
-A password is nobody's to see, not even its hash; a key is shown by its first characters, never by its digest.
+No one sees a password hash unless they may set passwords; a key is shown by its first characters, never its digest.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ USED: Final = {
     "tokens": F("input_tokens") + F("cache_read_tokens") + F("cache_write_tokens") + F("output_tokens"),
     "cost": F("cost"),
 }
-"""What a person used this month: the columns of `budget.UsageDay` that are added up."""
+"""This month's usage: the columns of `budget.UsageDay` that are summed."""
 RIGHTS: Final = ("is_staff", "is_superuser", "groups", "user_permissions")
-"""Who sets these could give themselves everything: only superusers may."""
+"""Only superusers may set these: anyone who can could grant themselves everything."""
 
 
 @admin.register(User)
 class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
-    """Django's user pages, by e-mail address, with what each person used this month."""
+    """Django's user pages, by email address, with this month's usage."""
 
     list_display = ("email", "preferred_name", "is_active", "is_staff", "last_login", "this_month")
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
@@ -42,18 +42,18 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
     fieldsets = (
         (None, {"fields": ("email", "password")}),
         (
-            "Person",
+            "Profile",
             {"fields": ("preferred_name", "time_zone", "language", "relationship_stage", "chat_model", "effort")},
         ),
-        ("Used this month", {"fields": ("turns", "tokens", "cost")}),
+        ("Usage this month", {"fields": ("turns", "tokens", "cost")}),
         ("Permissions", {"fields": ("is_active", *RIGHTS)}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = ((None, {"classes": ("wide",), "fields": ("email", "usable_password", "password1", "password2")}),)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """With this month's sums, which the database makes only for the rows of a page."""
-        day = apps.get_model("budget", "UsageDay")  # above this app; it points back here, and so do we, by name
+        """With this month's sums, computed only for the rows of a page."""
+        day = apps.get_model("budget", "UsageDay")  # budget is above accounts: by name only
         month = day._default_manager.filter(user=OuterRef("pk"), day__gte=timezone.localdate().replace(day=1))
         sums = {
             f"used_{name}": Subquery(month.order_by().values("user").annotate(sum=Sum(column)).values("sum"))
@@ -83,37 +83,37 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
         return f"{self.turns(user):,} turns, {self.tokens(user)} tokens, {self.cost(user)}"
 
     def search_condition(self, term: str) -> Q:
-        """By number, or by how the address begins."""
+        """By id, or by the start of the address."""
         return Q(pk=int(term)) if term.isdecimal() else Q(pk__in=people(term))
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Only who may set any password sees that there is a hash."""
+        """Only superusers see the password field."""
         shown = super().get_fieldsets(request, obj)
         if request.user.is_superuser:
             return shown
         return [
-            (name, {**options, "fields": [one for one in options["fields"] if one != "password"]})
+            (name, {**options, "fields": [field for field in options["fields"] if field != "password"]})
             for name, options in shown
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Nobody makes themselves a superuser."""
+        """Only superusers change rights."""
         fixed = super().get_readonly_fields(request, obj)
         return fixed if request.user.is_superuser else (*fixed, *RIGHTS)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """A superuser's account, with its password and its address, is changed by superusers only."""
+        """Only superusers change a superuser's account."""
         above = obj is not None and obj.is_superuser and not request.user.is_superuser
         return super().has_change_permission(request, obj) and not above
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """How much goes with an account, by number: the texts of a person's memories are listed for nobody."""
+        """The numbers of rows to be deleted; no texts are listed."""
         numbers = {what: str(count) for user in objs for what, count in deletion.count_owned_rows(user)}
         perms_needed = set() if self.has_delete_permission(request) else {"user"}
         return [str(user) for user in objs], numbers, perms_needed, []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        """As if they had left themselves: nothing stays."""
+        """The same as when users delete their account."""
         deletion.delete_account(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
@@ -122,18 +122,18 @@ class UserAdmin(LargeTableAdmin, DjangoUserAdmin[User]):
             deletion.delete_account(user)
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> Any:
-        """The message that it is done waits in a session, and names nobody either."""
+        """The confirmation is stored in a session, so it names no one."""
         return super().response_delete(request, "The account", obj_id)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """That somebody was deleted is logged; who it was would be a trace of them."""
+        """Logs that an account was deleted, but not whose."""
         nameless = [User(pk=user.pk, email="(deleted)") for user in queryset]
         return super().log_deletions(request, nameless)  # type: ignore[arg-type]
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(RecordAdmin):
-    """Which programs may come in as whom. A key that leaked is revoked here; only its owner makes one."""
+    """API keys, to revoke one that leaked; only owners create them."""
 
     list_display = ("prefix", "name", "user", "scopes", "last_used_at", "expires_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
@@ -142,23 +142,23 @@ class ApiKeyAdmin(RecordAdmin):
     actions = ("revoke",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
-        """Without the digest, which no page has."""
+        """Without the digest, which no page shows."""
         return super().get_queryset(request).defer("digest")
 
     @admin.action(description="Revoke", permissions=["action"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        """They open nothing from now on."""
+        """Revoke the selected keys."""
         rows = list(queryset.select_related("user"))
         done = [key for key in rows if keys.revoke(key.user, key.pk)]
         for key in done:
             self.log_change(request, key, "Revoked.")
-        told = f"{len(done)} revoked; {len(rows) - len(done)} had been before."
-        self.message_user(request, told, messages.SUCCESS if done else messages.INFO)
+        text = f"{len(done)} revoked; {len(rows) - len(done)} already revoked."
+        self.message_user(request, text, messages.SUCCESS if done else messages.INFO)
 
 
 @admin.register(IdempotentRequest)
 class IdempotentRequestAdmin(RecordAdmin):
-    """Writes of the API that are remembered, so that sending one again changes nothing twice; not what was answered."""
+    """Idempotency keys of API writes, without the stored responses."""
 
     list_display = ("id", "user", "key", "status", "content_type", "created_at")
     list_filter = ("created_at",)
@@ -167,35 +167,35 @@ class IdempotentRequestAdmin(RecordAdmin):
     personal = ("key",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IdempotentRequest]:
-        """Without the answers, which no page has."""
+        """Without the responses, which no page shows."""
         return super().get_queryset(request).defer("body")
 
 
 @admin.register(AccessLog)
 class AccessLogAdmin(LargeTableAdmin):
-    """Who looked at what of whom. Nobody writes here, and nobody removes a line."""
+    """The staff access log: read-only, even for superusers."""
 
     list_display = ("at", "reader", "user", "what")
     list_filter = ("at",)
     list_select_related = ("reader", "user")
 
     def search_condition(self, term: str) -> Q:
-        """By number, by whose it was, or by who looked."""
+        """By id, owner or reader."""
         return super().search_condition(term) | Q(reader__in=people(term))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Lines are written by looking."""
+        """Entries are written by access only."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They say what was."""
+        """A record isn't edited."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They go with the account they are about."""
+        """Entries are deleted with the account they are about."""
         return False
 
 
-for secret in (Authenticator, UserSession):  # allauth's pages would show what a second factor is made of, and sessions
+for secret in (Authenticator, UserSession):  # allauth's pages would show second-factor secrets and sessions
     if admin.site.is_registered(secret):
         admin.site.unregister(secret)

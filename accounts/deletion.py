@@ -1,11 +1,8 @@
-"""How does somebody leave for good? Every row that is theirs goes, in one transaction, and every trace beside them.
+"""Account deletion: every row of a user, their sessions and admin log entries, in one transaction.
 
-    what_goes   how much there is, by kind: for the page that asks
-    leave       whatever runs for them is stopped · sessions, the admin's log, all their rows, the person
-
-No app above is asked what it keeps: every row that belongs to somebody has a column that says to whom
-(recall/db/ownership.py). The person's row is locked first, so that a job that is running finds it gone, and can write
-nothing more for it.
+`count_owned_rows` says how much there is; `delete_account` deletes it. Every row of a user has a `user` column
+(recall/db/ownership.py), so the apps above aren't asked what they store. The user row is locked first: a running job
+finds it gone and writes nothing more.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from accounts.sessions import SESSIONS_CHANGED
 from recall.db.notify import publish_event
 
 account_deletion_started: Final = Signal()
-"""Sent with `user`, in the transaction, before anything goes: whoever runs something for them stops it."""
+"""Sent with `user` inside the transaction, before anything is deleted; receivers stop the user's running work."""
 
 OURS: Final = ("accounts", "memory", "budget", "chat")
 """Recall's own apps."""
@@ -38,50 +35,50 @@ SHOWN: Final = (
     "memory.ReviewAction",
     "budget.Receipt",
 )
-"""What the page names of all that goes; the rest hangs on these."""
-CALLED: Final = {"memory.ReviewAction": ("decision of yours", "decisions of yours")}
-SESSIONS_AT_ONCE: Final = 500
+"""Models that the confirmation page counts."""
+NAMES: Final = {"memory.ReviewAction": ("review decision", "review decisions")}
+SESSION_BATCH: Final = 500
 
 
 def count_owned_rows(user: User) -> list[tuple[str, int]]:
-    """What there is of the person, by kind, as people call it: nothing that is not there."""
-    told = []
+    """The user's rows by readable kind; empty kinds are left out."""
+    counts = []
     for label in SHOWN:
         model = apps.get_model(label)
         count = model._default_manager.filter(user=user).count()
-        one, more = CALLED.get(label, (str(model._meta.verbose_name), str(model._meta.verbose_name_plural)))
-        told.append((one if count == 1 else more, count))
-    return [(name, count) for name, count in told if count]
+        singular, plural = NAMES.get(label, (str(model._meta.verbose_name), str(model._meta.verbose_name_plural)))
+        counts.append((singular if count == 1 else plural, count))
+    return [(name, count) for name, count in counts if count]
 
 
 @transaction.atomic
 def delete_account(user: User) -> None:
-    """Delete the person with everything that is theirs."""
-    person = User.objects.select_for_update().get(pk=user.pk)
-    account_deletion_started.send(User, user=person)
-    _delete_sessions(person)
-    _delete_from_admin_log(person)
+    """Delete the user and everything they own."""
+    user = User.objects.select_for_update().get(pk=user.pk)
+    account_deletion_started.send(User, user=user)
+    _delete_sessions(user)
+    _delete_from_admin_log(user)
     for model in owned():
-        _delete_rows(model, person)
-    publish_event(f"user-{person.pk}", SESSIONS_CHANGED)
-    person.delete()
+        _delete_rows(model, user)
+    publish_event(f"user-{user.pk}", SESSIONS_CHANGED)
+    user.delete()
 
 
 def owned() -> Iterator[type[models.Model]]:
-    """Every model of Recall's whose rows belong to a person; those of libraries go with the person's own row."""
+    """Recall's models whose rows belong to a user; library models cascade from the user row."""
     for model in (model for name in OURS for model in apps.get_app_config(name).get_models()):
-        if any(one.name == "user" and _is_of_a_person(one) for one in model._meta.concrete_fields):
+        if any(field.name == "user" and _refers_to_user(field) for field in model._meta.concrete_fields):
             yield model
 
 
-def _is_of_a_person(column: models.Field[object, object]) -> bool:
+def _refers_to_user(column: models.Field[object, object]) -> bool:
     return isinstance(column, models.ForeignKey) and column.related_model is User
 
 
 def _delete_rows(model: type[models.Model], user: User) -> None:
-    """By one statement a table, in any order: an account may have a million rows, which Django would load one by one.
+    """One statement per table, in any order: Django would load an account's million rows one by one.
 
-    The database asks at the end whether anything still points to what went.
+    Foreign keys are checked at the end of the transaction.
     """
     table, key = sql.Identifier(model._meta.db_table), sql.Identifier(str(model._meta.pk.column))
     theirs = sql.SQL("SELECT {key} FROM {table} WHERE user_id = %s").format(key=key, table=table)
@@ -99,14 +96,14 @@ def _delete_rows(model: type[models.Model], user: User) -> None:
 
 
 def _delete_sessions(user: User) -> None:
-    """A session does not say whose it is without being opened."""
-    sessions = Session.objects.order_by("pk").iterator(SESSIONS_AT_ONCE)
-    theirs = [one.pk for one in sessions if one.get_decoded().get("_auth_user_id") == str(user.pk)]
+    """A session's user is known only after decoding it."""
+    sessions = Session.objects.order_by("pk").iterator(SESSION_BATCH)
+    theirs = [session.pk for session in sessions if session.get_decoded().get("_auth_user_id") == str(user.pk)]
     Session.objects.filter(pk__in=theirs).delete()
 
 
 def _delete_from_admin_log(user: User) -> None:
-    """What staff did to the person's rows: the log keeps a line of each row's text."""
+    """Log entries about the user's rows: each quotes the row's text."""
     about = {*owned(), User}
     for kind in LogEntry.objects.order_by().values_list("content_type", flat=True).distinct():
         entries = LogEntry.objects.filter(content_type=kind).select_related("content_type")
@@ -117,9 +114,9 @@ def _delete_from_admin_log(user: User) -> None:
 
 
 def _ids(model: type[models.Model], user: User, entries: models.QuerySet[LogEntry]) -> list[str]:
-    """Which of the rows that the log names are this person's."""
+    """Those of the logged rows that are this user's."""
     if model is User:
         return [str(user.pk)]
-    named = [one for one in entries.values_list("object_id", flat=True) if one]
+    named = [pk for pk in entries.values_list("object_id", flat=True) if pk]
     theirs = model._default_manager.filter(user=user)
     return [str(pk) for pk in theirs.values_list("pk", flat=True).iterator() if str(pk) in set(named)] if named else []

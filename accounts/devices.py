@@ -1,6 +1,6 @@
-"""What is a session's browser called? Its `User-Agent`, in words a person knows their devices by.
+"""Readable device names for the session list, from the `User-Agent` header.
 
-Such a header is what the browser says of itself: enough to tell one's own devices apart, and no proof of anything.
+A browser sets that header itself: good enough to recognize your own devices, but no proof of anything.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 BROWSERS: Final = (
-    # most of them also say they are one of those below
+    # most also claim to be one of those below
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
     ("Vivaldi", "Vivaldi"),
@@ -34,12 +34,12 @@ SYSTEMS: Final = (
 
 
 def device_of(user_agent: str) -> str:
-    """Such as “Firefox on Linux”; what is not known is said so."""
+    """A name such as “Firefox on Linux”."""
     browser = _first(BROWSERS, user_agent)
     system = _first(SYSTEMS, user_agent)
     if browser and system:
         return f"{browser} on {system}"
-    return browser or (f"A browser on {system}" if system else "A browser that does not say which")
+    return browser or (f"Unknown browser on {system}" if system else "Unknown browser")
 
 
 def _first(table: tuple[tuple[str, str], ...], user_agent: str) -> str:

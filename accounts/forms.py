@@ -1,4 +1,4 @@
-"""What a person is asked: how to call them, their time zone (which the browser fills in first), a passkey."""
+"""Account forms: sign-up, profile (name, time zone, language, tone) and adding a passkey."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     preferred_name = forms.CharField(
         max_length=80,
         required=False,
-        label="What shall Recall call you?",
+        label="What should Recall call you?",
         widget=forms.TextInput({"autocomplete": "nickname"}),
     )
     time_zone = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput({"data-time-zone": ""}))
@@ -38,7 +38,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 
     @transaction.atomic
     def save(self, request: HttpRequest) -> User:
-        """The new person; asked once more whether they may join: another may have been the first meanwhile."""
+        """Create the user. Under SIGN_UP=first another user may have come first, so that is checked again."""
         sign_up.wait_for_turn()
         if not sign_up.is_open():
             raise ImmediateHttpResponse(redirect("account_signup"))
@@ -51,24 +51,22 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 
 
 class ProfileForm(forms.ModelForm[User]):
-    """How to call somebody, in which time zone their days begin, and how familiar to be."""
+    """The user's name, time zone, language, and how familiar Recall is."""
 
     class Meta:
         model = User
         fields = ("preferred_name", "time_zone", "language", "relationship_stage")
         labels = {
-            "preferred_name": "What shall Recall call you?",
+            "preferred_name": "What should Recall call you?",
             "time_zone": "Time zone",
-            "language": "Which language do you write in?",
-            "relationship_stage": "How well do you know each other?",
+            "language": "Your language",
+            "relationship_stage": "Tone",
         }
         help_texts = {
-            "relationship_stage": "The model is told, and is as familiar as that. By itself it grows with your"
-            " conversations, the days since the first one, and what Recall knows of you.",
-            "preferred_name": "Empty: Recall uses the beginning of your e-mail address on its pages.",
-            "language": "Your memories are searched by its words in all their forms, so that “house” finds “houses”. Of"
-            " several, take the one you write most. A change takes effect at once, and is through some seconds later.",
-            "time_zone": "Type a city to search. Dates on every page are told in it, and “tomorrow” is resolved in it.",
+            "relationship_stage": "How familiar Recall is with you.",
+            "preferred_name": "If empty, Recall uses the first part of your email address.",
+            "language": "Helps search match word forms, such as “house” and “houses”. Choose the one you write most.",
+            "time_zone": "Type a city to search. Dates and words like “tomorrow” use it.",
         }
         widgets = {
             "preferred_name": forms.TextInput({"autocomplete": "nickname"}),
@@ -76,23 +74,23 @@ class ProfileForm(forms.ModelForm[User]):
         }
 
     def __init__(self, *args: Any, grown: User.Stage, **kwargs: Any) -> None:
-        """`grown`: what the stage is by itself."""
+        """`grown`: the automatic stage, shown beside the automatic choice."""
         super().__init__(*args, **kwargs)
         stage = cast("forms.ChoiceField", self.fields["relationship_stage"])
-        stage.choices = [("", f"It grows by itself (now: {grown.label.lower()})"), *User.Stage.choices]
+        stage.choices = [("", f"Automatic (now: {grown.label.lower()})"), *User.Stage.choices]
 
     def clean_time_zone(self) -> str:
-        """Cities of two words are typed with a space, and written with none."""
+        """Accept cities of two words typed with a space; zone names have an underscore."""
         typed: str = self.cleaned_data["time_zone"]
         return typed.strip().replace(" ", "_")
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
-    """A passkey signs in by itself, unless one wants it beside the password only."""
+    """A passkey replaces the password, unless the user wants it as a second factor only."""
 
     passwordless = forms.BooleanField(
-        label="Sign in with it alone, without the password",
+        label="Sign in without a password",
         initial=True,
         required=False,
-        help_text="Without this it is asked for after the password.",
+        help_text="If off, you'll be asked for it after your password.",
     )

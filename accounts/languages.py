@@ -1,6 +1,6 @@
-"""In which language does a person write? The words of their memories are found in all their forms in it.
+"""Languages a user can write in, for matching word forms in full-text search.
 
-A table of the stemmers that PostgreSQL has; the value is the name of its text search configuration.
+The table lists PostgreSQL's stemmers; the value is the name of the text search configuration.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 
 
 class Language(models.TextChoices):
-    """Each is called as those who write it call it."""
+    """Labels are the languages' own names."""
 
     ENGLISH = "english", "English"
     ARABIC = "arabic", "العربية"
@@ -42,7 +42,7 @@ class Language(models.TextChoices):
     TAMIL = "tamil", "தமிழ்"
     TURKISH = "turkish", "Türkçe"
     YIDDISH = "yiddish", "ייִדיש"
-    ANOTHER = "simple", "Another one: words are found as they are written"
+    ANOTHER = "simple", "Another language (exact words only)"
 
 
 _BY_CODE: Final = {
@@ -81,6 +81,6 @@ _BY_CODE: Final = {
 
 
 def of_browser(accepts: str) -> Language:
-    """The language that a browser asks pages for first (its `Accept-Language`); English where it says nothing."""
+    """The first language of an `Accept-Language` header; English if it is empty."""
     tags = [tag.partition("-")[0] for tag, _ in parse_accept_lang_header(accepts) if tag != "*"]
     return _BY_CODE.get(tags[0], Language.ANOTHER) if tags else Language.ENGLISH

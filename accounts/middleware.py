@@ -1,4 +1,4 @@
-"""Dates on pages are told in the signed-in person's own time zone, and a session is noted as seen now and then."""
+"""Middleware: pages use the signed-in user's time zone, and sessions record when they were last used."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from django.utils import timezone
 from accounts.models import User
 
 SEEN_EVERY: Final = 600
-"""Seconds between two notes that a session is in use: their list needs no finer time, and pages no more writes."""
+"""Seconds between two records that a session is in use: the list needs no finer time, and writes stay few."""
 _SEEN = "seen_at"
 
 
 class TimeZoneMiddleware:
-    """Activates the user's time zone for the length of one request."""
+    """Activates the user's time zone during the request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -30,19 +30,17 @@ class TimeZoneMiddleware:
 
 
 class SessionSeenMiddleware:
-    """Keeps when and from where each session was last used, for the page of sessions. Takes the place of allauth's own,
-    which writes with every request.
-    """
+    """Records when and from where each session was last used. allauth's own middleware writes on every request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.session.session_key and isinstance(request.user, User):
-            self._note(request)
+            self._record(request)
         return self.get_response(request)
 
-    def _note(self, request: HttpRequest) -> None:
+    def _record(self, request: HttpRequest) -> None:
         now = int(time.time())
         if now - request.session.get(_SEEN, 0) >= SEEN_EVERY:
             request.session[_SEEN] = now

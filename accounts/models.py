@@ -1,4 +1,4 @@
-"""The person: signs in by e-mail, has a name to be called by and a time zone."""
+"""Accounts' tables: users, API keys, idempotent requests, rate-limit buckets and the staff access log."""
 
 from __future__ import annotations
 
@@ -16,66 +16,66 @@ from accounts.languages import Language
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes users by e-mail address."""
+    """Creates users by email address."""
 
     use_in_migrations = True
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """A saved user with a hashed password (none: cannot sign in by password)."""
+        """A saved user with a hashed password; without one, the user can't sign in by password."""
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """A user who may do everything in the admin."""
+        """A user with every right in the admin."""
         return self.create_user(email, password, **{"is_staff": True, "is_superuser": True, **fields})
 
 
 def validate_time_zone(name: str) -> None:
     """Refuse a name the time zone database does not have."""
     if name not in available_timezones():
-        raise ValidationError("“%(name)s” is not a time zone, such as Europe/Lisbon.", params={"name": name})
+        raise ValidationError("“%(name)s” isn't a time zone. Choose one such as Europe/Lisbon.", params={"name": name})
 
 
 class User(AbstractUser):
-    """Somebody who talks with Recall."""
+    """A user: signs in by email, has a preferred name, a time zone and a language."""
 
     class Stage(models.TextChoices):
-        """How well a person and Recall know each other."""
+        """How familiar Recall is with the user; the page calls it Tone."""
 
-        NEW = "NEW", "New to each other"
-        DEVELOPING = "DEVELOPING", "Getting to know each other"
+        NEW = "NEW", "New"
+        DEVELOPING = "DEVELOPING", "Getting familiar"
         COMFORTABLE = "COMFORTABLE", "Comfortable"
         TRUSTED = "TRUSTED", "Trusted"
 
     username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
-    email = models.EmailField("e-mail address", unique=True)
-    preferred_name = models.CharField(max_length=80, blank=True, help_text="What Recall calls you")
+    email = models.EmailField("email address", unique=True)
+    preferred_name = models.CharField(max_length=80, blank=True, help_text="How Recall addresses the user")
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
     language = models.CharField(
         max_length=10,
         choices=Language,
         default=Language.ENGLISH,
-        help_text="That they write in: their memories' words are found in all their forms in it",
+        help_text="The language the user writes in, for matching word forms in search",
     )
     words_in = ArrayField(
         models.CharField(max_length=10, choices=Language),
         default=list,
         editable=False,
-        help_text="Languages their memories' words may be read in: the database adds the one they choose, and a"
-        " former one goes when its rows were read anew",
+        help_text="Languages the search index covers: the database adds the chosen one; a former one is removed when"
+        " its rows are reindexed",
     )
     chat_model = models.CharField(
-        max_length=80, blank=True, help_text="For new conversations; empty: the installation's"
+        max_length=80, blank=True, help_text="For new conversations; empty: the server's default"
     )
     effort = models.CharField(max_length=6, blank=True, help_text="For new conversations; empty: the model's default")
     relationship_stage = models.CharField(
-        max_length=11, blank=True, choices=Stage, help_text="As the person set it; empty: it grows by itself"
+        max_length=11, blank=True, choices=Stage, help_text="Set by the user; empty: automatic"
     )
-    welcomed_at = models.DateTimeField(null=True, blank=True, help_text="When the first words were read, or closed")
+    welcomed_at = models.DateTimeField(null=True, blank=True, help_text="When the welcome was read or closed")
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS = []
@@ -89,7 +89,7 @@ class User(AbstractUser):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone that dates are told and resolved in."""
+        """The time zone that dates are shown and resolved in."""
         return ZoneInfo(self.time_zone)
 
     def get_full_name(self) -> str:
@@ -100,13 +100,13 @@ class User(AbstractUser):
 
 
 class ApiKey(models.Model):
-    """Lets a program in as its owner, within its scopes. Only its hash is kept: the key itself is shown once."""
+    """Lets a program act as its owner, within its scopes. Only its hash is stored: the key itself is shown once."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
-    name = models.CharField(max_length=80, help_text="What it is for, in the owner's words")
-    prefix = models.CharField(max_length=16, help_text="Its first characters, to tell it from others")
+    name = models.CharField(max_length=80, help_text="The owner's name for it")
+    prefix = models.CharField(max_length=16, help_text="First characters, to recognize it")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the key, which is 256 random bits")
-    scopes = ArrayField(models.CharField(max_length=40), help_text="What it opens: see accounts/api/scopes.py")
+    scopes = ArrayField(models.CharField(max_length=40), help_text="What it allows: see accounts/api/scopes.py")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -121,12 +121,12 @@ class ApiKey(models.Model):
 
 
 class IdempotentRequest(models.Model):
-    """What a write of the API was answered, for whoever sends it again with the same Idempotency-Key."""
+    """The stored response of an API write, for repeats with the same Idempotency-Key."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64, help_text="SHA-256 of method, address and body")
-    status = models.PositiveSmallIntegerField(default=0, help_text="0: it is being carried out")
+    status = models.PositiveSmallIntegerField(default=0, help_text="0: in progress")
     content_type = models.CharField(max_length=100, blank=True)
     body = models.BinaryField(default=bytes)
     created_at = models.DateTimeField(default=timezone.now)
@@ -144,7 +144,7 @@ class ApiRate(models.Model):
 
     holder = models.CharField(max_length=40, primary_key=True, help_text="Such as key:12 or user:3")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    tokens = models.FloatField(help_text="Left in the bucket at that moment")
+    tokens = models.FloatField(help_text="Left in the bucket at that time")
     at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -152,10 +152,10 @@ class ApiRate(models.Model):
 
 
 class AccessLog(models.Model):
-    """Staff looked at what is another's: who, at whose, at what and when. Never its text."""
+    """One staff access to another user's data: who, whose, what and when; never the text."""
 
     reader = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", help_text="Whose it is")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", help_text="The owner of the data")
     what = models.CharField(max_length=120, help_text="Such as “fact 12” or “a list of facts”")
     at = models.DateTimeField(auto_now_add=True)
 

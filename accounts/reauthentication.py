@@ -1,9 +1,8 @@
-"""Is it still the person who signed in? Asked before everything goes out, or goes away, at once.
+"""Reauthentication before a full export or a deletion: has the user signed in or confirmed recently?
 
-Whoever signed in, or was asked, within allauth's window (`ACCOUNT_REAUTHENTICATION_TIMEOUT`, five minutes) is not asked
-again; neither is somebody who could be asked for nothing, having no password and no passkey. Allauth's own decorator
-takes no notice of signing in, and comes back to the address that was refused: a download, which is no page, or a form
-that would be sent a second time by itself.
+Not asked again within allauth's window (`ACCOUNT_REAUTHENTICATION_TIMEOUT`, five minutes), nor of users who have
+neither password nor passkey. allauth's own decorator ignores sign-ins and returns to the refused address, which may be
+a download or a form that would be sent twice.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from accounts.sessions import SIGNED_IN_AT
 
 
 def is_confirmed(request: HttpRequest) -> bool:
-    """Whether it was lately made sure who sits at this browser."""
+    """Whether the user signed in or confirmed recently."""
     since = time.time() - float(request.session.get(SIGNED_IN_AT, 0))
     return since < app_settings.REAUTHENTICATION_TIMEOUT or bool(did_recently_reauthenticate(request))
 
 
 def redirect_to_reauthentication(back_to: str) -> HttpResponseRedirect:
-    """To the page that asks for the password, a passkey or a code, whichever they have; then to the page `back_to`."""
+    """To the page that asks for the password, a passkey or a code, then to the page `back_to`."""
     return HttpResponseRedirect(f"{reverse('account_reauthenticate')}?{urlencode({REDIRECT_FIELD_NAME: back_to})}")

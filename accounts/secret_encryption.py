@@ -1,8 +1,8 @@
-"""How do the secrets of second factors lie in the table? Sealed, by keys that are derived from the installation's.
+"""Encryption of second-factor secrets in the database, with keys derived from SECRET_KEY.
 
-Whoever reads a dump of the database has no second factor by it. Each key of `SECRET_KEY` and `SECRET_KEY_FALLBACKS`
-opens what it sealed; the first one seals. What lay in the table before there were seals has no prefix, and is read as
-it is. `seal_all` brings every secret under the first key, at each start: then a former key is needed no more.
+A database dump alone reveals no second factor. SECRET_KEY encrypts; it and every key of SECRET_KEY_FALLBACKS decrypt.
+Secrets stored before encryption existed have no prefix and are read as they are. `seal_all` re-encrypts every secret
+with the current key at each start, so that former keys are no longer needed.
 """
 
 from __future__ import annotations
@@ -20,49 +20,49 @@ from django.db import transaction
 log = logging.getLogger(__name__)
 
 PREFIX = "sealed:"
-"""Neither a TOTP secret (base 32) nor the seed of recovery codes (hexadecimal) can begin like this."""
+"""Neither a TOTP secret (base 32) nor the seed of recovery codes (hexadecimal) can start like this."""
 PURPOSE = b"recall: secrets of second factors"
-"""Makes these keys others than those that sign cookies and links. What was sealed needs it: it stays as it is."""
+"""Separates these keys from those that sign cookies and links. Never change it: stored secrets depend on it."""
 SECRETS = ("secret", "seed")
-"""Under which names allauth keeps them: of an authenticator app, of recovery codes."""
+"""allauth's names for them: of an authenticator app, of recovery codes."""
 
 
-class Unreadable(ValueError):
-    """It was sealed by a key that this installation has no more."""
+class UnreadableSecretError(ValueError):
+    """The secret was encrypted with a key that is no longer configured."""
 
 
 def seal(secret: str) -> str:
-    """What to store in place of a secret."""
+    """The secret encrypted, as it is stored."""
     return PREFIX + _keys().encrypt(secret.encode()).decode()
 
 
 def unseal(stored: str) -> str:
-    """The secret that was stored.
+    """The decrypted secret.
 
     Raises:
-        Unreadable: no key of this installation opens it.
+        UnreadableSecretError: no configured key decrypts it.
     """
     if not stored.startswith(PREFIX):
         return stored
     try:
         return _keys().decrypt(stored.removeprefix(PREFIX)).decode()
     except (InvalidToken, ValueError):
-        raise Unreadable("The secret of a second factor was sealed by another SECRET_KEY.") from None
+        raise UnreadableSecretError("A second-factor secret was encrypted with another SECRET_KEY.") from None
 
 
 def is_readable(authenticator: Authenticator) -> bool:
-    """Whether its secret, where it has one, can be opened."""
+    """Whether its secret, if it has one, can be decrypted."""
     try:
         for name in SECRETS:
             unseal(authenticator.data.get(name, ""))
-    except Unreadable:
+    except UnreadableSecretError:
         return False
     return True
 
 
 @transaction.atomic
 def seal_all() -> None:
-    """Seal by the first key what lies open or was sealed by a former one; the log tells how many cannot be read."""
+    """Encrypt every secret with the current key; logs how many can't be decrypted."""
     lost = 0
     for authenticator in Authenticator.objects.select_for_update().exclude(type=Authenticator.Type.WEBAUTHN):
         stored = {name: authenticator.data[name] for name in SECRETS if name in authenticator.data}
@@ -70,14 +70,14 @@ def seal_all() -> None:
             continue
         try:
             authenticator.data |= {name: seal(unseal(secret)) for name, secret in stored.items()}
-        except Unreadable:
+        except UnreadableSecretError:
             lost += 1
         else:
             authenticator.save(update_fields=["data"])
     if lost:
         log.warning(
-            "%d secrets of second factors were sealed by another SECRET_KEY. With that key in SECRET_KEY_FALLBACKS they"
-            " can be read again; without it, `manage.py turn_off_second_factor` lets their owners in.",
+            "%d second-factor secrets were encrypted with another SECRET_KEY. Add that key to SECRET_KEY_FALLBACKS, or"
+            " run `manage.py turn_off_second_factor` for their owners.",
             lost,
         )
 
@@ -91,7 +91,7 @@ def _is_by_first_key(stored: str) -> bool:
 
 
 def _keys() -> MultiFernet:
-    return MultiFernet([_key(one) for one in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+    return MultiFernet([_key(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
 
 
 def _key(secret_key: str) -> Fernet:

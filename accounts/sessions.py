@@ -1,9 +1,9 @@
-"""What else changes when a session begins or ends, or a password changes?
+"""Side effects of signing in or out and of password changes.
 
-open sockets   were let in by a session: all are told to open again, and the handshake lets in whoever still may
-API keys       go on when somebody changes their password, whose page says so. Whoever has to reset it may not have
-               made them: all are revoked
-the session    notes when it began (`accounts/reauthentication.py`)
+open sockets   all are closed and reopen; the handshake refuses those without a valid session
+API keys       keep working after a password change, whose page says so. A reset revokes them all: someone else may
+               have created them
+the session    records when it started (`accounts/reauthentication.py`)
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from recall.db.notify import publish_event
 
 SESSIONS_CHANGED = "sessions_changed"
 SIGNED_IN_AT: Final = "recall.signed_in_at"
-"""Where a session keeps when it began, in seconds of the epoch."""
+"""Session key of the sign-in time, in seconds since the epoch."""
 
 
 @receiver(user_logged_in)
-def note_when(request: HttpRequest, **_: Any) -> None:
-    """By password, passkey or sign-up: allauth's own records leave the last one out."""
+def record_sign_in(request: HttpRequest, **_: Any) -> None:
+    """By password, passkey or sign-up: allauth's own records omit the last."""
     request.session[SIGNED_IN_AT] = time.time()
 
 
 @receiver(password_reset)
 def revoke_keys(request: HttpRequest, user: User, **_: Any) -> None:
-    """Told on the page that says the password is changed."""
+    """The page after the reset says so."""
     if count := keys.revoke_all(user):
-        told = "The API key of this account is" if count == 1 else f"All {count} API keys of this account are"
-        messages.warning(request, f"{told} revoked, as somebody else may have made {'it' if count == 1 else 'them'}.")
+        revoked = "This account's API key was" if count == 1 else f"All {count} API keys of this account were"
+        messages.warning(request, f"{revoked} revoked, in case someone else created {'it' if count == 1 else 'them'}.")
 
 
 @receiver([user_logged_out, password_changed, password_reset, password_set])
 def close_user_sockets(user: User | None, **_: Any) -> None:
-    """Have every process close the person's sockets, so that each is let in anew, or not."""
+    """Have every process close the user's sockets; they reconnect if their session is still valid."""
     if user is not None:
         publish_event(f"user-{user.pk}", SESSIONS_CHANGED)
 
 
 @receiver(post_save, sender=User)
-def close_sockets_of_the_deactivated(instance: User, **_: Any) -> None:
-    """Somebody who may not sign in any more may not go on listening, either."""
+def close_deactivated_user_sockets(instance: User, **_: Any) -> None:
+    """A deactivated user's open sockets are closed too."""
     if not instance.is_active:
         publish_event(f"user-{instance.pk}", SESSIONS_CHANGED)

@@ -1,4 +1,4 @@
-"""Accounts' background jobs: each calls one function."""
+"""Celery tasks of accounts: each calls one function."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from accounts.api import idempotency
 
 @shared_task(name="accounts.tasks.remove_old_requests")
 def remove_old_requests() -> None:
-    """Remove what writes of the API were answered more than a day ago."""
+    """Remove stored API responses older than a day."""
     idempotency.remove_old()

@@ -1,4 +1,4 @@
-"""Addresses of Recall's own account pages, among them some in place of allauth's; the others are allauth's."""
+"""URLs of Recall's own account pages; some replace allauth's, which serves the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of leaving: ask, delete, and say that it is done. And what is ours of allauth's pages."""
+"""Account pages: deleting the account, and Recall's versions of two allauth pages (password change, recovery codes)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from accounts.models import User
 
 
 class LeavingForm(forms.Form):
-    """The password once more; somebody who has none types their address."""
+    """Asks for the password; a user without one types their email address."""
 
     password = forms.CharField(
         label="Your password", strip=False, widget=forms.PasswordInput({"autocomplete": "current-password"})
@@ -33,17 +33,17 @@ class LeavingForm(forms.Form):
         super().__init__(data)  # type: ignore[arg-type]
         self.user = user
         if not user.has_usable_password():
-            self.fields["password"].label = "Your e-mail address"
+            self.fields["password"].label = "Your email address"
             self.fields["password"].widget = forms.EmailInput({"autocomplete": "email"})
 
     def clean_password(self) -> str:
-        """What was typed, if it is right."""
+        """The password, or the address, if it is right."""
         typed: str = self.cleaned_data["password"]
         if not self.user.has_usable_password():
             if typed.strip().lower() != self.user.email.lower():
-                raise forms.ValidationError("This is not the address of this account.")
+                raise forms.ValidationError("That isn't this account's email address.")
         elif not self.user.check_password(typed):
-            raise forms.ValidationError("This is not your password. Nothing was deleted.")
+            raise forms.ValidationError("Wrong password. Nothing was deleted.")
         return typed
 
 
@@ -51,7 +51,7 @@ class LeavingForm(forms.Form):
 @login_required
 @never_cache
 def delete_account(request: HttpRequest) -> HttpResponse:
-    """Say what goes, ask for the password, and delete."""
+    """Show what will be deleted, ask for the password, and delete."""
     user = request.user
     assert isinstance(user, User)
     form = LeavingForm(user, request.POST if request.method == "POST" else None)
@@ -70,25 +70,22 @@ def delete_account(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def account_deleted(request: HttpRequest) -> HttpResponse:
-    """It is done."""
+    """The page after the deletion."""
     return render(request, "account/deleted.html")
 
 
 class ChangePassword(PasswordChangeView):  # type: ignore[misc]
-    """Allauth's page, which also says how many keys go on opening what they open."""
+    """allauth's page, with the number of API keys that keep working."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """With their number."""
+        """Adds the number of active keys."""
         user = self.request.user
         assert isinstance(user, User)
         return {**super().get_context_data(**kwargs), "working_keys": keys.active_keys(user).count()}
 
 
 def readable_codes_only(page: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """A page that shows recovery codes leads to the one that says what to do, where their key is lost.
-
-    What would stand there in their place signs nobody in.
-    """
+    """Redirect from a page of recovery codes that can't be decrypted to the one that says what to do."""
 
     @wraps(page)
     def shown(request: HttpRequest) -> HttpResponseBase:

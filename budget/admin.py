@@ -165,7 +165,7 @@ class LimitForm(forms.ModelForm[Limit]):
                 self.add_error("amount", str(wrong))
         same = Limit.objects.filter(**{name: chosen.get(name) for name in ("user", "what", "per")}, set_by_staff=True)
         if same.exclude(pk=self.instance.pk).exists():
-            self.add_error(None, "Staff have set this limit already: change that one.")
+            self.add_error(None, "Staff already set this limit. Change the existing one.")
         return chosen
 
 

@@ -1,4 +1,4 @@
-"""What a turn's prompt was made of and what it cost: receipts, snapshots, prices; plans, limits, what was used."""
+"""Budget's tables: receipts, profile snapshots, prices, calibration, and users' plans, limits and usage."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from recall.db.ownership import Owned, OwnedManager
 
 
 class ProfileSnapshot(Owned):
-    """The exact profile text a conversation is pinned to, so that its requests share their bytes."""
+    """The exact profile text a conversation is pinned to, so that its requests share a cacheable prefix."""
 
     conversation = models.ForeignKey("chat.Conversation", on_delete=models.CASCADE, related_name="profile_snapshots")
-    text = models.TextField(help_text="As it stands in the prompt")
-    lines = models.JSONField(default=list, help_text="Each line of it: {ref, text, tokens}")
+    text = models.TextField(help_text="As in the prompt")
+    lines = models.JSONField(default=list, help_text="Its lines: {ref, text, tokens}")
     reason = models.CharField(max_length=20, help_text="new, cold, compacted or forgotten")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -32,9 +32,9 @@ class Receipt(Owned):
     """The record of one turn's prompt: every candidate, kept or cut and by which rule, usage, cost and timings."""
 
     class State(models.TextChoices):
-        OPEN = "open", "Being answered"
+        OPEN = "open", "In progress"
         COMPLETE = "complete", "Complete"
-        STOPPED = "stopped", "Stopped or broken off"
+        STOPPED = "stopped", "Stopped"
         FAILED = "failed", "Failed"
 
     conversation = models.ForeignKey("chat.Conversation", on_delete=models.CASCADE, related_name="receipts")
@@ -50,16 +50,16 @@ class Receipt(Owned):
     base_by_class = models.JSONField(default=dict, help_text="Base count of the first request: text class → tokens")
     request_digest = models.CharField(max_length=64, help_text="SHA-256 of the first request as sent")
     prefix = models.JSONField(
-        default=dict, help_text="Parts the next request may share, and their tokens: budget/counting/cached_prefix.py"
+        default=dict, help_text="Cacheable parts and their tokens: budget/counting/cached_prefix.py"
     )
     snapshot = models.ForeignKey(ProfileSnapshot, null=True, on_delete=models.SET_NULL, related_name="receipts")
 
-    rounds = models.JSONField(default=list, help_text="The provider's own figures, one object a request")
+    rounds = models.JSONField(default=list, help_text="The provider's usage figures, one object per request")
     input_tokens = models.PositiveIntegerField(default=0, help_text="Fresh input, over all rounds")
     cache_read_tokens = models.PositiveIntegerField(default=0)
     cache_write_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
-    usage_is_estimated = models.BooleanField(default=False, help_text="The final figures never came")
+    usage_is_estimated = models.BooleanField(default=False, help_text="The final figures never arrived")
     cost = models.DecimalField(
         max_digits=12, decimal_places=6, null=True, help_text="US dollars; empty: no price known"
     )
@@ -67,16 +67,16 @@ class Receipt(Owned):
     stop_reason = models.CharField(max_length=40, blank=True)
     timings = models.JSONField(default=dict, help_text="Milliseconds: retrieve, compile, first_token, total")
     ingredients = models.JSONField(
-        default=dict, help_text="What the request was built from and no other row keeps: `manage.py replay` reads it"
+        default=dict, help_text="Inputs of the request that no other row keeps; `manage.py replay` reads them"
     )
     cut_kept_days = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Days after which the list of what was cut went; empty: it is there"
+        null=True, blank=True, help_text="Days after which the list of cut items was removed; empty: still there"
     )
     cut_rules = models.JSONField(
-        default=dict, blank=True, help_text="Once that list is gone: rule → how many were cut by it"
+        default=dict, blank=True, help_text="Once that list is removed: rule → number of items cut"
     )
     words_kept_days = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Days after which the words of what stood in it went; empty: they are there"
+        null=True, blank=True, help_text="Days after which the texts were removed; empty: still there"
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -101,12 +101,12 @@ class Receipt(Owned):
 
 
 class BudgetPlan(Owned):
-    """A person's own plan: a preset, and the ceilings they moved. No row: the default preset."""
+    """A user's plan: a preset and the ceilings they changed. No row: the default preset."""
 
     preset = models.CharField(max_length=20, help_text="Name of a plan in budget/planning/plan.py")
     total = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty: the preset's")
     output_reserve = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens; empty: the preset's")
-    ceilings = models.JSONField(default=dict, blank=True, help_text="Section → tokens, where moved")
+    ceilings = models.JSONField(default=dict, blank=True, help_text="Section → tokens, where changed")
     updated_at = models.DateTimeField(auto_now=True)
 
     objects = OwnedManager["BudgetPlan"]()
@@ -119,7 +119,7 @@ class BudgetPlan(Owned):
 
 
 class Limit(Owned):
-    """What a person may use in a day or a month of their own time zone."""
+    """What a user may use in a day or a month of their time zone."""
 
     class What(models.TextChoices):
         TURNS = "turns", "Turns"
@@ -133,7 +133,7 @@ class Limit(Owned):
     what = models.CharField(max_length=6, choices=What)
     per = models.CharField(max_length=5, choices=Per)
     amount = models.DecimalField(max_digits=14, decimal_places=4)
-    set_by_staff = models.BooleanField(default=False, help_text="The person may lower it, not raise or remove it")
+    set_by_staff = models.BooleanField(default=False, help_text="The user may lower it, not raise or remove it")
 
     objects = OwnedManager["Limit"]()
 
@@ -148,7 +148,7 @@ class Limit(Owned):
 
 
 class UsageDay(Owned):
-    """What a person used of one model on one day of their time zone. It outlives the conversations it was used in."""
+    """A user's usage of one model on one day of their time zone. It outlives the conversations."""
 
     day = models.DateField()
     model = models.CharField(max_length=80)
@@ -157,13 +157,13 @@ class UsageDay(Owned):
     cache_read_tokens = models.PositiveBigIntegerField(default=0)
     cache_write_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
-    # Never below 0: an archive that said so would lift the limits that staff set.
+    # Never below 0: an imported archive could otherwise lift the limits that staff set.
     cost = models.DecimalField(
         max_digits=14,
         decimal_places=6,
         default=0,
         validators=[MinValueValidator(0)],
-        help_text="US dollars, as far as known",
+        help_text="US dollars, where prices are known",
     )
     cost_uncached = models.DecimalField(max_digits=14, decimal_places=6, default=0, validators=[MinValueValidator(0)])
     unpriced = models.PositiveIntegerField(default=0, help_text="Turns and background calls whose cost is not known")
@@ -183,11 +183,11 @@ class UsageDay(Owned):
 
 
 class Price(models.Model):
-    """US dollars per million tokens of one model from a date on; a tier counts from a total input upwards."""
+    """US dollars per million tokens of one model from a date on; a tier applies above a total input."""
 
     model = models.CharField(max_length=80)
     valid_from = models.DateField()
-    from_input_tokens = models.PositiveIntegerField(default=0, help_text="The tier: holds above this total input")
+    from_input_tokens = models.PositiveIntegerField(default=0, help_text="Tier: applies above this total input")
     input = models.DecimalField(max_digits=10, decimal_places=4)
     output = models.DecimalField(max_digits=10, decimal_places=4)
     write_5m = models.DecimalField(max_digits=10, decimal_places=4)
@@ -207,12 +207,12 @@ class Price(models.Model):
 
 
 class Calibration(models.Model):
-    """How many of the provider's tokens one base token is, per model and text class, learned from usage."""
+    """The provider's tokens per base token, by model and text class, learned from usage."""
 
     model = models.CharField(max_length=80)
     text_class = models.CharField(max_length=10)
     ratio = models.FloatField()
-    covariance = models.JSONField(default=dict, help_text="Of this ratio with those of all classes: class → value")
+    covariance = models.JSONField(default=dict, help_text="Of this ratio with every class's: class → value")
     samples = models.PositiveIntegerField(default=0)
     error = models.FloatField(default=0.0, help_text="Running mean of |estimate − actual| ÷ actual")
     updated_at = models.DateTimeField(auto_now=True)

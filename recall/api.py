@@ -1,8 +1,8 @@
-"""The API: which routes it is made of, and which problem each error becomes (RFC 9457).
+"""The API: its routers, and the problem (RFC 9457) that each error becomes.
 
-Each app's routes are its own edge (`memory/api/`, `chat/api/`, `budget/api.py`); all go through one door
-(accounts/api/middleware.py). Apps are named by their dotted path, as this one knows none of those above it. How it is
-described stands in recall/openapi/schema.py: served at `/api/v1/openapi.json` and, to be read, at `/api/v1/docs`.
+Each app's routes are its own edge (`memory/api/`, `chat/api/`, `budget/api.py`) and pass one middleware
+(accounts/api/middleware.py). Apps above this one are named by dotted path. `recall/openapi/schema.py` builds the
+description, served at `/api/v1/openapi.json` and, as a page, at `/api/v1/docs`.
 """
 
 from __future__ import annotations
@@ -52,70 +52,69 @@ ROUTERS: Final = {
 API_MIDDLEWARE: Final = "accounts.api.middleware.api_middleware"
 CHALLENGE: Final = 'Bearer realm="Recall"'
 ROOT: Final = "api-root"
-"""Django-ninja finds its own address by it; there is nothing to see."""
+"""django-ninja's own root, which has no page."""
 DESCRIPTION: Final = "openapi-json"
-"""The one answer that is large and the same for everybody: 320 kB, a tenth of it on the way."""
-NO_SUCH_THING: Final = "There is no such thing of yours."
+"""320 kB and the same for everyone, so it is compressed to a tenth."""
+NOT_FOUND: Final = "Not found."
 
 
 class Api(NinjaAPI):
-    """Django-ninja's, with problems also where no operation is reached, and our description."""
+    """django-ninja's API, with problems also for unknown addresses, and a complete description."""
 
     _description: OpenAPISchema | None = None
 
     def _get_urls(self) -> list[URLResolver | URLPattern]:
-        found = [self._with_problems(one) for one in super()._get_urls() if isinstance(one, URLPattern)]
-        return [*found, path("docs", reference, name="docs"), re_path("", _nowhere, name="nowhere")]
+        patterns = [self._with_problems(url) for url in super()._get_urls() if isinstance(url, URLPattern)]
+        return [*patterns, path("docs", reference, name="docs"), re_path("", _unknown_address, name="unknown")]
 
     def _with_problems(self, pattern: URLPattern) -> URLPattern:
-        view = _nowhere if pattern.name == ROOT else _told(pattern.callback)
+        view = _unknown_address if pattern.name == ROOT else _with_405_as_problem(pattern.callback)
         view = gzip_page(view) if pattern.name == DESCRIPTION else view
         return path(str(pattern.pattern), view, name=pattern.name)
 
     def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
-        """The description with everything that is the same for all operations. Made once: only the code changes it."""
+        """The description with everything that all operations share, built once per process."""
         if self._description is None:
             self._description = schema.complete_schema(super().get_openapi_schema(**where), self)
         return self._description
 
 
-def _told(view: Callable[..., Any]) -> Callable[..., Any]:
-    """The same view, whose 405 is a problem, too."""
+def _with_405_as_problem(view: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(view, updated=())
-    def told(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        return _or_not_allowed(request, view(request, **given))
+    def run(request: HttpRequest, **given: Any) -> HttpResponseBase:
+        return _problem_if_not_allowed(request, view(request, **given))
 
     @wraps(view, updated=())
-    async def told_async(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        return _or_not_allowed(request, await view(request, **given))
+    async def run_async(request: HttpRequest, **given: Any) -> HttpResponseBase:
+        return _problem_if_not_allowed(request, await view(request, **given))
 
-    chosen: Any = told_async if inspect.iscoroutinefunction(view) else told
-    chosen.csrf_exempt = True  # the door asks sessions for it
-    exempt: Callable[..., Any] = chosen
+    wrapped: Any = run_async if inspect.iscoroutinefunction(view) else run
+    wrapped.csrf_exempt = True  # the middleware checks the token of sessions
+    exempt: Callable[..., Any] = wrapped
     return exempt
 
 
-def _or_not_allowed(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def _problem_if_not_allowed(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     if not isinstance(response, HttpResponseNotAllowed):
         return response
     allowed = response["Allow"]
-    sentence = f"{(request.method or '')[:20]} is not possible here; {allowed} is."
+    sentence = f"{(request.method or '')[:20]} isn't allowed here. Use {allowed}."
     return problem_response(HTTPStatus.METHOD_NOT_ALLOWED, sentence, headers={"Allow": allowed})
 
 
-def _nowhere(request: HttpRequest) -> HttpResponse:
-    return problem_response(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+def _unknown_address(request: HttpRequest) -> HttpResponse:
+    return problem_response(HTTPStatus.NOT_FOUND, "There is no API operation at this address.")
 
 
-_nowhere.csrf_exempt = True  # type: ignore[attr-defined]
+_unknown_address.csrf_exempt = True  # type: ignore[attr-defined]
 
 api = Api(
     title="Recall",
     version="1",
     description=schema.INTRODUCTION,
     openapi_extra={"tags": schema.tags()},
-    docs_url=None,  # its page loads scripts from elsewhere; ours is recall/openapi/reference_page.py's
+    docs_url=None,  # it loads scripts from elsewhere; see recall/openapi/reference_page.py
     urls_namespace="api",
     parser=PlainText(),
 )
@@ -124,28 +123,28 @@ for _at, _router in ROUTERS.items():
     api.add_router(_at, _router)
 
 
-# What each error becomes -----------------------------------------------------------------------------------------
+# Errors as problems -----------------------------------------------------------------------------------------------
 
 
 @api.exception_handler(HttpError)
-def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(error, ProblemError):
         return problem_response(error.status_code, str(error), error.kind, error.headers, **error.more)
-    # django-ninja's own: it tells more than is anybody's business where DEBUG is on.
+    # django-ninja's own error says too much where DEBUG is on.
     is_parsing = error.status_code == HTTPStatus.BAD_REQUEST and str(error).startswith("Cannot parse")
     if is_parsing and isinstance(error.__cause__, RequestDataTooBig | HttpError):
         return api.on_exception(request, error.__cause__)
-    return problem_response(error.status_code, "The body is not JSON." if is_parsing else str(error))
+    return problem_response(error.status_code, "The request body isn't valid JSON." if is_parsing else str(error))
 
 
 @api.exception_handler(AuthenticationError)
-def _unknown_person(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+def _not_authenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
     return problem_response(HTTPStatus.UNAUTHORIZED, str(error), headers={"WWW-Authenticate": CHALLENGE})
 
 
 @api.exception_handler(Http404)
 def _not_found(request: HttpRequest, error: Http404) -> HttpResponse:
-    return problem_response(HTTPStatus.NOT_FOUND, NO_SUCH_THING)
+    return problem_response(HTTPStatus.NOT_FOUND, NOT_FOUND)
 
 
 @api.exception_handler(ValidationError)
@@ -155,8 +154,8 @@ def _not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 @api.exception_handler(BadInput)
 def _bad_input(request: HttpRequest, error: BadInput) -> HttpResponse:
-    wrong = [{"where": ".".join(map(str, one["loc"])), "what": one["msg"]} for one in error.errors]
-    detail = "; ".join(f"{one['where']}: {one['what']}" for one in wrong)
+    wrong = [{"where": ".".join(map(str, fault["loc"])), "what": fault["msg"]} for fault in error.errors]
+    detail = "; ".join(f"{field['where']}: {field['what']}" for field in wrong)
     return problem_response(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "not-valid", errors=wrong)
 
 
@@ -165,28 +164,26 @@ def _bad_input(request: HttpRequest, error: BadInput) -> HttpResponse:
 @api.exception_handler(MultiPartParserError)
 @api.exception_handler(UnreadablePostError)
 def _unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
-    return problem_response(
-        HTTPStatus.BAD_REQUEST, "This request cannot be read: it is cut off, or not what it says it is."
-    )
+    return problem_response(HTTPStatus.BAD_REQUEST, "The request can't be read. It is incomplete or malformed.")
 
 
 @api.exception_handler(RequestDataTooBig)
 def _too_big(request: HttpRequest, error: Exception) -> HttpResponse:
-    most = (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) / 1_000_000
-    sentence = f"The body is larger than {most:.1f} MB, the most that is taken beside files."
+    limit = (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) / 1_000_000
+    sentence = f"The request body is larger than the limit of {limit:.1f} MB (files not included)."
     return problem_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
 
 
 @api.exception_handler(OperationalError)
 @api.exception_handler(InterfaceError)
 def _no_database(request: HttpRequest, error: Exception) -> HttpResponse:
-    logger.error("The API did not reach the database: %s.", type(error).__name__)
-    sentence = "The database cannot be reached. Try again in a moment."
+    logger.error("The API could not reach the database: %s.", type(error).__name__)
+    sentence = "The database isn't available. Try again in a moment."
     return problem_response(HTTPStatus.SERVICE_UNAVAILABLE, sentence, headers={"Retry-After": "2"})
 
 
 @api.exception_handler(Exception)
 def _unexpected(request: HttpRequest, error: Exception) -> HttpResponse:
-    logger.error("An operation of the API failed.", exc_info=error)
-    sentence = "Something went wrong here. It was written to the log; try again later."
+    logger.error("An API operation failed.", exc_info=error)
+    sentence = "Something went wrong on our side. Details are in the server log. Try again later."
     return problem_response(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)

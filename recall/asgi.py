@@ -32,7 +32,12 @@ from recall.db.connections import run_in_thread  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
 from recall.llm import client, tokens  # noqa: E402
 from recall.observability.health import problem  # noqa: E402
-from recall.request_limits import BESIDE_THE_FILE, TAKES_EXPORTS, BodySizeLimitMiddleware, SameOriginWebSocketMiddleware  # noqa: E402
+from recall.request_limits import (  # noqa: E402
+    EXPORT_UPLOAD_PATHS,
+    FORM_OVERHEAD_BYTES,
+    BodySizeLimitMiddleware,
+    SameOriginWebSocketMiddleware,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -89,8 +94,8 @@ application = ProtocolTypeRouter(
     {
         "http": BodySizeLimitMiddleware(
             McpMiddleware(http),
-            settings.ENVIRONMENT.max_upload_mb * 1_000_000 + BESIDE_THE_FILE,
-            dict.fromkeys(TAKES_EXPORTS, settings.ENVIRONMENT.max_import_mb * 1_000_000 + BESIDE_THE_FILE),
+            settings.ENVIRONMENT.max_upload_mb * 1_000_000 + FORM_OVERHEAD_BYTES,
+            dict.fromkeys(EXPORT_UPLOAD_PATHS, settings.ENVIRONMENT.max_import_mb * 1_000_000 + FORM_OVERHEAD_BYTES),
         ),
         "websocket": SameOriginWebSocketMiddleware(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
         "lifespan": lifespan,

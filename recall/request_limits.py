@@ -1,4 +1,4 @@
-"""Which requests are turned away at the door, before anything reads them? Sockets of foreign pages, endless bodies."""
+"""Request limits before Django: ASGI middleware that refuses cross-origin sockets and oversized request bodies."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 API: Final = "/api/v1/"
-"""Below it, whoever is refused is told so as a problem (RFC 9457)."""
-TAKES_EXPORTS: Final = ("/import", "/api/v1/imports")
-"""Addresses that take whole exports; a test holds them against the pages."""
-BESIDE_THE_FILE: Final = 1_000_000
-"""Bytes of a request beside the largest file that may be uploaded."""
+"""Requests below it are refused with a problem (RFC 9457)."""
+EXPORT_UPLOAD_PATHS: Final = ("/import", "/api/v1/imports")
+"""Addresses that accept whole exports; a test compares them with the pages."""
+FORM_OVERHEAD_BYTES: Final = 1_000_000
+"""Bytes a request may have beside the largest file."""
 
 
 class SameOriginWebSocketMiddleware:
-    """Lets a page open a socket only to where the page itself came from, port included.
+    """Lets a page open a socket only to its own origin, port included.
 
-    The check is a socket's only protection against a foreign page, SameSite cookies aside; and cookies know no ports:
-    another program's page on the same machine would be signed in.
+    Besides SameSite cookies this is a socket's only protection against other sites. Cookies ignore ports: without it, a
+    page of another program on the same machine would be signed in.
     """
 
     def __init__(self, inner: Application) -> None:
@@ -41,7 +41,7 @@ class SameOriginWebSocketMiddleware:
         self.deny = WebsocketDenier()
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Pass on, or close the socket unopened."""
+        """Pass on, or deny the socket."""
         headers = dict(scope["headers"])
         origin = headers.get(b"origin", b"").decode("latin-1")
         allowed = is_same_origin(origin, headers.get(b"host", b"").decode("latin-1"))
@@ -49,7 +49,7 @@ class SameOriginWebSocketMiddleware:
 
 
 def is_same_origin(origin: str, host: str) -> bool:
-    """Whether a page of `origin` was served by the server that is asked as `host`, or by its public address."""
+    """Whether `origin` is this server, addressed as `host`, or its public address."""
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     try:
@@ -66,20 +66,20 @@ def _port(address: SplitResult, scheme: str) -> int | None:
 
 
 class BodySizeLimitMiddleware:
-    """Refuses a request whose body is larger than any that Recall takes: Django would write it all to disk first."""
+    """Refuses request bodies over the size limit: Django would write them to disk first."""
 
-    def __init__(self, inner: Application, most: int, larger: Mapping[str, int] | None = None) -> None:
-        """`larger`: addresses that take more, and how much."""
+    def __init__(self, inner: Application, limit: int, larger: Mapping[str, int] | None = None) -> None:
+        """`larger`: addresses with a higher limit, in bytes."""
         self.inner = inner
-        self.most = most
+        self.limit = limit
         self.larger = larger or {}
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Pass on what is announced within the limit, and no more of it than that."""
-        most = self.larger.get(scope["path"], self.most) if self.larger else self.most
+        """Pass on a body whose announced length is within the limit, and no more than that."""
+        limit = self.larger.get(scope["path"], self.limit) if self.larger else self.limit
         announced = dict(scope["headers"]).get(b"content-length", b"")
-        if announced and int(announced) > most:
-            await _answer_too_large(send, most, as_problem=scope.get("path", "").startswith(API))
+        if announced and int(announced) > limit:
+            await _answer_too_large(send, limit, as_problem=scope.get("path", "").startswith(API))
             return
         taken = 0
 
@@ -87,14 +87,14 @@ class BodySizeLimitMiddleware:
             nonlocal taken
             event = await receive()
             taken += len(event.get("body", b""))
-            # A body of unannounced length that goes on and on: to the application, the client has gone.
-            return event if taken <= most else {"type": "http.disconnect"}
+            # A body of unknown length passed the limit: to the application, the client disconnected.
+            return event if taken <= limit else {"type": "http.disconnect"}
 
         await self.inner(scope, counted, send)
 
 
-async def _answer_too_large(send: Send, most: int, *, as_problem: bool) -> None:
-    sentence = f"This request is larger than {most // 1_000_000} MB, the most that is taken."
+async def _answer_too_large(send: Send, limit: int, *, as_problem: bool) -> None:
+    sentence = f"The request is larger than the limit of {limit // 1_000_000} MB."
     media_type = PROBLEM if as_problem else "text/plain; charset=utf-8"
     text = (json.dumps(members(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)) if as_problem else sentence).encode()
     headers = [(b"content-type", media_type.encode()), (b"content-length", str(len(text)).encode())]

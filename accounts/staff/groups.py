@@ -1,10 +1,9 @@
-"""What may staff do who are no superusers? What their groups may: reviewer, operator. Without a group: nothing.
+"""Staff groups and their permissions. Staff without a group may do nothing; superusers need none.
 
-    reviewer    decides on proposals of all people, and reads the facts they are about: memory texts, no accounts
-    operator    keeps it running: people, what they use, prices, keys, jobs: no memory texts
+    reviewer    decides proposals of all users and reads the facts they concern: memory texts, no accounts
+    operator    keeps Recall running (users, usage, prices, keys, jobs): no memory texts
 
-The table is the truth: after each `migrate` the groups have these permissions and no others. Whoever is to have a
-different set gets a group of another name. A superuser needs none.
+After each `migrate` the groups have exactly these permissions. For a different set, create a group of another name.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ if TYPE_CHECKING:
 
 LOOK: Final = ("view",)
 ACT: Final = ("view", "change")
-"""Of what records what happened, “change” opens its actions (start again, revoke, undo), not its columns."""
+"""For records, “change” allows their actions (restart, revoke, undo), not editing."""
 WRITE: Final = ("view", "add", "change", "delete")
 
 GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "reviewer": {
-        "memory.fact": ACT,  # the queue, and facts with the words they rest on
-        "memory.reviewaction": ACT,  # decisions, and undoing them
-        "memory.factlink": LOOK,  # what a fact stands beside or against
-        "memory.kindpolicy": LOOK,  # why a proposal waits
+        "memory.fact": ACT,  # the queue, and facts with their source
+        "memory.reviewaction": ACT,  # decisions and undo
+        "memory.factlink": LOOK,  # related and conflicting facts
+        "memory.kindpolicy": LOOK,  # why a proposal needs review
         "memory.boundary": LOOK,
     },
     "operator": {
@@ -43,14 +42,14 @@ GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "budget.price": WRITE,
         "budget.usageday": LOOK,
         "budget.limit": WRITE,
-        "budget.calibration": ("view", "delete"),  # a ratio that went astray is deleted, and learned again
+        "budget.calibration": ("view", "delete"),  # a wrong ratio is deleted and learned again
     },
 }
-"""Group → model → rights. What is not named is forbidden."""
+"""Group → model → rights. Anything else is forbidden."""
 
 
 def refresh(sender: AppConfig, **_: Any) -> None:
-    """Give each group what the table says of one app, as soon as that app's permissions are there (`post_migrate`)."""
+    """Set the groups' permissions for one app, once that app's permissions exist (`post_migrate`)."""
     from django.contrib.auth.models import Group
 
     if not any(model.startswith(f"{sender.label}.") for rights in GROUPS.values() for model in rights):

@@ -1,12 +1,11 @@
-"""How do lists of the admin stay fast at a million rows? Nothing that a page asks may grow with the table.
+"""Admin lists that stay fast with a million rows: no query may grow with the table.
 
-    order     by number, the newest first: the primary key's own index. No column can be sorted by.
-    count     at most COUNTED_TO rows are counted; beyond that PostgreSQL's own estimate is told
-    search    by number, and by whose it is (the beginning of an e-mail address): both have an index
-    filters   over all people they look at the newest FILTERED_AMONG rows; of one person's rows at all. No others than
-              the list offers: an address could else ask any column for its first letters, hidden ones, too
-
-A filter without the last rule would read the whole table wherever few rows match, such as “failed”.
+order     by id, newest first, by the primary key's index. Columns can't be sorted.
+count     at most COUNTED_TO rows are counted; beyond that PostgreSQL's estimate is shown
+search    by id, or by owner (the start of an email address): both have an index
+filters   without an owner only among the newest FILTERED_AMONG rows: a filter that few rows match, such as
+          “failed”, would read the whole table. Only filters that the list offers: a URL could otherwise probe
+          any column, hidden ones too
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from django.utils.functional import cached_property
 from accounts.models import User
 
 COUNTED_TO: Final = 10_000
-"""Rows that are counted, and that one can page through: nobody leafs further."""
+"""Rows that are counted and paged."""
 FILTERED_AMONG: Final = 50_000
-"""Numbers below the newest within which filters look, where no person is named: read in some ten milliseconds."""
-A_PAGE: Final = 50
-MOST_PEOPLE: Final = 100
-"""People whose address may begin as asked."""
-ASKED_BY_FILTERS: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt", "__year", "__month", "__day")
-"""What Django's filters and its date hierarchy put behind the name of a column in an address."""
+"""Ids below the newest that filters look at without an owner: read in about ten milliseconds."""
+PAGE_SIZE: Final = 50
+MAX_USERS: Final = 100
+"""Users whose address may match a search."""
+FILTER_LOOKUPS: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt", "__year", "__month", "__day")
+"""Lookups that Django's filters and date hierarchy add to a column in a URL."""
 
 
 class CappedPaginator(Paginator[Any]):
-    """Counts no further than it must."""
+    """Counts no further than COUNTED_TO."""
 
     @cached_property
     def _counted(self) -> int:
@@ -47,12 +46,12 @@ class CappedPaginator(Paginator[Any]):
 
     @cached_property
     def count(self) -> int:
-        """Rows that can be paged through."""
+        """Rows that can be paged."""
         return min(self._counted, COUNTED_TO)
 
     @cached_property
     def count_text(self) -> str:
-        """How many there are, for people: exact, about, or more than."""
+        """The row count in words: exact, about, or more than."""
         if self._counted <= COUNTED_TO:
             return f"{self._counted:,}"
         rows: Any = self.object_list
@@ -62,7 +61,7 @@ class CappedPaginator(Paginator[Any]):
 
 
 def estimate(model: type[models.Model]) -> int:
-    """Rows of the whole table, as of PostgreSQL's last look at it; −1: it never looked."""
+    """PostgreSQL's estimate of the table's rows; −1: never analyzed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass", [model._meta.db_table])
         (about,) = cursor.fetchone() or (-1,)
@@ -70,13 +69,13 @@ def estimate(model: type[models.Model]) -> int:
 
 
 class LongChangeList(ChangeList):
-    """A list whose filters look no further back than they must."""
+    """A list whose filters look at the newest rows only."""
 
     is_windowed = False
-    """Whether older rows than the newest FILTERED_AMONG were left out; the page says so."""
+    """Whether rows older than the newest FILTERED_AMONG were left out; the page says so."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Any:
-        """As Django's, within the window."""
+        """Django's, within the window."""
         rows = super().get_queryset(request, exclude_parameters)
         if self.query or not self.has_active_filters or not _is_numbered(self.model):
             return rows
@@ -85,7 +84,7 @@ class LongChangeList(ChangeList):
         return rows.filter(pk__gt=newest - FILTERED_AMONG) if self.is_windowed else rows
 
     def get_ordering(self, request: HttpRequest, queryset: Any) -> list[Any]:
-        """The list's own order, whatever the address says: any other would sort the whole table."""
+        """The list's own order, whatever the URL says: any other would sort the whole table."""
         self.params.pop(ORDER_VAR, None)
         ordered: list[Any] = super().get_ordering(request, queryset)
         return ordered
@@ -102,40 +101,40 @@ class LargeTableAdmin(ModelAdmin[Any]):
     paginator = CappedPaginator
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # one count of the whole table for each choice of each filter
-    list_per_page = A_PAGE
-    list_max_show_all = A_PAGE
+    list_per_page = PAGE_SIZE
+    list_max_show_all = PAGE_SIZE
     sortable_by = ()
     ordering = ("-pk",)
     search_fields = ("pk",)
-    """Any: so that there is a box. What is searched by says `found_by`."""
+    """Any value, so that there is a search box; `found_by` says what is searched."""
     found_by: Sequence[str] = ("pk",)
-    """Columns with an index of their own that are compared with what was typed."""
+    """Indexed columns that are compared with the search term."""
     person = "user"
-    """The column that says whose row it is."""
-    search_help_text = "A number, or the beginning of a person's e-mail address"
+    """The column of the owner."""
+    search_help_text = "An id, or the start of a user's email address"
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """The list whose filters look no further back than they must."""
+        """The list with windowed filters."""
         return LongChangeList
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """By number or by person; never two rows for one, so nothing has to be made distinct."""
+        """By id or by owner; no joins, so no duplicates."""
         term = search_term.strip()
         return (queryset.filter(self.search_condition(term)) if term else queryset), False
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Only what the filters of the list ask themselves."""
-        return lookup in self._asked_by_filters(request) and super().lookup_allowed(lookup, value, request)
+        """Only lookups of the list's own filters."""
+        return lookup in self._filter_lookups(request) and super().lookup_allowed(lookup, value, request)
 
-    def _asked_by_filters(self, request: HttpRequest) -> set[str]:
-        filters = [one[0] if isinstance(one, (tuple, list)) else one for one in self.get_list_filter(request)]
-        names = [str(one) for one in (*filters, self.date_hierarchy) if one]
+    def _filter_lookups(self, request: HttpRequest) -> set[str]:
+        filters = [entry[0] if isinstance(entry, (tuple, list)) else entry for entry in self.get_list_filter(request)]
+        names = [str(name) for name in (*filters, self.date_hierarchy) if name]
         columns: dict[str, Any] = {name: get_fields_from_path(self.model, name)[-1] for name in names}
         rows = {f"{name}__{column.target_field.name}__exact" for name, column in columns.items() if column.is_relation}
-        return rows | {name + asked for name in names for asked in ASKED_BY_FILTERS}
+        return rows | {name + lookup for name in names for lookup in FILTER_LOOKUPS}
 
     def search_condition(self, term: str) -> Q:
-        """The rows that are called so; where no row can be, those of the people that are."""
+        """Rows that match the term by id; if it can't be an id, rows of the users it matches."""
         called = {name: value for name in self.found_by if (value := self._value(name, term)) is not None}
         if called:
             return Q(*called.items(), _connector=Q.OR)
@@ -151,9 +150,9 @@ class LargeTableAdmin(ModelAdmin[Any]):
 
 
 def people(term: str) -> list[int]:
-    """Ids of those whose e-mail address begins so; addresses are kept in small letters but for old ones."""
+    """Ids of users whose email address starts so; all but old addresses are stored in lower case."""
     begins = Q(email__startswith=term) | Q(email__startswith=term.lower())
-    return list(User.objects.filter(begins).values_list("pk", flat=True)[:MOST_PEOPLE])
+    return list(User.objects.filter(begins).values_list("pk", flat=True)[:MAX_USERS])
 
 
 def _is_numbered(model: type[models.Model]) -> bool:

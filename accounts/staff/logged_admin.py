@@ -1,6 +1,6 @@
-"""Which pages of the admin count as looks at another's? Those of a class below: list, row, history and deletion.
+"""Admin base classes that log access to other users' rows: list, row, history and deletion pages.
 
-Every admin of rows that belong to people inherits it; a test walks the registered ones.
+Every admin of user-owned rows inherits from them; a test checks all registered admins.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.staff.access_log import log_access, note_all
+from accounts.staff.access_log import log_access, log_accesses
 from accounts.staff.large_tables import LargeTableAdmin
 
 
 class LoggedAdmin(LargeTableAdmin):
-    """The admin of rows that belong to people: every look at another's is a line in their access log.
+    """The admin of user-owned rows: every view of another user's row is logged for its owner.
 
-    The rows have a `user`; where that is empty, they belong to nobody.
+    Rows have a `user`; if it is empty, they have no owner.
     """
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """The list, also as the page that asks before many are deleted."""
-        return self._noted(request, super().changelist_view(request, extra_context))
+        """The list, also as the confirmation of a bulk deletion."""
+        return self._log_view(request, super().changelist_view(request, extra_context))
 
     def changeform_view(
         self,
@@ -34,24 +34,24 @@ class LoggedAdmin(LargeTableAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         """One row."""
-        return self._noted(request, super().changeform_view(request, object_id, form_url, extra_context))
+        return self._log_view(request, super().changeform_view(request, object_id, form_url, extra_context))
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
-        """The page that asks before one is deleted."""
-        return self._noted(request, super().delete_view(request, object_id, extra_context))
+        """The confirmation before a row is deleted."""
+        return self._log_view(request, super().delete_view(request, object_id, extra_context))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
-        """What was done to one row in the admin."""
-        return self._noted(request, super().history_view(request, object_id, extra_context))
+        """One row's admin history."""
+        return self._log_view(request, super().history_view(request, object_id, extra_context))
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> Any:
-        """For the list; not for suggestions while typing, which would show texts on no page of their own."""
+        """For the list only: autocomplete would show texts without logging."""
         if request.resolver_match is not None and request.resolver_match.url_name == "autocomplete":
             raise PermissionDenied
         return super().get_search_results(request, queryset, search_term)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """As Django does, but by number: Django's log must keep no text of a person's."""
+        """As Django, but with the id instead of the row's text."""
         return _without_text(super().log_change(request, obj, message), self.opts.verbose_name)
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
@@ -59,51 +59,51 @@ class LoggedAdmin(LargeTableAdmin):
         return _without_text(super().log_addition(request, obj, message), self.opts.verbose_name)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        """The same for rows that go."""
+        """The same for deleted rows."""
         entries = super().log_deletions(request, queryset)
         return [_without_text(entry, self.opts.verbose_name) for entry in entries]
 
-    def _noted(self, request: HttpRequest, response: Any) -> Any:
+    def _log_view(self, request: HttpRequest, response: Any) -> Any:
         context = getattr(response, "context_data", None) or {}
         assert isinstance(request.user, User)
-        one = context.get("original") or context.get("object")
-        if one is not None:
-            log_access(request.user, one.user_id, f"{self.opts.verbose_name} {one.pk}")
+        row = context.get("original") or context.get("object")
+        if row is not None:
+            log_access(request.user, row.user_id, f"{self.opts.verbose_name} {row.pk}")
             return response
         rows = context["cl"].result_list if "cl" in context else context.get("queryset", ())
-        note_all(request.user, (row.user_id for row in rows), f"a list of {self.opts.verbose_name_plural}")
+        log_accesses(request.user, (row.user_id for row in rows), f"a list of {self.opts.verbose_name_plural}")
         return response
 
 
 class RecordAdmin(LoggedAdmin):
-    """Rows that record what happened: to be read, not written. What removes them is Recall's own forgetting.
+    """Read-only records; only forgetting removes them.
 
-    An operator keeps jobs running, and has no need of what they are about: columns in `personal` are shown only to
-    those who may see messages.
+    Operators keep jobs running and don't need their content: columns in `personal` are shown only to those who may see
+    messages.
     """
 
     personal: Sequence[str] = ()
-    """Columns that hold, or may hold, a person's own words."""
+    """Columns that may hold a user's text."""
     MAY_READ = "chat.view_message"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """They are made where they happen."""
+        """Records are created by the app."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They say what was."""
+        """Records aren't edited."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Deleted here, they would leave traces where they stand in summaries, receipts and the index."""
+        """Deleting here would leave traces in summaries, receipts and the index."""
         return False
 
     def has_action_permission(self, request: HttpRequest) -> bool:
-        """Actions change what a record is about, so they need the right to change."""
+        """Actions need the right to change."""
         return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """The columns that this reader may see."""
+        """The columns this staff user may see."""
         return self._without_personal(request, super().get_list_display(request))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -111,10 +111,10 @@ class RecordAdmin(LoggedAdmin):
         return self._without_personal(request, super().get_fields(request, obj))
 
     def started(self, request: HttpRequest, rows: Iterable[Any], start: Callable[[Any], bool]) -> int:
-        """Call `start` with each row, and log those it was done with; how many they were."""
+        """Call `start` with each row and log those it restarted; returns their number."""
         done = [row for row in rows if start(row)]
         for row in done:
-            self.log_change(request, row, "Started again.")
+            self.log_change(request, row, "Restarted.")
         return len(done)
 
     def _without_personal(self, request: HttpRequest, names: Iterable[Any]) -> list[Any]:

@@ -151,8 +151,8 @@ def stacked(
     return Chart(
         name,
         title,
-        _range("All together", sums, told),
-        (first_head, *shown.values(), "All"),
+        _range("Total", sums, told),
+        (first_head, *shown.values(), "Total"),
         [
             (label, *(told(column.get(part, 0)) for part in shown), told(total))
             for (label, column), total in zip(columns, sums, strict=True)
@@ -185,7 +185,7 @@ def within(
         name,
         title,
         f"{_range(heads[1], [part for _, part, _ in columns], told)} {heads[2]}: {told(sum(c[2] for c in columns))}, "
-        f"instead of {told(sum(c[1] for c in columns))}.",
+        f"compared with {told(sum(c[1] for c in columns))}.",
         heads,
         [(label, told(part), told(whole)) for label, part, whole in columns],
         rules=axis.rules(told),
@@ -276,10 +276,10 @@ def _ends(labels: Sequence[str]) -> list[Label]:
 def _range(what: str, values: Iterable[float], told: Told) -> str:
     found = list(values)
     if not found:
-        return "There is nothing to show yet."
+        return "No data yet."
     if len(found) == 1:
         return f"{what}: {told(found[0])}."
-    return f"{what}: from {told(min(found))} to {told(max(found))}, at last {told(found[-1])}."
+    return f"{what}: {told(min(found))} to {told(max(found))}, latest {told(found[-1])}."
 
 
 def _r(value: float) -> float:

@@ -26,12 +26,12 @@ EXPLAINED: Final = (Section.MEMORIES, Section.PROFILE)
 SMALLEST_SHOWN: Final = Decimal("0.0001")
 """US dollars; less is told as “less than”."""
 TIMINGS: Final = {
-    "history": "Reading the history",
-    "profile": "Reading the profile",
-    "retrieve": "Recalling memories",
-    "compile": "Compiling the prompt",
-    "first_token": "First words",
-    "total": "Whole turn",
+    "history": "Load history",
+    "profile": "Load profile",
+    "retrieve": "Find memories",
+    "compile": "Build prompt",
+    "first_token": "First token",
+    "total": "Total",
 }
 
 
@@ -170,13 +170,13 @@ def _widths(sections: Sequence[dict[str, Any]], plan_total: int) -> list[int]:
 
 
 def off_by(receipt: Receipt) -> str:
-    """The prediction of the first request against what the provider counted, as in “2.4 % too high”."""
+    """The estimate of the first request against the provider's count, such as “2.4% too high”."""
     error = prediction_error(receipt.rounds, receipt.estimated_input)
     if error is None:
         return ""
     if abs(error) < 0.0005:
         return "exact"
-    return f"{abs(error):.1%} too {'high' if error > 0 else 'low'}".replace("%", " %")
+    return f"{abs(error):.1%} too {'high' if error > 0 else 'low'}"
 
 
 def dollars(amount: Decimal | None) -> str:

@@ -13,7 +13,7 @@ from budget.models import Limit
 from budget.spending.limits import NotAllowed, Per, What, format_amount, set_limit
 
 LABELS = {What.TURNS: "Turns", What.TOKENS: "Tokens", What.MONEY: "US dollars"}
-PERIODS = {Per.DAY: "a day", Per.MONTH: "a month"}
+PERIODS = {Per.DAY: "per day", Per.MONTH: "per month"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _amount(typed: str) -> Decimal | None:
     try:
         return Decimal(typed)
     except InvalidOperation:
-        raise NotAllowed("This is not a number.") from None
+        raise NotAllowed("Enter a number.") from None
 
 
 def _typed(amount: Decimal | None) -> str:

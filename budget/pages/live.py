@@ -87,8 +87,8 @@ class Turn:
     def input_parts(self) -> list[tuple[str, str, int, int, int]]:
         """Name, look, tokens, x and width of what was read from the cache, written to it, and fresh."""
         parts = [
-            ("Read from the cache", "read", self.receipt.cache_read_tokens),
-            ("Written to the cache", "write", self.receipt.cache_write_tokens),
+            ("Cache read", "read", self.receipt.cache_read_tokens),
+            ("Cache write", "write", self.receipt.cache_write_tokens),
             ("Fresh", "fresh", self.receipt.input_tokens),
         ]
         total, x, placed = max(1, self.receipt.total_input), 0, []
@@ -102,9 +102,9 @@ class Turn:
     def sentence(self) -> str:
         """What a screen reader is told when it changes."""
         if self.is_running:
-            return f"Turn {self.receipt.turn} is being answered: about {self.receipt.estimated_input:,} tokens."
+            return f"Turn {self.receipt.turn} in progress: about {self.receipt.estimated_input:,} tokens."
         cost = f", {self.line.cost}" if self.receipt.cost is not None else ""
-        return f"Turn {self.receipt.turn} has ended: {self.receipt.total_input:,} tokens of input{cost}."
+        return f"Turn {self.receipt.turn} complete: {self.receipt.total_input:,} input tokens{cost}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +148,12 @@ def latest(user: User) -> Receipt | None:
 
 
 def percent(share: float) -> str:
-    """A share as people read it: “0 %”, “under 1 %”, “37 %”, “over 99 %”."""
+    """A share as people read it: “0%”, “under 1%”, “37%”, “over 99%”."""
     if 0 < share < 0.01:
-        return "under 1 %"
+        return "under 1%"
     if 0.99 < share < 1:
-        return "over 99 %"
-    return f"{share * 100:.0f} %"
+        return "over 99%"
+    return f"{share * 100:.0f}%"
 
 
 def build_turn(receipt: Receipt) -> Turn:

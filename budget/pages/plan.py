@@ -17,16 +17,16 @@ from budget.planning.what_if import Preview, pieces_of, preview
 
 TOTAL, RESERVE, CEILINGS = "total", "output_reserve", "ceilings"
 """Names of the fields beside the sections', as `choosing.validated` names what is wrong with them."""
-LABELS: Final = {TOTAL: "Total", RESERVE: "Kept for the answer"}
+LABELS: Final = {TOTAL: "Total", RESERVE: "Reserved for the answer"}
 HINTS: Final = {
-    TOTAL: "Everything one request may hold, with the answer.",
-    RESERVE: "An answer that grows longer than this may be broken off.",
-    Section.SYSTEM_PROMPT: "Who Recall is, the tools it has, and your boundaries. These are never cut.",
-    Section.ROLE: "Instructions of a role or a project.",
-    Section.PROFILE: "What always stands in the prompt.",
-    Section.HISTORY: "This conversation: the latest turns, and summaries of older ones.",
-    Section.MEMORIES: "What is recalled for each question.",
-    Section.TASK: "A goal with its steps, and what tools brought.",
+    TOTAL: "Everything in one request, including the answer.",
+    RESERVE: "Longer answers may be cut off.",
+    Section.SYSTEM_PROMPT: "System prompt, tools and your boundaries. Never trimmed.",
+    Section.ROLE: "Instructions from a role or project.",
+    Section.PROFILE: "Always included in every prompt.",
+    Section.HISTORY: "This conversation: recent turns and summaries of older ones.",
+    Section.MEMORIES: "Memories found for each question.",
+    Section.TASK: "Current goal and steps, and tool results.",
 }
 ROOM_ABOVE: Final = 3
 """A slider reaches so many times the larger of preset and present value; the number beside it reaches any."""
@@ -143,7 +143,7 @@ def read(posted: Mapping[str, str]) -> tuple[Choice, dict[str, str]]:
         if typed.isdecimal() and len(typed) < 10:
             numbers[name] = int(typed)
         else:
-            errors[name] = "This must be a whole number of tokens, not below 0."
+            errors[name] = "Enter a whole number of tokens, 0 or more."
     preset = posted.get("preset", "")
     base = PLANS.get(preset)
     total, reserve = numbers.pop(TOTAL, None), numbers.pop(RESERVE, None)

@@ -35,27 +35,27 @@ def by_section(turns: Sequence[dict[str, Any]]) -> Chart:
     columns = [
         (turn["name"], {one["section"]: one["tokens"] for one in turn["sections"] if one["tokens"]}) for turn in turns
     ]
-    return stacked("sections", f"Tokens of the last {TURNS} prompts, by section", columns, PARTS, short, "Turn")
+    return stacked("sections", f"Tokens of the last {TURNS} prompts by section", columns, PARTS, short, "Turn")
 
 
 def cost_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
     """What each day cost, inside what it would have cost."""
     columns = [(f"{day:%-d %b}", float(used.cost), float(used.cost_uncached)) for day, used in _from_first(days)]
-    return within("cost", "Cost by day, in US dollars", columns, ("Day", "Cost", "Without the cache"), money)
+    return within("cost", "Cost by day", columns, ("Day", "Cost", "Without caching"), money)
 
 
 def cache_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
     """Which share of each day's input came from the cache."""
     values = [(f"{day:%-d %b}", used.from_cache * 100 if used.total_input else None) for day, used in _from_first(days)]
-    heads = ("Day", "Input read from the cache")
-    return points("cache", "Input read from the cache, by day", values, heads, percent, most=100)
+    heads = ("Day", "Cached input")
+    return points("cache", "Cached input by day", values, heads, percent, most=100)
 
 
 def error_by_turn(turns: Sequence[dict[str, Any]]) -> Chart:
     """How far each turn's prediction was off; above zero it was too high. A turn without a figure is left out."""
     values = [(turn["name"], error) for turn in turns if (error := _error(turn)) is not None]
-    heads = ("Turn", "Predicted beyond what was counted")
-    return points("error", "Error of the prediction, by turn", values, heads, signed, stems=True)
+    heads = ("Turn", "Estimate minus actual")
+    return points("error", "Estimation error by turn", values, heads, signed, stems=True)
 
 
 def short(tokens: float) -> str:
@@ -72,13 +72,13 @@ def money(dollars: float) -> str:
 
 def percent(value: float) -> str:
     """0–100."""
-    return f"{value:.0f} %"
+    return f"{value:.0f}%"
 
 
 def signed(value: float) -> str:
     """A share in percent, above or below."""
     rounded = round(value, 1)
-    return f"{rounded:+g} %".replace("-", "−") if rounded else "0 %"
+    return f"{rounded:+g}%".replace("-", "−") if rounded else "0%"
 
 
 def _turns(user: User) -> list[dict[str, Any]]:

@@ -258,7 +258,7 @@ def _with_placeholder(kept: Sequence[Piece], cut: TurnRange, room: int) -> list[
     placeholder = Piece(
         Section.HISTORY,
         ref=f"{PLACEHOLDER_REF}:{cut.first}-{cut.last}",
-        label=f"Note that turns {cut.first} to {cut.last} are left out",
+        label=f"Note: turns {cut.first} to {cut.last} left out",
         tokens=PLACEHOLDER_TOKENS,
         turn=cut.first,
     )
@@ -315,13 +315,13 @@ def _refused(fixed: int, message: int, plan: ResolvedPlan) -> FitResult:
     room = plan.available - (fixed - message)
     if room <= 0:
         return FitResult(
-            rejection=f"The instructions alone need about {fixed - message:,} tokens, and the plan “{plan.name}” holds "
-            f"{plan.available:,} with this model. Choose a larger plan or a model with a larger window."
+            rejection=f"The instructions alone need about {fixed - message:,} tokens. The plan “{plan.name}” allows "
+            f"{plan.available:,} with this model. Choose a larger plan, or a model with a larger context window."
         )
     too_long = OversizedMessage(message, room)
-    way_out = "keep it as a document and ask about it" if too_long.can_be_kept else "choose a larger plan"
+    way_out = "save it as a document and ask about it" if too_long.can_be_kept else "choose a larger plan"
     sentence = (
-        f"Your message is too long: about {message:,} tokens, and at most {room:,} fit into the plan “{plan.name}” "
+        f"Your message is too long: about {message:,} tokens. The plan “{plan.name}” has room for {room:,} "
         f"with this model. Shorten it, or {way_out}."
     )
     return FitResult(rejection=sentence, too_long=too_long)

@@ -137,14 +137,14 @@ SHARED_CEILING: Final[Mapping[Section, Section]] = MappingProxyType(
 
 HEADINGS: Final[Mapping[Section, str]] = MappingProxyType(
     {
-        Section.SYSTEM_PROMPT: "Blueprint and tools",
+        Section.SYSTEM_PROMPT: "System prompt and tools",
         Section.BOUNDARIES: "Boundaries",
         Section.ROLE: "Role and project",
         Section.PROFILE: "Profile",
         Section.HISTORY: "History",
         Section.MEMORIES: "Recalled memories",
         Section.TASK: "Task state",
-        Section.CLOCK: "Clock and person",
+        Section.CLOCK: "Date and user info",
         Section.MESSAGE: "Your message",
     }
 )

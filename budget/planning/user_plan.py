@@ -64,10 +64,10 @@ def resolve_stored(stored: BudgetPlan | None, window: int, memory_cap: int | Non
             _refuse(_too_small(resolved))
     except InvalidPlanError as wrong:
         preset = PLANS.get(stored.preset, DEFAULT_PLAN)
-        note = f"Your own plan does not hold with this model: {wrong} Until you change it, “{preset.name}” holds."
+        note = f"Your plan doesn't fit this model. {wrong} Until you change it, “{preset.name}” is used."
         return replace(resolve(preset, window, memory_cap), note=note)
     shrunk = plan.name not in PLANS and window < plan.total
-    note = f"Your plan of {plan.total:,} tokens is shrunk to the {window:,} this model can hold." if shrunk else ""
+    note = f"Your plan of {plan.total:,} tokens is reduced to this model's limit of {window:,}." if shrunk else ""
     return replace(resolve(plan, window, memory_cap), note=note)
 
 
@@ -87,9 +87,9 @@ def validate_plan(
     """
     base = PLANS.get(preset)
     if base is None:
-        raise InvalidPlanError({"preset": f"There is no plan “{preset}”; there are {', '.join(PLANS)}."})
+        raise InvalidPlanError({"preset": f"No plan named “{preset}”. Choose {', '.join(PLANS)}."})
     if not isinstance(ceilings, Mapping):  # a stored row may hold any JSON
-        raise InvalidPlanError({"ceilings": "The ceilings must be named by their sections."})
+        raise InvalidPlanError({"ceilings": "Name each ceiling by its section."})
     _refuse(_wrong_sizes(total, reserve, ceilings, window))
     moved = {Section(name): tokens for name, tokens in ceilings.items() if tokens != base.ceilings[Section(name)]}
     plan = replace(
@@ -150,14 +150,14 @@ def _wrong_sizes(
     total: int | None, reserve: int | None, ceilings: Mapping[str, int], window: int | None
 ) -> dict[str, str]:
     """Each value by itself."""
-    wrong = {name: "There is no such section to set." for name in ceilings if name not in MOVABLE}
+    wrong = {name: "No such section." for name in ceilings if name not in MOVABLE}
     sizes = {name: size for name, size in ceilings.items() if name in MOVABLE}
     given = {"total": total, "output_reserve": reserve} | sizes
-    wrong |= {name: "This must be a whole number of tokens, not below 0." for name, v in given.items() if _no_size(v)}
+    wrong |= {name: "Enter a whole number of tokens, 0 or more." for name, v in given.items() if _no_size(v)}
     most = LARGEST_TOTAL if window is None else min(window, LARGEST_TOTAL)
     if "total" not in wrong and total is not None and total > most:
         holder = "any model" if window is None or window > most else "this model"
-        wrong["total"] = f"The total is {total:,} tokens; {holder} can hold at most {most:,}."
+        wrong["total"] = f"{total:,} tokens is too much: {holder} takes at most {most:,}."
     return wrong
 
 
@@ -174,7 +174,7 @@ def _wrong_sum(plan: Plan) -> dict[str, str]:
         return {}
     message = f", your message at least {plan.message_minimum:,}" if plan.message_minimum else ""
     return {
-        "ceilings": f"The sections take {sections:,} tokens, the answer {plan.output_reserve:,}{message}: "
+        "ceilings": f"The sections need {sections:,} tokens, the answer {plan.output_reserve:,}{message}. That's "
         f"{taken - plan.total:,} more than the total of {plan.total:,}."
     }
 
@@ -182,12 +182,10 @@ def _wrong_sum(plan: Plan) -> dict[str, str]:
 def _too_small(plan: ResolvedPlan) -> dict[str, str]:
     """Sections that the plan gives less than they need."""
     wrong = {
-        str(section): f"{section.heading} would hold {plan.ceilings[section]:,} tokens; at least {least:,} are needed."
+        str(section): f"{section.heading} has {plan.ceilings[section]:,} tokens but needs at least {least:,}."
         for section, least in NEEDS.items()
         if plan.ceilings[section] < least
     }
     if plan.output_reserve < RESERVE_NEEDS:
-        wrong["output_reserve"] = (
-            f"The answer would have {plan.output_reserve:,} tokens; at least {RESERVE_NEEDS:,} are needed."
-        )
+        wrong["output_reserve"] = f"The answer has {plan.output_reserve:,} tokens but needs at least {RESERVE_NEEDS:,}."
     return wrong

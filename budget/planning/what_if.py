@@ -21,7 +21,7 @@ from budget.receipts.record import Item, items
 RULES: Final = frozenset(rule for step in PRUNING_ORDER for rule in (step.rule, step.last_resort) if rule)
 """A piece that was cut by one of these was a candidate for the prompt."""
 TURNS_REF: Final = "turns:"
-NOT_LISTED: Final = " What had been cut from that prompt is no longer listed, so what would come back cannot be told."
+NOT_LISTED: Final = " The list of what was left out is no longer kept, so anything that would return isn't shown."
 type Key = tuple[Section, str]
 """Section and ref of a piece: a document may be told both in the profile and as a memory."""
 
@@ -89,7 +89,7 @@ class Preview:
         """The whole in one sentence."""
         if self.refused:
             return self.refused
-        told = [self._counted(self.cut, "be cut"), self._counted(self.back, "come back")]
+        told = [self._counted(self.cut, "be trimmed"), self._counted(self.back, "be included again")]
         change = " and ".join(part for part in told if part) or "nothing would change"
         return f"With this budget {change}.{'' if self.lists_cut else NOT_LISTED}"
 
@@ -98,7 +98,7 @@ class Preview:
             return ""
         number = "1 item" if len(changes) == 1 else f"{len(changes)} items"
         tokens = sum(change.tokens for change in changes)
-        return f"{number} of {'' if self.exact else 'about '}{tokens:,} tokens would {fate}"
+        return f"{number} ({'' if self.exact else 'about '}{tokens:,} tokens) would {fate}"
 
 
 def pieces_of(receipt: Receipt) -> Before:

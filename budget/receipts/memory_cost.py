@@ -103,8 +103,8 @@ def why_retire(spent: MemoryUsage, importance: float | None, all_tokens: int) ->
     if spent.best_place <= AMONG_THE_BEST:
         return ""
     return (
-        f"It came along in {spent.times:,} prompts and was never among the {AMONG_THE_BEST} that fitted best: "
-        f"at best in place {spent.best_place}."
+        f"Used in {spent.times:,} prompts, but never among the {AMONG_THE_BEST} best matches (best rank "
+        f"{spent.best_place})."
     )
 
 
@@ -112,7 +112,7 @@ def _of_profile(spent: MemoryUsage, importance: float | None) -> str:
     if importance is None or not spent.ref.startswith("fact:"):
         return ""  # the person's own prose: theirs to shorten
     level = 1 + round(importance * 4)
-    return f"It stood in {spent.times:,} prompts by its kind, not by a question, and its importance is {level} of 5."
+    return f"Included in {spent.times:,} prompts automatically, with importance {level} of 5."
 
 
 def _worth(spent: MemoryUsage, all_tokens: int, importance: float | None) -> Worth:

@@ -73,13 +73,10 @@ class LimitStatus:
     def sentence(self) -> str:
         """What is used, when it is free again, and who can change it."""
         period = "today" if self.per == Per.DAY else "this month"
-        again = "tomorrow at 00:00" if self.per == Per.DAY else f"on {self.free_on.day} {self.free_on:%B}"
-        who = (
-            "Only an administrator can raise this limit." if self.by_staff else "You can change it on the Budget page."
-        )
-        full = f"It is free again {again}. {who}"
+        again = "at midnight" if self.per == Per.DAY else f"on {self.free_on:%B} {self.free_on.day}"
+        who = "Only an administrator can raise this limit." if self.by_staff else "Change it on the Budget page."
         used, amount = format_amount(self.what, self.used), format_amount(self.what, self.amount, unit=True)
-        return f"You have used {used} of {amount} {period}. {full}"
+        return f"You've used {used} of {amount} {period}. The limit resets {again}. {who}"
 
 
 def check_limits(user: User, unwritten: Callable[[], int] = int) -> str | None:
@@ -126,7 +123,7 @@ def set_limit(user: User, what: What, per: Per, amount: Decimal | None, *, by_st
     allowed(what, amount)
     bound = None if by_staff else mine.filter(set_by_staff=True).first()
     if bound is not None and amount > bound.amount:
-        raise NotAllowed(f"An administrator allows at most {format_amount(what, bound.amount, unit=True)} a {per}.")
+        raise NotAllowed(f"The administrator's limit is {format_amount(what, bound.amount, unit=True)} per {per}.")
     Limit.objects.update_or_create(user=user, what=what, per=per, set_by_staff=by_staff, defaults={"amount": amount})
 
 
@@ -144,11 +141,11 @@ def allowed(what: What, amount: Decimal) -> None:
         NotAllowed: it is none that a limit can have.
     """
     if not amount.is_finite() or not 0 <= amount < LARGEST:
-        raise NotAllowed(f"A limit is a number from 0 to {LARGEST - 1:,}.")
+        raise NotAllowed(f"Enter a number from 0 to {LARGEST - 1:,}.")
     if what != What.MONEY and amount != int(amount):
-        raise NotAllowed(f"A limit of {what} is a whole number.")
+        raise NotAllowed(f"Enter a whole number of {what}.")
     if amount != round(amount, DECIMALS):
-        raise NotAllowed(f"A limit of money has at most {DECIMALS} decimals.")
+        raise NotAllowed(f"Use at most {DECIMALS} decimal places.")
 
 
 # Counting ----------------------------------------------------------------------------------------------------------

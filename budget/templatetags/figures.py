@@ -1,4 +1,4 @@
-"""How figures are written."""
+"""Template filters for figures: token counts, the "estimated" mark, and labels of cut rules."""
 
 from __future__ import annotations
 
@@ -12,28 +12,54 @@ from recall.llm.tokens import exact
 
 ESTIMATED: Final = "estimated"
 WHY_ESTIMATED: Final = (
-    "This server has no vocabulary to count tokens with, so they are estimated from the characters, rather too many"
-    " than too few. What the model reports is its own count."
+    "Token counts are estimated, on the high side: this server has no token vocabulary."
+    " Counts reported by the model are exact."
 )
+CUT_REASONS: Final = {
+    # budget/planning/fit.py
+    "task state gives way first": "tool results are trimmed first",
+    "history gives way in its middle": "middle of the conversation trimmed",
+    "first and last turns: all else is cut already": "prompt full: first and last turns left out",
+    "memories give way, lowest score first": "lowest scores trimmed first",
+    "profile gives way, least important first": "least important trimmed first",
+    "keyed facts: all else is cut already": "prompt full: key facts left out",
+    "role instructions give way last": "trimmed last",
+    # memory/retrieval/ranking.py
+    "below the floor": "not relevant enough",
+    "the same question": "repeats your question",
+    "already in the window": "already in the prompt",
+    "near-duplicate": "duplicate",
+    "beyond top-K": "others matched better",
+    "over the token budget": "over budget",
+    # chat/prompt/ablation.py
+    "left out at your request": "excluded at your request",
+}
+"""Cut rule, as receipts store it → its label on pages."""
 
 register = template.Library()
 
 
 @register.filter
+def cut_reason(rule: str) -> str:
+    """The label of a cut rule; one that has none is shown as it is stored."""
+    return CUT_REASONS.get(rule, rule)
+
+
+@register.filter
 def tokens(number: int) -> str:
-    """A whole number with its thousands set apart: 12,345."""
+    """A whole number with thousands separators: 12,345."""
     return f"{number:,}"
 
 
 @register.simple_tag
 def estimated() -> str:
-    """Said in a line of figures that are estimates for want of a vocabulary (recall/llm/tokens.py); else nothing."""
+    """The mark for figures that are estimated without a vocabulary (recall/llm/tokens.py); else nothing."""
     return "" if exact() else f", {ESTIMATED}"
 
 
 @register.simple_tag
 def why_estimated() -> SafeString:
-    """The same with its reason, above figures of a page."""
+    """The same mark with its reason, for the top of a page."""
     if exact():
         return SafeString("")
     return format_html('<p class="muted"><span class="badge badge-warn">{}</span> {}</p>', ESTIMATED, WHY_ESTIMATED)

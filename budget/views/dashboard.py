@@ -66,7 +66,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     user, deed = signed_in_user(request), request.POST.get("do", "preview")
     if deed == "default":
         user_plan.back_to_default(user)
-        messages.success(request, "The default plan holds again, from your next message on.")
+        messages.success(request, "Reset to the default plan. It applies from your next message.")
         return redirect(f"{reverse('budget')}#plan")
     latest = live.latest(user)
     window = _window(latest)
@@ -77,7 +77,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         return _plan(request, found, "preview", status=422 if deed == "save" else 200)
     choice, _ = planning.read(request.POST)
     user_plan.save(user, choice.preset, choice.total, choice.reserve, choice.ceilings, window)
-    messages.success(request, "Your plan is saved. It holds from your next message on.")
+    messages.success(request, "Plan saved. It applies from your next message.")
     return redirect(f"{reverse('budget')}#plan")
 
 
@@ -89,7 +89,7 @@ def limits(request: HttpRequest) -> HttpResponse:
     if errors:
         fields = limiting.fields(signed_in_user(request), request.POST, errors)
         return _page(request, status=422, limit_fields=fields)
-    messages.success(request, "Your limits are saved.")
+    messages.success(request, "Limits saved.")
     return redirect(f"{reverse('budget')}#limits")
 
 

@@ -21,7 +21,7 @@ from chat.api.conversations import Conversation
 from chat.conversations.search import Filter, FoundConversation, search
 from chat.conversations.search_query import MAX_QUERY_CHARS
 from recall.openapi.fields import EARLIEST, LATEST
-from recall.openapi.pagination import NOT_OURS, note_next
+from recall.openapi.pagination import INVALID_CURSOR, set_next_link
 
 router = Router(tags=["conversations"])
 
@@ -99,7 +99,7 @@ def search_conversations(request: HttpRequest, query: Query[Searching]) -> Any:
     found = search(person(request), query.q, query.filter, timezone.now(), _parse_cursor(query.cursor))
     cursor = _build_cursor(found.next_page) if found.next_page else None
     if cursor is not None:
-        note_next(request, cursor)
+        set_next_link(request, cursor)
     return {
         "items": [_build_hits(each) for each in found.found],
         "next_cursor": cursor,
@@ -135,10 +135,10 @@ def _parse_cursor(cursor: str) -> int:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode() if cursor else f"{PREFIX}1"
     except (binascii.Error, ValueError):
-        raise ValidationError(NOT_OURS) from None
+        raise ValidationError(INVALID_CURSOR) from None
     number = text.removeprefix(PREFIX)
     if not text.startswith(PREFIX) or not number.isascii() or not number.isdigit() or len(number) > 4:
-        raise ValidationError(NOT_OURS)
+        raise ValidationError(INVALID_CURSOR)
     if not 1 <= int(number) <= MAX_PAGES:
-        raise ValidationError(NOT_OURS)
+        raise ValidationError(INVALID_CURSOR)
     return int(number)

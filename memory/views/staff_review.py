@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from accounts.staff.access_log import note_all
+from accounts.staff.access_log import log_accesses
 from memory.facts import review
 from memory.facts.bulk_review import batch_of, decide_batch, undo_batch
 from memory.facts.evidence import build_fact_views
@@ -57,7 +57,7 @@ def staff_queue(request: HttpRequest, **site: Any) -> HttpResponse:
     facts = list(_filtered_proposals(request)[: PAGE_SIZE + 1])
     page, more = facts[:PAGE_SIZE], len(facts) > PAGE_SIZE
     recent = _recent_decisions(reader)
-    note_all(reader, {fact.user_id for fact in page} | {action.user_id for action in recent}, LOG_ENTRY)
+    log_accesses(reader, {fact.user_id for fact in page} | {action.user_id for action in recent}, LOG_ENTRY)
     context = {
         **site,
         "title": "Review queue",

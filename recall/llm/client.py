@@ -1,4 +1,4 @@
-"""Which model server answers, and what can it do? One client of the `anthropic` SDK a process, one look-up a model."""
+"""Clients of the model server, and its models' capabilities: one SDK client per event loop, one lookup per model."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 log = logging.getLogger(__name__)
 
 KEEP_CAPABILITIES = 3600.0
-"""Seconds a look-up at the Models API is believed."""
+"""Seconds a Models API lookup is cached."""
 LOOKUP_TIMEOUT = 5.0
-"""Seconds such a look-up may take: a turn waits for the first one."""
+"""Seconds a lookup may take: a turn waits for the first one."""
 RETRY_LOOKUP = 30.0
-"""Seconds until a look-up that failed for want of a server is tried again."""
+"""Seconds until a lookup is retried that found no server."""
 TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
-"""The SDK's own figures: a long answer may take minutes, an unreachable server shows at once."""
+"""The SDK's defaults: a long answer may take minutes; an unreachable server fails fast."""
 NO_SDK_RETRIES = 0
-"""Recall retries by itself (`recall/llm/failures.py`): the SDK would retry a spent budget, and cannot tell the user."""
+"""Recall retries (`recall/llm/failures.py`): the SDK would retry a spent budget, and can't tell the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model and its server can do; everything is off until something says otherwise."""
+    """What a model and its server support; unspecified capabilities are off."""
 
     context_window: int
     """Tokens of input and output together."""
@@ -45,7 +45,7 @@ class Capabilities:
     count_tokens: bool = False
     images: bool = False
     web_search: bool = False
-    """The server searches the web itself."""
+    """The server can search the web itself."""
 
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, anthropic.AsyncAnthropic] = WeakKeyDictionary()
@@ -53,12 +53,12 @@ _known: dict[str, tuple[float, Capabilities]] = {}
 
 
 def get_client() -> anthropic.AsyncAnthropic:
-    """The asynchronous client of the running event loop; its connections are kept open between turns."""
+    """The async client of the running event loop; its connections stay open between turns."""
     import anthropic  # late, see above
 
     loop = asyncio.get_running_loop()
     if loop not in _clients:
-        # The key is always explicit, so that no key or profile lying on the machine is used by accident.
+        # Always pass the key, so the SDK never picks up a key or profile from the machine.
         _clients[loop] = anthropic.AsyncAnthropic(
             api_key=settings.PROVIDER_API_KEY,
             base_url=settings.PROVIDER_BASE_URL,
@@ -70,7 +70,7 @@ def get_client() -> anthropic.AsyncAnthropic:
 
 @cache
 def get_sync_client() -> anthropic.Anthropic:
-    """The blocking client, for the librarian and for look-ups."""
+    """The blocking client, for the librarian and for lookups."""
     import anthropic  # late, see above
 
     return anthropic.Anthropic(
@@ -82,7 +82,7 @@ def get_sync_client() -> anthropic.Anthropic:
 
 
 def get_capabilities(model: str) -> Capabilities:
-    """What `model` can do: from the server's Models API where it has one, else from settings, else off."""
+    """What `model` supports: from the server's Models API where it has one, else from the settings."""
     import anthropic  # late, see above
 
     until, known = _known.get(model, (0.0, None))
@@ -95,23 +95,23 @@ def get_capabilities(model: str) -> Capabilities:
         )
     except anthropic.APIStatusError as error:
         log.info(
-            "The model server has no entry for %s (%s): capabilities come from settings.", model, error.status_code
+            "The model server has no entry for %s (%s); using the configured capabilities.", model, error.status_code
         )
         found, keep = configured_capabilities(), KEEP_CAPABILITIES
     except (anthropic.AnthropicError, httpx2.HTTPError):
-        log.warning("The model server could not be asked what %s can do.", model)
+        log.warning("Could not look up the capabilities of %s.", model)
         found, keep = known or configured_capabilities(), RETRY_LOOKUP
     _known[model] = (time.monotonic() + keep, found)
     return found
 
 
 def cached_capabilities(model: str) -> Capabilities | None:
-    """What `capabilities` found out about it last, without asking again; None: nobody has asked since the start."""
+    """The capabilities found by the last lookup, without a new one; None: no lookup since the start."""
     return _known.get(model, (0.0, None))[1]
 
 
 def configured_capabilities() -> Capabilities:
-    """What an operator says of a server without a Models API (MODEL_CAPABILITIES, MODEL_CONTEXT_WINDOW, …)."""
+    """The capabilities configured for a server without a Models API (MODEL_CAPABILITIES, MODEL_CONTEXT_WINDOW, …)."""
     environment = settings.ENVIRONMENT
     named = {word.strip() for word in environment.model_capabilities.split(",")}
     return Capabilities(
@@ -135,7 +135,7 @@ async def close() -> None:
 
 
 def forget_capabilities() -> None:
-    """Look everything up again (another server was configured; tests)."""
+    """Clear the cache (another server was configured; tests)."""
     _known.clear()
     get_sync_client.cache_clear()
 
@@ -147,7 +147,7 @@ def _from_models_api(info: ModelInfo) -> Capabilities:
     return Capabilities(
         context_window=info.max_input_tokens or fallback.context_window,
         max_output=info.max_tokens or fallback.max_output,
-        caching=True,  # the Models API has no word for it; each server that describes capabilities caches
+        caching=True,  # not in the Models API; every server that has that API caches
         structured_output=able.structured_outputs.supported,
         thinking=able.thinking.supported and able.thinking.types.adaptive.supported,
         effort=able.effort.supported,

@@ -1,5 +1,7 @@
-"""What is said, and done, when the model provider fails? Classified by the error's type, not by its class:
-an error event in mid-stream arrives as HTTP 200."""
+"""Model provider failures: their sentences for the user, and the retry policy with backoff.
+
+Classified by the error's type, not by its class: an error event in mid-stream arrives as HTTP 200.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,18 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
     import anthropic
 
 SILENT_RETRIES = 2
-"""Attempts after the first, made without a word, and only while nothing was shown."""
+"""Automatic retries after the first attempt, only while no text was shown."""
 MAX_BACKOFF_SECONDS = 8.0
-"""Longest pause in seconds before a silent retry; a provider that asks for more gets a sentence and a button."""
+"""Longest wait before an automatic retry; if the provider asks for more, the user gets a message and a button."""
+IN_A_MOMENT = "Try again in a moment."
+"""Ends a sentence; replaced where the provider says how long to wait."""
 FIRST_PAUSE = 0.5
-"""Seconds before the first silent retry, doubled for the second, when the provider names no time."""
+"""Seconds before the first automatic retry, doubled for the second, when the provider names no time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One way to fail: its name in logs and rows, the sentence for the user, and whether to try again unasked."""
+    """One kind of failure: its code in logs and rows, the sentence for the user, and whether to retry automatically."""
 
     code: str
     sentence: str
@@ -30,38 +34,40 @@ class Failure:
     """Seconds the provider asks to wait."""
 
 
-SPENT = Failure("spend_limit", "The model account has reached its spending limit. Raise it there, then retry.")
-UNAUTHORIZED = Failure("unauthorized", "The model server did not accept the key. Whoever runs Recall must check it.")
-UNREACHABLE = Failure("unreachable", "The model server could not be reached. Retry in a moment.", is_retryable=True)
+SPENT = Failure("spend_limit", "The model account reached its spending limit. Raise the limit there, then try again.")
+UNAUTHORIZED = Failure("unauthorized", "The API key was rejected. Ask your administrator to check it.")
+UNREACHABLE = Failure("unreachable", f"Can't reach the model server. {IN_A_MOMENT}", is_retryable=True)
 BROKEN = Failure(
-    "broken_connection", "The connection to the model broke off. What had arrived is kept.", is_retryable=True
+    "broken_connection", "The connection to the model was lost. The text so far is saved.", is_retryable=True
 )
-UNKNOWN = Failure("provider_error", "The model server reported an error. Retry, and if it stays, tell whoever runs it.")
+UNKNOWN = Failure("provider_error", "The model server reported an error. Try again, or ask your administrator.")
 
 BY_TYPE: dict[str, Failure] = {
     "authentication_error": UNAUTHORIZED,
-    "permission_error": Failure("forbidden", "The model account may not use this model. Choose another one."),
+    "permission_error": Failure("forbidden", "Your model account can't use this model. Choose another one."),
     "billing_error": SPENT,
-    "not_found_error": Failure("no_such_model", "The model server does not know this model. Choose another one."),
-    "rate_limit_error": Failure("rate_limit", "The model is getting too many requests.", is_retryable=True),
-    "overloaded_error": Failure(
-        "overloaded", "The model is overloaded just now. Retry in a moment.", is_retryable=True
+    "not_found_error": Failure("no_such_model", "The model server doesn't have this model. Choose another one."),
+    "rate_limit_error": Failure(
+        "rate_limit", f"The model is getting too many requests. {IN_A_MOMENT}", is_retryable=True
     ),
-    "api_error": Failure("server_error", "The model server had an inner error. Retry in a moment.", is_retryable=True),
-    "timeout_error": Failure("timeout", "The model took too long to answer. Retry in a moment.", is_retryable=True),
-    "request_too_large": Failure("too_large", "The message is too large for the model. Shorten it or its attachments."),
+    "overloaded_error": Failure("overloaded", f"The model is overloaded. {IN_A_MOMENT}", is_retryable=True),
+    "api_error": Failure("server_error", f"The model server had an internal error. {IN_A_MOMENT}", is_retryable=True),
+    "timeout_error": Failure("timeout", f"The model took too long to answer. {IN_A_MOMENT}", is_retryable=True),
+    "request_too_large": Failure(
+        "too_large", "Your message is too large for this model. Shorten it or remove attachments."
+    ),
     "invalid_request_error": Failure(
-        "refused_request", "The model server refused the request. This is Recall's fault."
+        "refused_request", "The model server rejected the request. This is a bug in Recall."
     ),
 }
 """The provider's error types in plain sentences."""
 
 SPEND_CODES = frozenset({"enforced_spend_limit_reached", "contract_spend_limit_reached"})
-"""A 429 with one of these codes is no rate limit: waiting does not help."""
+"""A 429 with one of these codes isn't a rate limit: waiting doesn't help."""
 
 
 def classify(error: Exception) -> Failure:
-    """The failure that an exception of the SDK, or of its transport, stands for."""
+    """The failure behind an exception of the SDK or of its transport."""
     import anthropic  # late, see above
 
     if isinstance(error, anthropic.APIStatusError):
@@ -76,7 +82,7 @@ def classify(error: Exception) -> Failure:
 
 
 def backoff_seconds(failure: Failure, attempt: int, *, shown: bool) -> float | None:
-    """Seconds to wait before silent attempt number `attempt` (1 is the first retry); None: tell the user instead."""
+    """Seconds to wait before automatic retry number `attempt` (from 1); None: show the failure to the user instead."""
     if shown or not failure.is_retryable or attempt > SILENT_RETRIES:
         return None
     pause = failure.retry_after if failure.retry_after is not None else FIRST_PAUSE * 2 ** (attempt - 1)
@@ -90,7 +96,8 @@ def _by_status(error: anthropic.APIStatusError) -> Failure:
     after = _retry_after(error)
     if after is None:
         return failure
-    return replace(failure, retry_after=after, sentence=f"{failure.sentence} It asks to wait {after:.0f} seconds.")
+    what = failure.sentence.removesuffix(f" {IN_A_MOMENT}")
+    return replace(failure, retry_after=after, sentence=f"{what} Try again in {after:.0f} seconds.")
 
 
 def _retry_after(error: anthropic.APIStatusError) -> float | None:

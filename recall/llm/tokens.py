@@ -1,8 +1,7 @@
-"""How many base tokens has a text? Counted with tiktoken's o200k_base, or on the high side by characters.
+"""Token counting: a text's base count by tiktoken's o200k_base, or estimated from its characters, on the high side.
 
-It is another maker's vocabulary and undercounts Claude; `budget/counting/estimate.py` turns the base count into a
-model's own figure. Where the vocabulary cannot be had (`recall/process/token_vocabulary.py` says when), the pages say
-"estimated".
+o200k_base is another maker's vocabulary and undercounts Claude; `budget/counting/estimate.py` turns the base count into
+a model's own count. Without the vocabulary (`recall/process/token_vocabulary.py`), pages say "estimated".
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from recall.process import token_vocabulary
 
 
 class Source(StrEnum):
-    """What the base count rests on. Ratios learned on one do not fit the other."""
+    """How the base count is made. Ratios learned on one don't fit the other."""
 
     O200K = "o200k"
     ESTIMATED = "estimated"
 
 
-# Tokens per character where there is no vocabulary, by kind of UTF-8 byte. Chosen never to undercount chat, code and
-# JSON, which come out half too high; the learned ratio takes that back. Of the 97 languages of Django's translations,
-# seven are undercounted, all ones that tokenizers hardly know: by a fifth at most (Kabyle).
+# Tokens per character without a vocabulary, by kind of UTF-8 byte. Chosen never to undercount chat, code and JSON,
+# which come out half too high; the learned ratio corrects that. Of the 97 languages of Django's translations, seven
+# that tokenizers hardly know are undercounted, by a fifth at most (Kabyle).
 CHARACTER_WEIGHTS: Final = (
     (string.ascii_letters.encode(), 0.3),
     (string.digits.encode(), 1.0),
@@ -46,31 +45,31 @@ CHARACTER_WEIGHTS: Final = (
 )
 OTHER_CHARACTER_WEIGHT: Final = 1.0  # punctuation, line ends, control characters
 
-# tiktoken is handed at most this much at once: a megabyte of spaces makes it panic, one of letters takes a second.
+# Characters passed to tiktoken at once: a megabyte of spaces makes it panic, one of letters takes a second.
 WINDOW: Final = 4_000
 
-# Texts whose count is remembered: what stands in every prompt (blueprint, profile) is counted once. Kept by digest, so
-# that nothing of a forgotten text stays in memory. Short ones are counted as fast as they are found.
+# Counts are cached for texts that are in every prompt (system prompt, profile). By digest, so that no forgotten text
+# stays in memory. Short texts are counted as fast as they are looked up.
 REMEMBERED_TEXTS: Final = 4_096
 REMEMBERED_FROM: Final = 400  # characters
 
 
 def count_tokens(text: str) -> int:
-    """Base tokens of a text, whatever is in it: control tokens and broken Unicode are text like any other.
+    """Base tokens of any text; control tokens and broken Unicode count as text.
 
-    8,000 tokens take 3 ms, and 0.04 ms when counted before; a megabyte of anything takes at most half a second.
-    Never goes to the network.
+    8,000 tokens take 3 ms, or 0.04 ms from the cache; a megabyte of anything takes at most half a second. Never uses
+    the network.
     """
     return counter().count(text)
 
 
 def source() -> Source:
-    """What `count` rests on in this process; decided at the first call."""
+    """How this process counts; decided at the first call."""
     return counter().source
 
 
 def exact() -> bool:
-    """Whether `count` has the vocabulary. If not, the page says "estimated"."""
+    """Whether counts use the vocabulary. If not, the page says "estimated"."""
     return source() is Source.O200K
 
 
@@ -91,7 +90,7 @@ def _load() -> TokenCounter:
 
 
 class TokenCounter:
-    """Counts base tokens, with the vocabulary if the folder holds it. Safe to use from several threads."""
+    """Counts base tokens, with the vocabulary if the folder has it. Thread-safe."""
 
     def __init__(self, vocabulary_folder: Path) -> None:
         self._encoding = _encoding(vocabulary_folder)
@@ -121,7 +120,7 @@ class TokenCounter:
 
 
 def count_by_characters(text: str) -> int:
-    """A base count without a vocabulary, on the high side (`CHARACTER_WEIGHTS`)."""
+    """A base count without the vocabulary, on the high side (`CHARACTER_WEIGHTS`)."""
     content = text.encode("utf-8", "replace")
     others, tokens = len(content), 0.0
     for kind, weight in CHARACTER_WEIGHTS:
@@ -132,12 +131,12 @@ def count_by_characters(text: str) -> int:
 
 
 def occurrences(content: bytes, kind: bytes) -> int:
-    """How many bytes of the content are of this kind; fifty times as fast as a loop."""
+    """The number of bytes of this kind; fifty times as fast as a loop."""
     return len(content) - len(content.translate(None, kind))
 
 
 def _encoding(folder: Path) -> tiktoken.Encoding | None:
-    # Checked first, because tiktoken itself would download a vocabulary that is missing or damaged.
+    # Check first: tiktoken would download a missing or damaged vocabulary.
     if not token_vocabulary.is_present(folder):
         return None
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
@@ -147,11 +146,11 @@ def _encoding(folder: Path) -> tiktoken.Encoding | None:
 
 
 def _count(encoding: tiktoken.Encoding, text: str) -> int:
-    # "ordinary": what looks like a control token in somebody's text is text.
+    # "ordinary": what looks like a control token in a user's text is text.
     if len(text) <= WINDOW:
         return len(encoding.encode_ordinary(text))
     return sum(len(encoding.encode_ordinary(window)) for window in _WINDOWS.findall(text))
 
 
-# Before a blank where there is one, as the vocabulary itself cuts; else wherever the window ends.
+# Split before whitespace, as the vocabulary does; else wherever the window ends.
 _WINDOWS = re.compile(rf"(?s:.{{1,{WINDOW}}}(?=\s|\Z)|.{{1,{WINDOW}}})")

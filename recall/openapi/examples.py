@@ -1,8 +1,7 @@
-"""What does a body of the API look like? An example for every schema, put together from one value for each field.
+"""Example bodies for every API schema, assembled from one example value per field name.
 
-A field of the same name means the same everywhere, so that its example is told once, here. What is not named, or whose
-value does not fit a schema, gets a plain value of its type. `tests/api/test_schema.py` holds each against its
-schema.
+A field name means the same everywhere, so its example is defined once. A field without one, or whose example doesn't
+fit its schema, gets a plain value of its type. `tests/api/test_schema.py` checks each example against its schema.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ BY_FIELD: Final[Mapping[str, Any]] = {
     "day": "2026-11-21",
     "deleted": ["/projects/garden/plan"],
     "deleted_at": "2026-11-21T09:30:00.123456Z",
-    "detail": "There is no such thing of yours.",
+    "detail": "Not found.",
     "effort": "medium",
     "email": "alice@example.org",
     "excerpt": "… a cello in Cremona from a man called …",
@@ -89,7 +88,7 @@ BY_FIELD: Final[Mapping[str, Any]] = {
     "scopes": ["memory:read"],
     "score": 0.62,
     "sentences": ["2 facts archived: faded: long unused, and of little importance."],
-    "sentence": "It is proposed and waits for the person's review; it is not remembered yet.",
+    "sentence": "Proposed. It isn't remembered until you accept it.",
     "significance": 0.7,
     "source": "stated",
     "standing": {"facts": 1},
@@ -98,7 +97,7 @@ BY_FIELD: Final[Mapping[str, Any]] = {
     "statement": "The user's sister Mary lives in Lisbon.",
     "subject": "person",
     "such_as": "family, friends, colleagues",
-    "summary": "Alice told of her sister Mary, who moved to Lisbon.",
+    "summary": "Alice mentioned her sister Mary, who moved to Lisbon.",
     "superseded_at": None,
     "superseded_by_id": None,
     "tags": ["family"],
@@ -117,9 +116,9 @@ BY_FIELD: Final[Mapping[str, Any]] = {
     "when": "2026-11-21T09:30:00Z",
     "words": "Lisbon",
 }
-"""Field → what stands in the examples."""
-DEEPEST: Final = 8
-"""Schemas within schemas; beyond, a list is empty."""
+"""Field name → its example value."""
+MAX_DEPTH: Final = 8
+"""Nested schemas; deeper lists are empty."""
 PLAIN: Final[Mapping[str, Any]] = {"integer": 1, "number": 1.5, "boolean": True, "string": "…", "null": None}
 BY_FORMAT: Final[Mapping[str, str]] = {
     "date-time": "2026-11-21T09:30:00Z",
@@ -139,7 +138,7 @@ TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any], name: str = "", depth: int = 0) -> Any:
-    """A value that fits `schema`; `schemas`: the components; `name`: of the field it stands in."""
+    """A value that fits `schema`; `schemas`: the components; `name`: the field's name."""
     if "$ref" in schema:
         return example_of(schemas[schema["$ref"].rpartition("/")[2]], schemas, name, depth + 1)
     if "example" in schema:
@@ -161,7 +160,7 @@ def _plain(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int) ->
         return _object(schema, schemas, depth)
     if kind == "array":
         item = example_of(schema.get("items", {}), schemas, depth=depth + 1)
-        return [] if depth > DEEPEST else [item] * max(1, schema.get("minItems", 0))
+        return [] if depth > MAX_DEPTH else [item] * max(1, schema.get("minItems", 0))
     if kind == "string":
         return BY_FORMAT.get(schema.get("format", ""), PLAIN["string"])
     return max(PLAIN.get(str(kind), "…"), schema.get("minimum", 0)) if kind == "integer" else PLAIN.get(str(kind))
@@ -173,7 +172,7 @@ def _object(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int) -
 
 
 def _fits(value: Any, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> bool:
-    """Whether a value may stand there: by its type, and among what may be chosen."""
+    """Whether the value fits by type and choices."""
     if "$ref" in schema:
         return _fits(value, schemas[schema["$ref"].rpartition("/")[2]], schemas)
     choices = schema.get("anyOf")
@@ -192,5 +191,5 @@ def _fits(value: Any, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> 
 
 
 def _is_a(kind: str, value: Any) -> bool:
-    """Whether it is of that type; to Python, a bool is a number, too."""
+    """Whether it has that JSON type; in Python a bool is also an int."""
     return isinstance(value, TYPES.get(kind, ())) and isinstance(value, bool) == (kind == "boolean")

@@ -1,4 +1,4 @@
-"""What may a field of the API hold? Numbers of rows, moments of a calendar, and text that the database can store."""
+"""Field types of the API (row ids, moments), and the parser that refuses text the database can't store."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from recall.openapi.problems import ProblemError
 from recall.text import storable
 
-MOST_NUMBER: Final = 2**63 - 1
+MAX_NUMBER: Final = 2**63 - 1
 EARLIEST: Final = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
-"""Beyond these, reckoning with time zones and days would leave the calendar."""
-NOT_TEXT: Final = "There are characters in it that no text may hold: NUL, or half of a surrogate pair."
+"""Beyond these, time zone arithmetic would leave Python's calendar."""
+NOT_TEXT: Final = "Text can't contain NUL characters or unpaired surrogates."
 
 
 def _within(moment: datetime) -> datetime:
     if not EARLIEST <= moment <= LATEST:
-        raise ValueError(f"a moment between {EARLIEST.year} and {LATEST.year}")
+        raise ValueError(f"must be between {EARLIEST.year} and {LATEST.year}")
     return moment
 
 
-Number = Annotated[int, Field(ge=1, le=MOST_NUMBER)]
-"""Of a row."""
+Number = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+"""A row id."""
 Moment = Annotated[AwareDatetime, AfterValidator(_within)]
-"""With its offset from UTC."""
+"""A moment with its offset from UTC."""
 
 
 class PlainText(Parser):
-    """Reads bodies and addresses, and refuses text that cannot be stored, wherever it stands."""
+    """Parses bodies, queries and forms, and refuses text that can't be stored anywhere in them."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
         """A JSON body."""
@@ -59,10 +59,10 @@ def _check(value: Any) -> None:
 def _texts(value: Any) -> Iterator[str]:
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, list):
-            waiting += one
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            waiting += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            waiting += item

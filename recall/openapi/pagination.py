@@ -1,8 +1,7 @@
-"""How is a list of the API read page by page? `limit`, and a `cursor` that says after which row the next page begins.
+"""Cursor pagination of API lists: `limit`, and an opaque `cursor` that marks the last row of the page before.
 
-A cursor holds what the list is ordered by, of the last row that was given. So nothing is missed or told twice where
-rows come and go meanwhile, and a page deep down costs as much as the first. It is opaque to programs, and opens
-nothing: each list begins at its owner's own rows.
+A cursor holds the ordering columns of that row. So no row is missed or repeated when others come and go, and a page
+deep down costs as much as the first. A cursor grants no access: each list starts from the user's own rows.
 """
 
 from __future__ import annotations
@@ -24,32 +23,34 @@ DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 200
 """Rows of one page."""
 NEXT: Final = "recall.next_page"
-"""Where a request keeps the address of the next page, for its Link header (RFC 8288)."""
-LONGEST_CURSOR: Final = 2_000
-NOT_OURS: Final = "This cursor is none that was given here. Begin again without one."
+"""META key of the next page's address, for the Link header (RFC 8288)."""
+MAX_CURSOR_CHARS: Final = 2_000
+INVALID_CURSOR: Final = "This cursor isn't valid. Start again without one."
 
 
 class Paging(Schema):
-    """Which page of a list."""
+    """Page size and position."""
 
-    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="Most items of a page")
-    cursor: str = Field("", max_length=LONGEST_CURSOR, description="`next_cursor` of the page before; empty: the first")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT, description="Items per page")
+    cursor: str = Field(
+        "", max_length=MAX_CURSOR_CHARS, description="The previous page's `next_cursor`; empty: first page"
+    )
 
 
 class Page[Item](Schema):
-    """A page of a list. The header `Link` holds the address of the next one, too."""
+    """A page of a list. The `Link` header also has the next page's address."""
 
     items: list[Item]
-    next_cursor: str | None = Field(description="For the next page; null: this was the last")
+    next_cursor: str | None = Field(description="Pass it as `cursor` for the next page; null on the last page")
 
 
 def paginate(request: HttpRequest, rows: QuerySet[Any], order: Sequence[str], given: Paging) -> dict[str, Any]:
-    """The page that is asked for, and the cursor of the next one.
+    """The requested page and the cursor of the next one.
 
-    `order`: columns, with “-” before those that fall; none may be null, and the last must tell any two rows apart.
+    `order`: columns, with “-” for descending; none may be null, and the last must be unique.
 
     Raises:
-        ValidationError: the cursor is none of this list.
+        ValidationError: the cursor doesn't belong to this list.
     """
     if given.cursor:
         rows = rows.filter(_keyset_filter(rows, order, _read(rows, order, given.cursor)))
@@ -57,11 +58,11 @@ def paginate(request: HttpRequest, rows: QuerySet[Any], order: Sequence[str], gi
     shown, more = found[: given.limit], len(found) > given.limit
     cursor = _cursor([getattr(shown[-1], name.lstrip("-")) for name in order]) if more else None
     if cursor is not None:
-        note_next(request, cursor)
+        set_next_link(request, cursor)
     return {"items": shown, "next_cursor": cursor}
 
 
-def note_next(request: HttpRequest, cursor: str) -> None:
+def set_next_link(request: HttpRequest, cursor: str) -> None:
     """Keep the next page's address for the Link header."""
     asked = [(name, value) for name, values in request.GET.lists() for value in values if name != "cursor"]
     request.META[NEXT] = request.build_absolute_uri(f"{request.path}?{urlencode([*asked, ('cursor', cursor)])}")
@@ -80,14 +81,14 @@ def _read(rows: QuerySet[Any], order: Sequence[str], cursor: str) -> list[Any]:
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, ValueError, RecursionError):
-        raise ValidationError(NOT_OURS) from None
+        raise ValidationError(INVALID_CURSOR) from None
     if not isinstance(values, list) or len(values) != len(order) or not all(map(_is_plain, values)):
-        raise ValidationError(NOT_OURS)
+        raise ValidationError(INVALID_CURSOR)
     fields = [_field(rows, name.lstrip("-")) for name in order]
     try:
         return [_cleaned(field, value) for field, value in zip(fields, values, strict=True)]
     except (ValidationError, ValueError, TypeError, OverflowError):
-        raise ValidationError(NOT_OURS) from None
+        raise ValidationError(INVALID_CURSOR) from None
 
 
 def _field(rows: QuerySet[Any], name: str) -> Any:
@@ -102,13 +103,13 @@ def _is_plain(value: object) -> bool:
 def _cleaned(field: Any, value: Any) -> Any:
     cleaned = field.to_python(value)
     if hasattr(cleaned, "tzinfo") and cleaned.tzinfo is None:
-        raise ValidationError(NOT_OURS)
+        raise ValidationError(INVALID_CURSOR)
     field.get_prep_value(cleaned)  # raises for what the column could not hold
     return cleaned
 
 
 def _keyset_filter(rows: QuerySet[Any], order: Sequence[str], values: Sequence[Any]) -> Q:
-    """Rows that come after these values: a > 1, or a = 1 and b > 2, and so on."""
+    """Rows after these values: a > 1, or a = 1 and b > 2, and so on."""
     after, equal = Q(), Q()
     for name, value in zip(order, values, strict=True):
         column, test = name.lstrip("-"), "lt" if name.startswith("-") else "gt"

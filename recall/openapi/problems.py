@@ -1,7 +1,6 @@
-"""How does the API say what went wrong? As problem details (RFC 9457): one shape, and one table of what there is.
+"""API errors as problem details (RFC 9457): one shape, and one table of problem types.
 
-`detail` is a sentence for the person who runs the program that called. It never quotes what they stored, nor the inner
-words of an error.
+`detail` is a sentence for the developer of the calling program. It never quotes stored data or an exception's message.
 """
 
 from __future__ import annotations
@@ -17,46 +16,46 @@ from pydantic import ConfigDict, Field
 
 MEDIA_TYPE: Final = "application/problem+json"
 TYPES_AT: Final = "/api/v1/docs#"
-"""Where the types that have a name of their own are told of."""
+"""Where the named problem types are documented."""
 
 KINDS: Final[Mapping[str, str]] = {
-    "missing-scope": "The key may not do this: `scope` names what it lacks. Make a key that has it.",
-    "idempotency-in-progress": "The first request with this Idempotency-Key is still being carried out. Ask again.",
-    "idempotency-key-reused": "This Idempotency-Key came with another request before. Use a new one for each request.",
-    "rate-limit": "Too many requests in a short time. `Retry-After` says how many seconds to wait.",
-    "not-valid": "Something that was sent is not as described: `errors` names each place and what is wrong there.",
+    "missing-scope": "The API key lacks the scope named in `scope`. Create a key that has it.",
+    "idempotency-in-progress": "The first request with this Idempotency-Key is still running. Try again.",
+    "idempotency-key-reused": "This Idempotency-Key was used with a different request. Use a new key for each request.",
+    "rate-limit": "Too many requests. Wait the number of seconds in `Retry-After`.",
+    "not-valid": "The request is not valid. `errors` lists each field and what is wrong with it.",
 }
-"""Problems a program may want to tell apart although they share a status; the others are `about:blank`."""
+"""Problem types with a name of their own, where the status alone isn't enough; the others are `about:blank`."""
 
 EXAMPLES: Final[Mapping[int, dict[str, Any]]] = {
-    400: {"detail": "The body is not JSON."},
-    401: {"detail": "Sign in first, or send a key: “Authorization: Bearer rcl_…”."},
+    400: {"detail": "The request body isn't valid JSON."},
+    401: {"detail": "Sign in, or send an API key: “Authorization: Bearer rcl_…”."},
     403: {
         "kind": "missing-scope",
-        "detail": "This key may not do that: it lacks the scope “review”.",
+        "detail": "This API key lacks the scope “review”.",
         "scope": "review",
     },
-    404: {"detail": "There is no such thing of yours."},
-    405: {"detail": "GET is not possible here; POST is."},
-    409: {"detail": "This fact has changed meanwhile: it is active now."},
-    413: {"detail": "This request is larger than 20 MB, the most that is taken."},
+    404: {"detail": "Not found."},
+    405: {"detail": "GET isn't allowed here. Use POST."},
+    409: {"detail": "This fact has changed. It is now active."},
+    413: {"detail": "The request is larger than the limit of 20 MB."},
     415: {"detail": "Send this as application/json."},
     422: {
         "kind": "not-valid",
         "detail": "query.limit: Input should be less than or equal to 200",
         "errors": [{"where": "query.limit", "what": "Input should be less than or equal to 200"}],
     },
-    429: {"kind": "rate-limit", "detail": "That was too much at once: wait 2 seconds."},
-    500: {"detail": "Something went wrong here. It was written to the log; try again later."},
-    503: {"detail": "The database cannot be reached. Try again in a moment."},
+    429: {"kind": "rate-limit", "detail": "Too many requests. Try again in 2 seconds."},
+    500: {"detail": "Something went wrong on our side. Details are in the server log. Try again later."},
+    503: {"detail": "The database isn't available. Try again in a moment."},
 }
-"""One for each status that any operation may answer."""
+"""An example for each status that any operation may return."""
 
 
 class Wrong(Schema):
-    """One place that is not as described."""
+    """One invalid field."""
 
-    where: str = Field(description="Such as body.given.text or query.limit")
+    where: str = Field(description="Path of the field, such as body.given.text or query.limit")
     what: str
 
 
@@ -65,16 +64,16 @@ class Problem(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    type: str = Field("about:blank", description="What kind; about:blank: the status says it all")
+    type: str = Field("about:blank", description="Problem type; about:blank: nothing beyond the status")
     title: str = Field(description="The status in words")
     status: int
-    detail: str = Field(description="One sentence for people")
-    errors: list[Wrong] = Field([], description="Of a 422: each place that is wrong")
-    scope: str = Field("", description="Of a 403: the scope that the key lacks")
+    detail: str = Field(description="A readable sentence")
+    errors: list[Wrong] = Field([], description="For a 422: each invalid field")
+    scope: str = Field("", description="For a 403: the scope that the key lacks")
 
 
 class ProblemError(HttpError):
-    """A refusal with more than a status and a sentence: its kind (of KINDS), headers, and further members."""
+    """An error response with a kind (of KINDS), headers and further members beside its status and sentence."""
 
     def __init__(
         self, status: int, detail: str, kind: str = "", headers: Mapping[str, str] | None = None, **more: Any
@@ -94,11 +93,11 @@ def members(status: int, detail: str, kind: str = "", **more: Any) -> dict[str, 
 def problem_response(
     status: int, detail: str, kind: str = "", headers: Mapping[str, str] | None = None, **more: Any
 ) -> HttpResponse:
-    """A refusal as a response."""
+    """An error as a response."""
     body = members(status, detail, kind, **more)
     return JsonResponse(body, status=status, content_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
 def example(status: int) -> dict[str, Any]:
-    """The example of a status, as it would be answered."""
+    """The example response body of a status."""
     return members(status, **EXAMPLES[status])

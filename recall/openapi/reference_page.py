@@ -1,4 +1,4 @@
-"""The API to be read: every operation on one page, out of its own description. No script, nothing from elsewhere."""
+"""The API reference page: every operation, rendered from the OpenAPI description. No scripts, nothing loaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from recall.openapi.schema import TAGS, description
 
 SHARED: Final = "#/components/responses/"
-"""Responses that are the same everywhere are told once, at the end."""
+"""Shared error responses are documented once, at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is sent, or answered."""
+    """A request or response body."""
 
     status: str
     text: str
@@ -51,7 +51,7 @@ class OperationDoc:
     text: str
     scope: str
     scope_also: str
-    """A further one, which it takes at some places: its text says where."""
+    """A further scope it needs in some cases: its text says when."""
     parameters: list[Row]
     body: Body | None
     answers: list[Body]
@@ -59,18 +59,18 @@ class OperationDoc:
 
 
 @require_safe
-@gzip_page  # 450 kB of tables become 35; nothing that a stranger could vary stands beside a secret here
+@gzip_page  # 450 kB become 35; the page mixes no secret with user input, so BREACH doesn't apply
 def reference(request: HttpRequest) -> HttpResponse:
     """The page."""
     schema = description()
-    told = list(_operations(schema))
-    groups = [(tag, text, [one for tags, one in told if tag in tags]) for tag, text in TAGS.items()]
+    operations = list(_operations(schema))
+    groups = [(tag, text, [one for tags, one in operations if tag in tags]) for tag, text in TAGS.items()]
     context = {
         "groups": groups,
         "scopes": schema["x-scopes"],
         "kinds": schema["x-problems"],
         "problems": [_body(status, one, schema) for status, one in schema["components"]["responses"].items()],
-        "operations": len(told),
+        "operations": len(operations),
     }
     return render(request, "api/reference.html", context)
 
@@ -78,10 +78,10 @@ def reference(request: HttpRequest) -> HttpResponse:
 def _operations(schema: Mapping[str, Any]) -> Iterator[tuple[list[str], OperationDoc]]:
     for path, methods in schema["paths"].items():
         for method, one in methods.items():
-            yield one["tags"], _told(path, method, one, schema)
+            yield one["tags"], _build_operation(path, method, one, schema)
 
 
-def _told(path: str, method: str, one: Mapping[str, Any], schema: Mapping[str, Any]) -> OperationDoc:
+def _build_operation(path: str, method: str, one: Mapping[str, Any], schema: Mapping[str, Any]) -> OperationDoc:
     own = {status: body for status, body in one["responses"].items() if not _is_shared(body)}
     sent = one.get("requestBody")
     return OperationDoc(
@@ -126,7 +126,7 @@ def _body(status: str, body: Mapping[str, Any], schema: Mapping[str, Any]) -> Bo
 
 
 def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Row]:
-    """The fields of the body itself; those of a page, and of a list, are those of its items."""
+    """The fields of a body; for a page or list, those of its items."""
     found = _resolved(schema, schemas)
     if found.get("type") == "array":
         found = _resolved(found.get("items", {}), schemas)
@@ -148,7 +148,7 @@ def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[
 
 
 def kind_of(schema: Mapping[str, Any]) -> str:
-    """A type in a word or two: “text”, “list of whole number”, “Fact or null”."""
+    """A readable type: “text”, “list of whole number”, “Fact or null”."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:

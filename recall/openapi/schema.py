@@ -1,9 +1,9 @@
-"""How is the API described? OpenAPI out of the code itself, completed with what is the same for all operations.
+"""The OpenAPI description, generated from the code and completed with what all operations share.
 
-problems     every operation names each status it may answer, all in one shape (recall/openapi/problems.py)
-examples     of every body that is sent or answered (recall/openapi/examples.py)
-scopes       what each operation asks of a key
-headers      Idempotency-Key where a write takes it; RateLimit and Link where they are told
+problems     every status an operation may return, in one shape (recall/openapi/problems.py)
+examples     of every request and response body (recall/openapi/examples.py)
+scopes       the scope each operation needs
+headers      Idempotency-Key for writes that take it; RateLimit and Link in responses
 """
 
 from __future__ import annotations
@@ -26,54 +26,54 @@ if TYPE_CHECKING:
 Described = dict[str, Any]
 
 INTRODUCTION: Final = """\
-Everything that Recall's pages do, for programs. What Recall remembers of you, and how to ask, change and forget it.
+Everything Recall's pages do, for programs: chat, search and edit memories, forget, export, and see costs.
 
-**Who calls.** A session with its CSRF token (`X-CSRFToken`), or a key: `Authorization: Bearer rcl_…`. Keys are made on
-the page of settings; each opens what its scopes say. No key makes keys.
+**Authentication.** A session with its CSRF token (`X-CSRFToken`), or an API key: `Authorization: Bearer rcl_…`. Create
+keys in Settings. A key can only do what its scopes allow, and can't create keys.
 
-**Errors** are problem details (RFC 9457), `application/problem+json`. What belongs to somebody else is not there: 404.
+**Errors** are problem details (RFC 9457), `application/problem+json`. Other users' data returns 404.
 
-**Lists** are read page by page: `limit`, and the `next_cursor` of the page before as `cursor`; the header `Link` has
-the whole address.
+**Pagination.** Use `limit`, and pass the previous page's `next_cursor` as `cursor`. The `Link` header has the full
+address.
 
-**Writing twice.** With the header `Idempotency-Key`, a write that is sent again within a day is done once, and answered
-as the first time (`Idempotent-Replayed: true`). Turns take a `client_id` instead.
+**Idempotency.** A write repeated with the same `Idempotency-Key` within 24 hours runs once and returns the first
+response (`Idempotent-Replayed: true`). Turns take a `client_id` instead.
 
-**How often.** `RateLimit` and `RateLimit-Policy` tell what is left; a 429 says in `Retry-After` how long to wait.
+**Rate limits.** `RateLimit` and `RateLimit-Policy` show your quota. After a 429, wait `Retry-After` seconds.
 """
 TAGS: Final[Mapping[str, str]] = {
-    "turns": "Say something, and read the answer as it is written: server-sent events.",
-    "conversations": "What was said, and the conversations themselves.",
-    "attachments": "Images, files and long pastes that go with a message.",
-    "projects and roles": "Folders with instructions, and ways for the model to behave.",
-    "memory": "Search over everything that is remembered, and the profile.",
-    "facts": "Single statements, each with the words it rests on.",
-    "review": "What waits for a decision, what was decided, and the rules for what is remembered unasked.",
-    "documents": "The knowledge base: texts at paths, uploads, and folders kept in step.",
-    "episodes": "Significant stretches of conversation, and the stories they make.",
-    "forgetting": "First what would go, then the deed, then its proof.",
-    "budget": "What prompts hold, what they cost, and what holds them back.",
+    "turns": "Send a message and stream the answer as server-sent events.",
+    "conversations": "Conversations and their messages.",
+    "attachments": "Images, files and long pastes sent with a message.",
+    "projects and roles": "Folders with instructions, and instructions for how the model behaves.",
+    "memory": "Search everything Recall remembers, and read the profile.",
+    "facts": "Single statements, each with its source.",
+    "review": "Proposals, decisions, and rules for what is saved automatically.",
+    "documents": "The knowledge base: documents at paths, uploads, and synced folders.",
+    "episodes": "Key moments from conversations, and the stories they form.",
+    "forgetting": "Preview, erase, then verify.",
+    "budget": "Prompt plans, receipts, usage, costs and limits.",
     "settings": "Preferences and boundaries.",
-    "import and export": "Everything in, and everything out.",
+    "import and export": "Import conversations and archives; export all data.",
 }
 SCOPES_AT: Final = "accounts.api.scopes.SCOPES"
 HEADER: Final = "Idempotency-Key"
 SESSION: Final = "session"
 KEY: Final = "key"
 EVERYWHERE: Final = (400, 401, 403, 404, 405, 422, 429, 500, 503)
-"""What any operation may answer: an address that is no row of the caller's is a 404 also in a filter."""
+"""Statuses any operation may return: an id in a filter that isn't the user's own is a 404 too."""
 WITH_BODY: Final = (413, 415)
 WHEN_WRITING: Final = (409,)
 PAGED: Final = "next_cursor"
 
 
 def tags() -> list[Described]:
-    """What the operations are grouped by."""
+    """The groups of operations."""
     return [{"name": name, "description": text} for name, text in TAGS.items()]
 
 
 def complete_schema(schema: Any, api: NinjaAPI) -> Any:
-    """The description of django-ninja with everything that is the same for all operations."""
+    """django-ninja's description with everything that all operations share."""
     schemas = schema["components"]["schemas"]
     schemas |= _problem_schemas()
     schema["components"] |= {
@@ -84,10 +84,9 @@ def complete_schema(schema: Any, api: NinjaAPI) -> Any:
     schema["x-scopes"] = dict(import_string(SCOPES_AT))
     schema["x-problems"] = dict(KINDS)
     declared = {f"{method} {name}": operation for name, method, operation in _operations(api)}
-    for at, methods in schema["paths"].items():
-        for method, told in methods.items():
-            _complete(told, method, declared[f"{method} {told['operationId']}"], schemas)
-            assert at  # every address has a name
+    for methods in schema["paths"].values():
+        for method, described in methods.items():
+            _complete(described, method, declared[f"{method} {described['operationId']}"], schemas)
     return _named_as_pages(schema)
 
 
@@ -145,15 +144,15 @@ def _problem_response(status: int) -> Described:
 
 def _headers() -> Described:
     told = {
-        "RateLimit": ('"default";r=599;t=1', "What is left, and in how many seconds the whole quota is there again"),
+        "RateLimit": ('"default";r=599;t=1', "Requests left, and seconds until the full quota is available again"),
         "RateLimit-Policy": ('"default";q=600;w=60', "The quota, and its window in seconds"),
         "Retry-After": ("2", "Seconds to wait"),
         "Link": (
             '<https://chat.example.org/api/v1/memory/facts?cursor=WzEyXQ>; rel="next"',
             "The next page (RFC 8288)",
         ),
-        "WWW-Authenticate": ('Bearer realm="Recall"', "How to say who calls"),
-        "Allow": ("POST", "What is possible here"),
+        "WWW-Authenticate": ('Bearer realm="Recall"', "How to authenticate"),
+        "Allow": ("POST", "Allowed methods"),
     }
     return {
         name: {"schema": {"type": "string"}, "example": value, "description": text}
@@ -163,12 +162,12 @@ def _headers() -> Described:
 
 def _security_schemes() -> Described:
     return {
-        KEY: {"type": "http", "scheme": "bearer", "bearerFormat": "rcl_…", "description": "A key made in the settings"},
+        KEY: {"type": "http", "scheme": "bearer", "bearerFormat": "rcl_…", "description": "An API key from Settings"},
         SESSION: {
             "type": "apiKey",
             "in": "cookie",
             "name": "sessionid",
-            "description": "A session of the pages; with X-CSRFToken where something is changed",
+            "description": "A browser session; writes also need X-CSRFToken",
         },
     }
 
@@ -179,13 +178,13 @@ def _idempotency_parameter() -> Described:
         "name": HEADER,
         "required": False,
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-        "description": "The same again within a day is done once; a UUID is a good one",
+        "description": "Repeats with the same key within 24 hours run once. Use a UUID.",
         "example": "5f0c1f3e-8a53-4f0e-9d8b-1f5f2b7a6c11",
     }
 
 
 def _named_as_pages(schema: Any) -> Any:
-    """`FactPage` for pydantic's `Page_Fact_`."""
+    """Rename pydantic's `Page_Fact_` to `FactPage`."""
     names = {name: f"{name[5:-1]}Page" for name in schema["components"]["schemas"] if name.startswith("Page_")}
     renamed = _renamed(dict(schema), {f"#/components/schemas/{old}": new for old, new in names.items()})
     schemas = renamed["components"]["schemas"]

@@ -99,7 +99,7 @@ def test_after_the_password_a_code_is_asked_for(sign_in: SignIn, alice: User) ->
     assert answer["Location"] == reverse("mfa_authenticate")
     assert not is_in(client), "the password alone opens nothing"
     page = text(client.get(reverse("mfa_authenticate")))
-    assert "One more step" in page
+    assert "Two-factor sign-in" in page
     assert "passkey" not in page.partition("<main")[2], "there is none"
     assert "Incorrect code" in text(client.post(reverse("mfa_authenticate"), {"code": "000000"}))
     assert not is_in(client)
@@ -189,8 +189,8 @@ def test_with_a_mail_server_a_change_is_told_by_mail(
     told = mailoutbox[-1]
     assert (told.subject, told.to) == ("Recall: Authenticator app turned off", [alice.email])
     body = str(told.body)
-    assert "from 127.0.0.1" in body
-    assert "If it was not you, change your password" in body
+    assert "IP address: 127.0.0.1" in body
+    assert "If this wasn't you, change your password" in body
 
 
 def test_without_a_mail_server_nobody_is_kept_from_a_second_factor() -> None:
@@ -375,7 +375,7 @@ def test_pages_that_need_a_second_factor_are_in_our_look(sign_in: SignIn, alice:
 def test_a_link_that_is_too_old_says_so_in_our_look(link: str, client: Client, db: None) -> None:
     answer = client.get(link)
     in_our_look(answer)
-    assert "does not work any more" in text(answer)
+    assert "no longer works" in text(answer)
 
 
 def test_whoever_has_no_password_sets_one_in_our_look(sign_in: SignIn, alice: User) -> None:

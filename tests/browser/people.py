@@ -152,7 +152,7 @@ class Person:
         page.get_by_role("link", name="Sign up").click()
         says_offline(page)
         page.get_by_label("Email").fill(self.email)
-        page.get_by_label("What shall Recall call you?").fill(self.name)
+        page.get_by_label("What should Recall call you?").fill(self.name)
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_label("Password (again)").fill(PASSWORD)
         page.get_by_role("button", name="Sign up").click()

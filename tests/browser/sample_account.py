@@ -70,7 +70,7 @@ TALKS: Final = (
 """Days ago, title, and what was said: the person, then Recall."""
 
 EPISODES: Final = (
-    (33, "plain", "Getting to know each other", "Mara told of her work at sea and of her sister's bakery.", 0.3, 0.5),
+    (33, "plain", "Getting familiar", "Mara told of her work at sea and of her sister's bakery.", 0.3, 0.5),
     (21, "decision_made", "The film opens the talk", "Mara decided to open her talk with the drone film.", 0.6, 0.8),
     (15, "issue_identified", "The pump failed", "The watering pump stopped and half of the seedlings died.", -0.7, 0.6),
     (12, "problem_solved", "A pump that works", "A second battery keeps the pump running at night.", 0.7, 0.7),

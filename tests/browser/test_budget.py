@@ -42,14 +42,14 @@ def test_a_turn_in_one_tab_fills_the_dashboard_in_another_without_a_reload(
     chat = person.sign_up()
     board = person.tab("/budget")
     expect(board.get_by_text("Live")).to_be_visible()
-    expect(live(board)).to_contain_text("There is no turn yet.")
+    expect(live(board)).to_contain_text("No messages yet.")
     board.evaluate("window.isTheSamePage = true")
 
     question = "Count for me while I watch what it costs."
     offline.reply(WORDS, match=question, seconds_a_word=0.15)
     ask(chat, question)
     expect(being_written(chat)).to_have_text(re.compile("^word1 "))
-    expect(board.get_by_role("heading", name="Being answered")).to_be_visible()
+    expect(board.get_by_role("heading", name="In progress")).to_be_visible()
     expect(live(board)).to_contain_text("comes with the answer")
     expect(live(board).locator("#bar-blueprint")).to_have_attribute("width", re.compile("[1-9]"))
     expect(board.locator("#announcer")).to_have_text(re.compile("^Turn 1 is being answered"))
@@ -88,12 +88,12 @@ def test_moving_a_slider_by_keyboard_shows_what_would_change_and_saves_nothing(
     page.reload()
     expect(number(page, "History")).to_have_value(before)
     number(page, "History").fill("3000")
-    page.get_by_role("button", name="Save this plan").click()
+    page.get_by_role("button", name="Save plan").click()
     expect(page.get_by_text("Your plan is saved.")).to_be_visible()
     expect(number(page, "History")).to_have_value("3000")
-    page.get_by_label("Begin with").select_option("small")
+    page.get_by_label("Preset").select_option("small")
     expect(number(page, "Profile")).to_have_value("1200")
-    page.get_by_role("button", name="Back to the default plan").click()
+    page.get_by_role("button", name="Reset to default").click()
     expect(number(page, "History")).to_have_value(before)
 
 
@@ -139,4 +139,4 @@ def test_the_plan_and_the_limits_work_without_javascript(
     expect(number(page, "History")).to_have_value("3000")
     page.get_by_label("Turns a day").fill("40")
     page.get_by_role("button", name="Save limits").click()
-    expect(page.get_by_text("You have used 1 of 40 turns today.")).to_be_visible()
+    expect(page.get_by_text("You've used 1 of 40 turns today.")).to_be_visible()

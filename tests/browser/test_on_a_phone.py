@@ -179,7 +179,7 @@ def test_the_time_zone_is_changed_and_a_key_is_made_and_revoked(pia: Person) -> 
 
     page.get_by_role("navigation", name="Settings").get_by_role("link", name="API keys").tap()
     page.get_by_role("link", name="Create key").tap()
-    expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Confirm it's you")).to_be_visible()
     fits_the_screen(page)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Continue").tap()

@@ -96,8 +96,8 @@ def test_a_limit_that_staff_set_is_marked_as_theirs_and_set_once(staff: Any, ali
     assert staff.post("/admin/budget/limit/add/", fields).status_code == 302
     assert Limit.objects.get().set_by_staff
     again = staff.post("/admin/budget/limit/add/", fields | {"amount": "5"})
-    assert "Staff have set this limit already" in again.content.decode()
-    assert "A limit of tokens is a whole number." in (
+    assert "Staff already set this limit" in again.content.decode()
+    assert "Enter a whole number of tokens." in (
         staff.post("/admin/budget/limit/add/", fields | {"per": "day", "amount": "1.5"}).content.decode()
     )
     limit = Limit.objects.get()
@@ -118,8 +118,8 @@ def test_a_plan_that_cannot_hold_is_refused_in_the_words_of_the_persons_page(sta
     fields = {"user": rows[4].user_id, "preset": "standard", "total": "", "output_reserve": "", "ceilings": "{}"}
     assert staff.post(address(rows[4]), fields).status_code == 302
     refused = staff.post(address(rows[4]), fields | {"ceilings": '{"history": 100}'})
-    assert "History would hold 100 tokens; at least 500 are needed." in refused.content.decode()
-    assert "There is no plan “huge”" in staff.post(address(rows[4]), fields | {"preset": "huge"}).content.decode()
+    assert "History has 100 tokens but needs at least 500." in refused.content.decode()
+    assert "No plan named “huge”" in staff.post(address(rows[4]), fields | {"preset": "huge"}).content.decode()
 
 
 def test_who_is_not_staff_sees_none_of_it(alice: Any, sign_in: Any, rows: list[Any]) -> None:

@@ -291,7 +291,7 @@ def test_model_server_killed_in_mid_stream_leaves_the_text_and_a_sentence(
     done = turn.done()
     answer = begun(rows, turn, "interrupted")
     assert done["outcome"] == "interrupted"
-    assert "The connection to the model broke off. What had arrived is kept." in done["html"]
+    assert "The connection to the model was lost. The text so far is saved." in done["html"]
     assert answer.text.startswith("word0 word1")
     provider.will_say(turn.asked, STORY)
     assert turn.tab.retry(turn.answer)["outcome"] == "complete"

@@ -1,4 +1,4 @@
-"""`manage.py turn_off_second_factor ADDRESS`: for somebody who lost the device and the recovery codes."""
+"""`manage.py turn_off_second_factor ADDRESS`: for a user who lost the device and the recovery codes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from accounts.models import User
 
 
 class Command(BaseCommand):
-    """For an operator who knows that it is them who ask: afterwards the password alone signs in."""
+    """Verify first who is asking: afterwards the password alone signs in."""
 
-    help = "Remove a person's authenticator app, passkeys and recovery codes."
+    help = "Remove a user's authenticator app, passkeys and recovery codes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("address", help="The e-mail address they sign in with")
+        parser.add_argument("address", help="The email address they sign in with")
 
     def handle(self, *args: Any, address: str, **options: Any) -> None:
         user = User.objects.filter(email__iexact=address).first()
         if user is None:
-            raise CommandError(f"Nobody signs in with {address}.")
+            raise CommandError(f"No user signs in with {address}.")
         count, _ = Authenticator.objects.filter(user=user).delete()
-        self.stdout.write(f"{user.email}: {count} removed. The password alone signs in now.")
+        self.stdout.write(f"{user.email}: {count} removed. The password alone now signs in.")

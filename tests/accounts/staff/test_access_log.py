@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AccessLog, User
-from accounts.staff.access_log import log_access, note_all
+from accounts.staff.access_log import log_access, log_accesses
 from accounts.staff.logged_admin import LoggedAdmin
 from budget.models import BudgetPlan
 from memory.facts.review import accept
@@ -179,8 +179,8 @@ def test_where_no_line_can_be_written_nothing_is_shown(
 
 
 def test_a_person_reads_who_looked_at_what(alice: User, bob: User, charlie: User, sign_in: SignIn) -> None:
-    note_all(charlie, [alice.pk], "fact 12")
-    note_all(charlie, [bob.pk], "fact 13")
+    log_accesses(charlie, [alice.pk], "fact 12")
+    log_accesses(charlie, [bob.pk], "fact 13")
 
     page = sign_in(alice).get(reverse("memory:looks")).content.decode()
 

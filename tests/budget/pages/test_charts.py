@@ -43,20 +43,20 @@ def test_every_shape_says_its_figure_and_the_table_says_them_all() -> None:
         "Turn 2, History: 40",
         "Turn 2, Recalled memories: 5",
     ]
-    assert chart.head == ("Turn", "History", "Recalled memories", "All")
+    assert chart.head == ("Turn", "History", "Recalled memories", "Total")
     assert list(chart.rows) == [("Turn 1", "70", "0", "70"), ("Turn 2", "40", "5", "45")]
     assert [key.text for key in chart.legend] == ["History", "Recalled memories"], "what nobody has is left out"
-    assert chart.description == "All together: from 45 to 70, at last 45."
+    assert chart.description == "Total: 45 to 70, latest 45."
 
 
 def test_what_it_cost_stands_inside_what_it_would_have_cost() -> None:
-    chart = within("x", "X", [("1 May", 2, 8), ("2 May", 3, 3)], ("Day", "Cost", "Without the cache"), told)
+    chart = within("x", "X", [("1 May", 2, 8), ("2 May", 3, 3)], ("Day", "Cost", "Without caching"), told)
     whole, part = chart.bars[:2]
     assert (whole.look, part.look) == ("whole", "part")
     assert (whole.x, whole.width) == (part.x, part.width)
     assert whole.height == pytest.approx(4 * part.height, abs=4 * EXACT)
     assert list(chart.rows) == [("1 May", "2", "8"), ("2 May", "3", "3")]
-    assert chart.description == "Cost: from 2 to 3, at last 3. Without the cache: 11, instead of 5."
+    assert chart.description == "Cost: 2 to 3, latest 3. Without caching: 11, compared with 5."
 
 
 def test_figures_below_zero_hang_from_the_line_of_zero() -> None:
@@ -78,7 +78,7 @@ def test_a_day_without_a_figure_leaves_a_gap_and_a_dash_in_the_table() -> None:
 def test_nothing_to_show_is_an_empty_chart_that_says_so() -> None:
     for chart in (pile(), around(), within("x", "X", [], ("Day", "Cost", "Without"), told)):
         assert chart.is_empty
-        assert "There is nothing to show yet." in chart.description
+        assert "No data yet." in chart.description
 
 
 FIGURES = st.floats(0, 1e7, allow_nan=False) | st.integers(0, 10).map(float)

@@ -94,13 +94,13 @@ def test_the_panel_sets_the_prediction_beside_the_providers_figures(alice: Any, 
     rows = dict(re.findall(r'<th scope="row">([^<]+?)</th><td class="number">([\d,]+)</td>', page))
     assert rows == {
         "Fresh input": "362",
-        "Read from the cache": "1,000",
-        "Written to the cache": "600",
+        "Cache read": "1,000",
+        "Cache write": "600",
         "Output": "50",
     }
-    assert f'<dt>Prompt, estimated</dt> <dd class="number">{receipt.estimated_input:,}</dd>' in page
-    assert "14.3 % too low" in page
-    assert '<span>Kept free for the answer</span> <span class="number">4,000</span>' in page
+    assert f'<dt>Estimated prompt</dt> <dd class="number">{receipt.estimated_input:,}</dd>' in page
+    assert "14.3% too low" in page
+    assert '<span>Reserved for the answer</span> <span class="number">4,000</span>' in page
     assert "Plan “standard”" in page
 
 
@@ -115,7 +115,7 @@ def test_the_panel_tells_the_cost_and_the_cost_without_the_cache(alice: Any, sig
     settings.IS_OFFLINE = False
     page = a_page(sign_in(alice), booked(alice, Figures(input=400, cache_read=12_000, output=300)).message_id)
     assert re.search(r"<dt>Cost</dt> <dd class=\"number\">\$0.0050</dd>", page)
-    assert re.search(r"<dt>Without the cache</dt> <dd class=\"number\">\$0.0278</dd>", page)
+    assert re.search(r"<dt>Without caching</dt> <dd class=\"number\">\$0.0278</dd>", page)
     assert "nothing is charged" not in page
 
 
@@ -138,7 +138,7 @@ def test_a_model_without_a_price_is_told_so(alice: Any, sign_in: SignIn, setting
     ("state", "final", "badge", "estimated"),
     [
         (State.COMPLETE, True, "Complete", False),
-        (State.STOPPED, False, "Stopped or broken off", True),
+        (State.STOPPED, False, "Stopped", True),
         (State.FAILED, True, "Failed", False),
     ],
 )
@@ -154,7 +154,7 @@ def test_while_the_answer_is_written_the_panel_already_shows_the_prompt(alice: A
     receipt = draft_for(answer_of(alice))
     receipt.save()
     page = a_page(sign_in(alice), receipt.message_id)
-    assert "Being answered" in page
+    assert "In progress" in page
     assert "sister Mary" in page
     assert "come with the answer" in page
 
@@ -286,8 +286,8 @@ def test_amounts_are_told_as_people_read_them(amount: Decimal | None, shown: str
 @pytest.mark.parametrize(
     ("estimated", "actual", "is_estimate", "told"),
     [
-        (1_024, 1_000, False, "2.4 % too high"),
-        (900, 1_000, False, "10.0 % too low"),
+        (1_024, 1_000, False, "2.4% too high"),
+        (900, 1_000, False, "10.0% too low"),
         (1_000, 1_000, False, "exact"),
         (1_000, 0, False, ""),
         (1_000, 900, True, ""),
@@ -310,6 +310,6 @@ def test_the_page_of_its_own_has_a_heading_and_the_question_with_its_place(alice
     question = receipt.message.parent
     assert question is not None
     page = sign_in(alice).get(f"/receipts/{receipt.message_id}").content.decode()
-    assert "<h1>The context of an answer</h1>" in page
+    assert "<h1>Context of an answer</h1>" in page
     assert f'<a href="/m/{question.pk}">{question.text}</a>' in page
     assert question.text not in a_page(sign_in(alice), receipt.message_id), "beside the chat it stands there already"

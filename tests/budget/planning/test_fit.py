@@ -163,7 +163,7 @@ def test_the_placeholder_stands_where_the_turns_stood_and_is_counted() -> None:
     fitted = fit(turns(*[100] * 21), plan_of(2_000, history=2_000))
     placeholder = fitted.kept[2]
     assert placeholder.tokens == PLACEHOLDER_TOKENS
-    assert placeholder.label == "Note that turns 3 to 14 are left out"
+    assert placeholder.label == "Note: turns 3 to 14 left out"
     assert fitted.tokens == 9 * 100 + PLACEHOLDER_TOKENS
 
 
@@ -279,7 +279,7 @@ def test_a_message_that_is_too_long_is_refused_in_a_sentence_with_both_figures()
     ]
     fitted = fit(pieces, resolve(STANDARD, WINDOW))
     assert fitted.rejection == (
-        "Your message is too long: about 45,000 tokens, and at most 33,000 fit into the plan “standard” "
+        "Your message is too long: about 45,000 tokens. The plan “standard” has room for 33,000 "
         "with this model. Shorten it, or keep it as a document and ask about it."
     )
     assert (fitted.kept, fitted.cut) == ((), ())
@@ -317,7 +317,7 @@ def test_a_window_too_small_for_the_instructions_is_told_as_that() -> None:
     pieces = [piece(Section.SYSTEM_PROMPT, "blueprint", 3_000), piece(Section.MESSAGE, "question", 5)]
     refused = fit(pieces, resolve(SMALL, 2_000)).rejection
     assert refused is not None
-    assert refused.startswith("The instructions alone need about 3,000 tokens, and the plan “small” holds 1,750")
+    assert refused.startswith("The instructions alone need about 3,000 tokens. The plan “small” allows 1,750")
 
 
 def test_a_thousand_long_turns_fit_into_the_long_plan() -> None:

@@ -56,42 +56,45 @@ def test_a_section_of_the_long_plan_that_is_not_moved_keeps_its_share() -> None:
 @pytest.mark.parametrize(
     ("choice", "errors"),
     [
-        (("huge", None, None, {}), {"preset": "There is no plan “huge”; there are small, standard, long."}),
+        (("huge", None, None, {}), {"preset": "No plan named “huge”. Choose small, standard, long."}),
         (
             ("standard", None, None, {"history": 12_000}),
             {
-                "ceilings": "The sections take 34,500 tokens, the answer 4,000, your message at least 2,000: "
+                "ceilings": "The sections need 34,500 tokens, the answer 4,000, your message at least 2,000. That's "
                 "500 more than the total of 40,000."
             },
         ),
         (
             ("small", 7_000, None, {}),
-            {"ceilings": "The sections take 7,000 tokens, the answer 1,000: 1,000 more than the total of 7,000."},
+            {
+                "ceilings": "The sections need 7,000 tokens, the answer 1,000. "
+                "That's 1,000 more than the total of 7,000."
+            },
         ),
         (
             ("small", None, 100, {"history": 100}),
             {
-                "history": "History would hold 100 tokens; at least 500 are needed.",
-                "output_reserve": "The answer would have 100 tokens; at least 500 are needed.",
+                "history": "History has 100 tokens but needs at least 500.",
+                "output_reserve": "The answer has 100 tokens but needs at least 500.",
             },
         ),
         (
             ("long", 30_500, None, {}),
-            {"history": "History would hold 300 tokens; at least 500 are needed."},
+            {"history": "History has 300 tokens but needs at least 500."},
         ),
         (
             ("small", 3_000_000, None, {}),
-            {"total": "The total is 3,000,000 tokens; any model can hold at most 2,000,000."},
+            {"total": "3,000,000 tokens is too much: any model takes at most 2,000,000."},
         ),
         (
             ("small", -1, 10.5, {"task": True, "role": "many", "message": 5, "moon": 5}),
             {
-                "total": "This must be a whole number of tokens, not below 0.",
-                "output_reserve": "This must be a whole number of tokens, not below 0.",
-                "task": "This must be a whole number of tokens, not below 0.",
-                "role": "This must be a whole number of tokens, not below 0.",
-                "message": "There is no such section to set.",
-                "moon": "There is no such section to set.",
+                "total": "Enter a whole number of tokens, 0 or more.",
+                "output_reserve": "Enter a whole number of tokens, 0 or more.",
+                "task": "Enter a whole number of tokens, 0 or more.",
+                "role": "Enter a whole number of tokens, 0 or more.",
+                "message": "No such section.",
+                "moon": "No such section.",
             },
         ),
     ],
@@ -111,7 +114,7 @@ def test_each_wrong_value_is_told_in_one_sentence(choice: Any, errors: dict[str,
 
 def test_a_total_beyond_the_models_window_is_refused_where_the_window_is_known() -> None:
     told = errors_of("small", 50_000, None, {}, window=32_000)
-    assert told == {"total": "The total is 50,000 tokens; this model can hold at most 32,000."}
+    assert told == {"total": "50,000 tokens is too much: this model takes at most 32,000."}
     assert validate_plan("small", 32_000, None, {}, window=32_000).total == 32_000
 
 
@@ -190,14 +193,14 @@ def test_going_back_to_the_default_touches_only_the_persons_own_plan(alice: Any,
 def test_a_stored_plan_that_holds_no_more_gives_way_to_its_preset_and_says_so(stored: BudgetPlan, preset: Any) -> None:
     mine = resolve_stored(stored, WINDOW)
     assert (mine.name, mine.ceilings) == (preset.name, resolve(preset, WINDOW).ceilings)
-    assert mine.note.startswith("Your own plan does not hold with this model: ")
-    assert mine.note.endswith(f"Until you change it, “{preset.name}” holds.")
+    assert mine.note.startswith("Your plan doesn't fit this model. ")
+    assert mine.note.endswith(f"Until you change it, “{preset.name}” is used.")
 
 
 def test_an_own_plan_shrinks_with_the_window_and_says_so() -> None:
     mine = resolve_stored(BudgetPlan(preset="standard", total=60_000), 30_000)
     assert (mine.total, mine.ceilings[Section.HISTORY]) == (30_000, 5_000)
-    assert mine.note == "Your plan of 60,000 tokens is shrunk to the 30,000 this model can hold."
+    assert mine.note == "Your plan of 60,000 tokens is reduced to this model's limit of 30,000."
 
 
 def test_an_own_plan_that_would_shrink_below_its_needs_gives_way_to_its_preset() -> None:
@@ -205,7 +208,7 @@ def test_an_own_plan_that_would_shrink_below_its_needs_gives_way_to_its_preset()
     assert resolve_stored(stored, 128_000).name == "long (yours)"
     mine = resolve_stored(stored, 32_000)
     assert mine.name == LONG.name
-    assert "History would hold 250 tokens; at least 500 are needed." in mine.note
+    assert "History has 250 tokens but needs at least 500." in mine.note
 
 
 def test_a_preset_without_a_change_shrinks_in_silence() -> None:
@@ -228,4 +231,4 @@ def test_the_operators_cap_on_memories_holds_in_every_plan(alice: Any, monkeypat
 def test_a_stored_row_whose_ceilings_are_no_table_gives_way_to_its_preset(ceilings: Any) -> None:
     mine = resolve_stored(BudgetPlan(preset="small", ceilings=ceilings), WINDOW)
     assert mine.name == SMALL.name
-    assert "The ceilings must be named by their sections." in mine.note
+    assert "Name each ceiling by its section." in mine.note

@@ -58,7 +58,7 @@ def test_items_that_would_be_cut_are_told_by_name_and_rule_with_the_sums_before_
         ("fact:1", "Recalled memories", 400, "memories give way, lowest score first"),
     ]
     assert (found.before, found.after, found.back) == (6_900, 5_700, ())
-    assert found.sentence == "With this budget 3 items of 1,200 tokens would be cut."
+    assert found.sentence == "With this budget 3 items (1,200 tokens) would be trimmed."
     assert {str(total.section): total.tokens for total in found.sections}["memories"] == 800
 
 
@@ -69,7 +69,7 @@ def test_turns_that_would_be_cut_are_one_item_with_their_sum() -> None:
     assert [(one.ref, one.label, one.tokens) for one in found.cut] == [
         ("turns:3-10", "Turns 3 to 10", sum(range(201, 209)))
     ]
-    assert found.sentence == "With this budget 1 item of 1,636 tokens would be cut."
+    assert found.sentence == "With this budget 1 item (1,636 tokens) would be trimmed."
     assert found.exact
 
 
@@ -83,7 +83,7 @@ def test_the_cut_point_stays_and_what_is_cut_beyond_it_is_told_alone() -> None:
     assert same_cut.changes_nothing
     fresh = preview(before, larger(PLAN, {Section.HISTORY: 10_000}), None)
     assert [(one.label, one.tokens) for one in fresh.back] == [("Turns 3 to 15", 2_600)]
-    assert fresh.sentence == "With this budget 1 item of 2,600 tokens would come back."
+    assert fresh.sentence == "With this budget 1 item (2,600 tokens) would be included again."
 
 
 def test_turns_on_both_sides_of_an_earlier_cut_are_not_told_as_one_run() -> None:

@@ -38,7 +38,7 @@ def spent(ref: str = "fact:1", **more: Any) -> MemoryUsage:
 
 def test_a_memory_that_only_ever_came_along_could_be_retired_and_the_reason_says_how_it_stood() -> None:
     assert why_retire(spent(times=12, best_place=7), 0.4, 5_000) == (
-        "It came along in 12 prompts and was never among the 3 that fitted best: at best in place 7."
+        "Used in 12 prompts, but never among the 3 best matches (best rank 7)."
     )
 
 
@@ -66,7 +66,7 @@ def test_a_document_has_no_importance_and_is_judged_by_its_place() -> None:
 
 def test_a_profile_fact_is_judged_by_its_importance() -> None:
     reason = why_retire(spent(section=Section.PROFILE, best_place=None, times=40), 0.5, 5_000)
-    assert reason == "It stood in 40 prompts by its kind, not by a question, and its importance is 3 of 5."
+    assert reason == "Included in 40 prompts automatically, with importance 3 of 5."
 
 
 def test_the_dearest_come_first_with_their_share_and_a_cheap_one_beyond_the_list_is_still_counted() -> None:

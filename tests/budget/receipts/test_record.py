@@ -139,7 +139,7 @@ def test_a_long_history_is_a_handful_of_items() -> None:
     listed = items(fitted.kept, fitted.cut)
     assert [(item["label"], item["tokens"], item["kept"]) for item in listed] == [
         ("Turns 1 to 2", 200, True),
-        ("Note that turns 3 to 993 are left out", PLACEHOLDER_TOKENS, True),
+        ("Note: turns 3 to 993 left out", PLACEHOLDER_TOKENS, True),
         ("Turns 994 to 1000", 700, True),
         ("Turns 3 to 993", 99_100, False),
     ]

@@ -75,8 +75,7 @@ def test_a_limit_warns_from_four_fifths_and_stops_when_it_is_reached(alice: Any,
             Per.DAY,
             "50",
             {"turns": 50},
-            "You have used 50 of 50 turns today. It is free again tomorrow at 00:00. "
-            "You can change it on the Budget page.",
+            "You've used 50 of 50 turns today. The limit resets at midnight. Change it on the Budget page.",
         ),
         (
             What.TOKENS,
@@ -88,16 +87,15 @@ def test_a_limit_warns_from_four_fifths_and_stops_when_it_is_reached(alice: Any,
                 "cache_write_tokens": 99_000,
                 "output_tokens": 1_500,
             },
-            "You have used 1,200,500 of 1,200,000 tokens this month. It is free again on 1 December. "
-            "You can change it on the Budget page.",
+            "You've used 1,200,500 of 1,200,000 tokens this month. The limit resets on December 1. "
+            "Change it on the Budget page.",
         ),
         (
             What.MONEY,
             Per.MONTH,
             "2.50",
             {"cost": Decimal("2.504999")},
-            "You have used $2.50 of $2.50 this month. It is free again on 1 December. "
-            "You can change it on the Budget page.",
+            "You've used $2.50 of $2.50 this month. The limit resets on December 1. Change it on the Budget page.",
         ),
     ],
 )
@@ -145,7 +143,7 @@ def test_the_smaller_of_what_staff_and_the_person_set_counts(alice: Any, own: in
 
 def test_a_person_cannot_raise_or_remove_what_staff_set(alice: Any) -> None:
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(1_000), by_staff=True)
-    with pytest.raises(NotAllowed, match=r"^An administrator allows at most 1,000 tokens a day\.$"):
+    with pytest.raises(NotAllowed, match=r"^The administrator's limit is 1,000 tokens per day\.$"):
         set_limit(alice, What.TOKENS, Per.DAY, Decimal(1_001))
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(900))
     assert the_only(alice).amount == 900

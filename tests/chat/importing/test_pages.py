@@ -18,7 +18,7 @@ from chat.archive.stream import streamed
 from chat.importing import jobs
 from chat.models import Conversation, ImportJob
 from memory.models import Fact, LibrarianRun
-from recall.request_limits import TAKES_EXPORTS
+from recall.request_limits import EXPORT_UPLOAD_PATHS
 from tests.chat.exports import CHATGPT, conversation
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +117,7 @@ def test_the_menus_lead_to_it(page: Client) -> None:
 
 
 def test_the_door_lets_large_files_through_where_they_are_taken() -> None:
-    assert (reverse("import"), reverse("api:bring_in")) == TAKES_EXPORTS
+    assert (reverse("import"), reverse("api:bring_in")) == EXPORT_UPLOAD_PATHS
 
 
 # The API ---------------------------------------------------------------------------------------------------------

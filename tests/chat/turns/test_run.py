@@ -164,11 +164,11 @@ async def test_every_stop_reason_has_a_sentence_and_a_next_step(
 
 
 FAILURES = [
-    ("unauthorized", 1, "did not accept the key"),
+    ("unauthorized", 1, "The API key was rejected"),
     ("spend_limit", 1, "spending limit"),
     ("rate_limit:60", 1, "60 seconds"),
     ("overloaded", 3, "overloaded"),
-    ("server_error", 3, "inner error"),
+    ("server_error", 3, "internal error"),
 ]
 
 

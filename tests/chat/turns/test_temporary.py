@@ -250,7 +250,7 @@ async def test_the_panel_shows_a_live_budget_that_no_receipt_holds(alice: Any, t
     last = await tab.hear("context")
     assert accepted["message"] == first["message"] == done["message"] == last["message"] < 0
     assert "budget-bar" in first["html"]
-    assert "Being answered" in first["html"]
+    assert "In progress" in first["html"]
     assert CELLO in last["html"]
     output = provider.requests()[-1]["usage"]["output_tokens"]
     assert f'<td class="number">{output}</td>' in last["html"]
@@ -291,7 +291,7 @@ async def test_limits_hold_and_temporary_answers_count(alice: Any, tabs: Tabs, p
     await say(other, "Tell me of hills")
     at_once = await refused(third, "Tell me of woods")
     assert at_once["code"] == "limit"
-    assert "You have used 2 of 2 turns today." in at_once["text"]
+    assert "You've used 2 of 2 turns today." in at_once["text"]
     for tab in (one, other):
         await tab.hear("done")
     await settled()

@@ -230,7 +230,7 @@ def test_an_unfinished_answer_is_a_failure_and_no_empty_list(
     [
         ({"fault": "overloaded"}, "overloaded"),
         ({"fault": "rate_limit"}, "too many requests"),
-        ({"fault": "unauthorized"}, "did not accept the key"),
+        ({"fault": "unauthorized"}, "The API key was rejected"),
         ({"fault": "spend_limit"}, "spending limit"),
     ],
 )
@@ -244,7 +244,7 @@ def test_a_server_that_is_away_is_a_plain_sentence(offline: Call, settings: Any)
     client.get_capabilities(MODEL)
     client.get_sync_client.cache_clear()
     settings.PROVIDER_BASE_URL = "http://127.0.0.1:9"
-    with pytest.raises(ExtractionError, match="could not be reached"):
+    with pytest.raises(ExtractionError, match="Can't reach"):
         ModelEngine(MODEL).extract(reading())
 
 

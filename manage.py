@@ -13,7 +13,7 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
-        sys.exit(str(error))  # one sentence that names what is wrong
+        sys.exit(str(error))  # one sentence, no traceback
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What does a web process serve? HTTP by Django, /mcp beside it, sockets by Channels; all within the ASGI lifespan."""
+"""The ASGI application of a web process: Django over HTTP, /mcp, Channels' sockets, and the lifespan around them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")
-# WhiteNoise hands Django a plain iterator for each static file, and Django says so each time: small files, no harm.
+# WhiteNoise passes Django a plain iterator for each static file, and Django warns each time; the files are small.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 http = get_asgi_application()  # sets Django up; the imports below need that
 
@@ -31,7 +31,7 @@ from memory.embeddings.port import embedder  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
 from recall.db.notify import Listener  # noqa: E402
 from recall.llm import client, tokens  # noqa: E402
-from recall.observability.health import problem  # noqa: E402
+from recall.observability.health import find_problem  # noqa: E402
 from recall.request_limits import (  # noqa: E402
     EXPORT_UPLOAD_PATHS,
     FORM_OVERHEAD_BYTES,
@@ -48,7 +48,7 @@ listener = Listener(make_conninfo(**settings.DATABASE_DSN))
 
 
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-    """Start what a web process needs before its first request, and end it after its last."""
+    """Start what a web process needs before its first request; stop it after the last."""
     await receive()  # lifespan.startup
     tasks = await start()
     await send({"type": "lifespan.startup.complete"})
@@ -58,9 +58,9 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 
 async def start() -> list[asyncio.Task[Any]]:
-    """Listen for nudges, close what a crashed process left open, and load models while requests come in."""
+    """Listen for events, close answers a crashed process left open, and load models while requests come in."""
     await listener.start()
-    await database_is_fit()
+    await wait_for_database()
     await run_in_thread(mark_abandoned_answers)
     return [
         asyncio.create_task(listen_for_stops(), name="hear stops"),
@@ -70,18 +70,18 @@ async def start() -> list[asyncio.Task[Any]]:
     ]
 
 
-async def database_is_fit() -> None:
-    """Wait for the database and its tables, which another process may just be making."""
-    said = None
-    while reason := await run_in_thread(problem):
-        if reason != said:
+async def wait_for_database() -> None:
+    """Wait for the database and its tables, which another process may still be creating."""
+    logged = None
+    while reason := await run_in_thread(find_problem):
+        if reason != logged:
             logger.info("Waiting: %s.", reason)
-            said = reason
+            logged = reason
         await asyncio.sleep(0.2)
 
 
 async def stop(tasks: list[asyncio.Task[Any]]) -> None:
-    """Turns first: their last words are nudges, too."""
+    """Turns first: they publish events when they stop."""
     await TURN_REGISTRY.shut_down()
     for task in tasks:
         task.cancel()

@@ -1,7 +1,7 @@
-"""How does work reach the worker? By `queue(name, …)`: sent after commit, delivered at least once, JSON only.
+"""The task queue: `enqueue_on_commit` sends a Celery task after commit. Delivered at least once, JSON only.
 
-A task only says "look": rows are the truth, tasks are idempotent, and the clock re-queues what is stale
-(`recall/process/schedule.py`). So the broker may lose a message, or deliver it twice, and nothing is lost or doubled.
+A task only points to a row: tasks are idempotent, and the scheduler re-queues stale rows
+(`recall/process/schedule.py`). So the broker may lose or repeat a message, and no work is lost or done twice.
 """
 
 from __future__ import annotations
@@ -24,45 +24,44 @@ from recall.process.schedule import BEAT_SCHEDULE, BeatThread
 
 logger = logging.getLogger(__name__)
 
-# Root starts Recall in containers. What the warning is about, pickled tasks, is switched off below.
+# Containers run as root. The warning is about pickled tasks, which are switched off below.
 warnings.filterwarnings("ignore", "You're running the worker with superuser")
-# A lost connection does not cancel a task: it goes on, and whoever finishes first decides the row.
+# A lost connection doesn't cancel a task: it continues, and the first to finish decides the row.
 warnings.filterwarnings("ignore", r"\s*In Celery 5.1 we introduced an optional breaking change")
 
-LONGEST_TASK_SECONDS = 300
-"""No task may take longer. A prefork worker enforces it; a thread cannot be stopped, so a task that calls a model gives
-that call a shorter limit of its own."""
+MAX_TASK_SECONDS = 300
+"""A prefork worker enforces it. A thread can't be stopped, so a task that calls a model sets a shorter timeout."""
 
-LEASE_SECONDS = LONGEST_TASK_SECONDS + 60
-"""A message that was read and not acknowledged (its worker was killed) is delivered again after this time. The lease is
-not renewed: it must outlast the longest task, or the task runs twice at once. Nothing waits in prefetch (below)."""
+LEASE_SECONDS = MAX_TASK_SECONDS + 60
+"""A message that was read but not acknowledged (its worker was killed) is delivered again after this time. The lease
+isn't renewed: it must outlast the longest task, or the task runs twice at once."""
 
 CONFIGURATION: dict[str, Any] = {
     "task_serializer": "json",
     "result_serializer": "json",
-    "accept_content": ["json"],  # never pickle: whoever can write to the queue could run code
+    "accept_content": ["json"],  # never pickle: anyone who can write to the queue could run code
     "task_ignore_result": True,  # results are rows
     "task_acks_late": True,  # acknowledged when done: a killed worker's task comes back
     "task_reject_on_worker_lost": True,  # without it a killed prefork child's task is lost
     "worker_prefetch_multiplier": 1,  # a message that waits in a worker uses up its lease
-    "task_time_limit": LONGEST_TASK_SECONDS,
-    "task_soft_time_limit": LONGEST_TASK_SECONDS - 10,
+    "task_time_limit": MAX_TASK_SECONDS,
+    "task_soft_time_limit": MAX_TASK_SECONDS - 10,
     "task_create_missing_queues": True,
     "task_default_queue": "recall",
-    "worker_enable_remote_control": False,  # with pgmq each worker name leaves a reply table for ever
+    "worker_enable_remote_control": False,  # with pgmq each worker name leaves a reply table behind forever
     "worker_send_task_events": False,
     "worker_hijack_root_logger": False,  # Django's LOGGING rules
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,  # the worker outlives any outage of its broker
-    "broker_pool_limit": 2,  # publishers a process keeps; each holds two connections to PostgreSQL
-    # A publisher's patience: the caller is a request, and a stale row is queued again by the clock.
+    "broker_pool_limit": 2,  # publishers per process; each holds two PostgreSQL connections
+    # Publish with one retry only: the caller is a web request, and the scheduler re-queues stale rows.
     "task_publish_retry_policy": {"max_retries": 1, "interval_start": 0.05},
     "beat_schedule": BEAT_SCHEDULE,
     "beat_max_loop_interval": 0.5,  # how long a stopping beat may sleep, in seconds
     "timezone": "UTC",
 }
 
-LONGEST_WAIT_SECONDS = 0.4  # for a message, before the worker looks whether it should stop
+MAX_WAIT_SECONDS = 0.4  # for a message, before the worker checks whether it should stop
 
 PGMQ_OPTIONS: dict[str, Any] = {
     "init_extension": False,  # plain SQL, installed by install_broker(): no server extension is needed
@@ -70,23 +69,23 @@ PGMQ_OPTIONS: dict[str, Any] = {
     "wait_time_seconds": 0,  # no long poll inside the server: it holds a connection and starves a second queue
     "use_notify": True,  # NOTIFY wakes the worker: 6 to 8 ms from send to start
     "notify_throttle_interval_ms": 0,
-    "polling_interval": 0.2,  # with small prefetch nothing wakes a worker that has just become free
+    "polling_interval": 0.2,  # with small prefetch nothing wakes a worker that became free
     "pool_size": 4,
     "pool_timeout": 1,  # seconds a publisher waits for a connection when PostgreSQL is away
 }
 
 
 class PromptTransport(pgmq.Transport):
-    """pgmq, but a worker that is told to stop does so within a second: Celery waits two rounds of this call, of 2 s."""
+    """pgmq, but a worker stops within a second of its signal: Celery waits for two of these calls, 2 s each."""
 
-    # kombu's own bases do not agree on this signature
+    # kombu's own base classes disagree on this signature
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]
-        wait = min(timeout or LONGEST_WAIT_SECONDS, LONGEST_WAIT_SECONDS)
+        wait = min(timeout or MAX_WAIT_SECONDS, MAX_WAIT_SECONDS)
         super().drain_events(connection, timeout=wait)  # type: ignore[no-untyped-call]
 
 
 def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
-    """Celery's broker settings: Redis where the operator has one, else PostgreSQL by libpq keywords."""
+    """Celery's broker settings: Redis if configured, else PostgreSQL by libpq keywords."""
     if redis_url:
         return {"broker_url": redis_url, "broker_transport_options": {"visibility_timeout": LEASE_SECONDS}}
     # The keyword form: kombu misreads a URI with ?host=. pgmq insists on a password, which a socket ignores.
@@ -99,7 +98,7 @@ def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
 
 
 def _configuration() -> dict[str, Any]:
-    """Read late: `recall.settings` itself imports this package."""
+    """Read lazily: `recall.settings` imports this package."""
     return {**CONFIGURATION, **broker(settings.DATABASE_DSN, settings.ENVIRONMENT.redis_url)}
 
 
@@ -111,23 +110,23 @@ app.user_options["worker"].add(BeatThread.option)
 
 
 def enqueue_on_commit(name: str, *args: str | int) -> None:
-    """Have the worker run the task `name` with `args` once the current transaction is committed.
+    """Run the task `name` with `args` on a worker after the current transaction commits.
 
-    By name, so that no module but the edge imports tasks. A broker that is away does not fail the caller.
+    By name, so that no module imports tasks. A broker outage doesn't fail the caller.
     """
     transaction.on_commit(partial(send_task_now, name, args), robust=True)
 
 
 def send_task_now(name: str, args: tuple[str | int, ...]) -> None:
-    """Send a task now; log it when the broker is away, as the clock will find the row."""
+    """Send a task now; on a broker outage only log it, as the scheduler will re-queue the row."""
     try:
         app.send_task(name, args=args)
     except (OperationalError, psycopg.Error) as error:
-        logger.warning("Task %s was not queued (%s); the clock will find its row.", name, error)
+        logger.warning("Task %s was not queued (%s); the scheduler will re-queue its row.", name, error)
 
 
 def install_broker() -> bool:
-    """Install pgmq's tables and functions where they are missing; True when this call did. Not needed with Redis."""
+    """Install pgmq's tables and functions if they are missing; True if this call did. Not needed with Redis."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('recall.install_broker'))")
         cursor.execute("SELECT to_regproc('pgmq.create') IS NOT NULL")

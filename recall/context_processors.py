@@ -1,4 +1,4 @@
-"""What pages say of how this installation is set up: which model answers, and where mail goes."""
+"""Template context of every page: whether the offline demo model answers, and whether mail is sent."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from django.conf import settings
 from django.http import HttpRequest
 
 CONSOLE: Final = "django.core.mail.backends.console.EmailBackend"
-"""Where mail goes without `EMAIL_URL`: it is printed where Recall was started."""
+"""The mail backend without `EMAIL_URL`: prints to the console."""
 
 
 def model_in_use(request: HttpRequest) -> dict[str, object]:
-    """`is_offline`: the offline demo model answers, and every page says so."""
+    """`is_offline`: the offline demo model answers."""
     return {"is_offline": settings.IS_OFFLINE}
 
 
 def mail_in_use(request: HttpRequest) -> dict[str, object]:
-    """`mail_is_printed`: nothing is sent, and a page that tells of a mail says where it is instead."""
+    """`mail_is_printed`: mail goes to the console, so pages point to the server log."""
     return {"mail_is_printed": settings.MAILERS["default"]["BACKEND"] == CONSOLE}

@@ -15,7 +15,7 @@ from recall.environment import former_keys, kept_secret_key, read_environment
 from recall.observability.logs import MORE_THAN_IDS
 from recall.process import embedded_postgres
 
-django_stubs_ext.monkeypatch()  # so that `ModelAdmin[Fact]` and the like can be written in code that runs
+django_stubs_ext.monkeypatch()  # so that `ModelAdmin[Fact]` works at runtime
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = read_environment()
@@ -89,14 +89,14 @@ TEMPLATES = [
 # The model provider ---------------------------------------------------------------------------------------------
 
 IS_OFFLINE = ENVIRONMENT.is_offline
-"""True: neither a key nor an address of a provider is given, so the offline server answers, and every page says so."""
+"""No provider key or URL is set: the offline server answers, and every page says so."""
 PROVIDER_BASE_URL = (
     ENVIRONMENT.offline_url or f"http://127.0.0.1:{ENVIRONMENT.offline_port or 8100}"
     if IS_OFFLINE
     else ENVIRONMENT.anthropic_base_url or "https://api.anthropic.com"
 )
 PROVIDER_API_KEY = ENVIRONMENT.anthropic_api_key.get_secret_value() if ENVIRONMENT.anthropic_api_key else "offline"
-"""Local servers take any key; the offline server takes this one."""
+"""Local servers accept any key; the offline server accepts this one."""
 
 # The database ---------------------------------------------------------------------------------------------------
 
@@ -107,21 +107,21 @@ DATABASE_DSN: dict[str, Any] = (
 
 
 RECONNECT: dict[str, Any] = {"reconnect_timeout": 1.0, "reconnect_failed": ConnectionPool.check}
-"""While the server is away the pool asks for it every second. By itself it would double its pauses, and requests would
-fail for as long again as the outage took."""
+"""During an outage the pool retries every second. By default it doubles its pauses, so requests would keep failing for
+as long again as the outage lasted."""
 
 
 PREPARED_FROM = 5
-"""psycopg's own figure. Django's cursors prepare nothing; without it `recall/db/prepared.py` could not either."""
+"""psycopg's default. Django sets none, and `recall/db/prepared.py` needs one."""
 
 
 PLANNED_ONCE = "-c plan_cache_mode=force_generic_plan"
-"""A prepared statement is read and planned once a connection: planning the search by its values each time takes 1.5 ms
-of 6. By itself the server would weigh that against its estimates, which take few rows to hold a word, and plan anew."""
+"""Parse and plan a prepared statement once per connection: planning the search for its values takes 1.5 ms of 6. By
+default the server would replan, as it estimates that few rows match a word."""
 
 
 def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, Any]:
-    """A DATABASES entry for libpq keywords; `pool_size` None: no pool (tests, and short commands)."""
+    """A DATABASES entry for libpq keywords; `pool_size` None: no pool (tests and short commands)."""
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     options: dict[str, Any] = {"prepare_threshold": PREPARED_FROM, "options": PLANNED_ONCE}
     entry: dict[str, Any] = {
@@ -199,17 +199,17 @@ ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm"}
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/300s/key"}  # allauth's defaults; key: the address
-"""Whoever finds a browser signed in cannot add an address of theirs and take the account by it."""
+"""Someone at an open browser can't add their own address and take over the account."""
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(ENVIRONMENT.email_url)
-"""Mail about each change of how one signs in, to where it can be read."""
+"""Notify users by mail of every change to their sign-in, if a mail server is configured."""
 MFA_ADAPTER = "accounts.adapter.MFAAdapter"
 MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Recall"
 MFA_ALLOW_UNVERIFIED_EMAIL = not ENVIRONMENT.email_url
-"""With a mail server only a verified address can be locked by a second factor: else somebody could sign up with an
-address that is not theirs, and keep its owner out. Without one, nobody could verify theirs."""
+"""With a mail server a second factor needs a verified address: otherwise anyone could sign up with another person's
+address and lock its owner out. Without one, no one could verify theirs."""
 USERSESSIONS_ADAPTER = "accounts.adapter.UserSessionsAdapter"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -247,7 +247,7 @@ CACHES = (
     else {
         "default": {
             "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            # Failed sign-ins and used codes: of Django's 300 entries each is soon pushed out by asking for others.
+            # Failed sign-ins and used codes: with Django's 300 entries an attacker could evict them.
             "OPTIONS": {"MAX_ENTRIES": 100_000},
         }
     }
@@ -262,12 +262,12 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": ENVIRONMENT.log_format}},
     "root": {"handlers": ["console"], "level": ENVIRONMENT.log_level},
-    # User text is in none of Recall's own log lines; these would add noise, or addresses of requests.
+    # Recall's own log lines contain no user text; these loggers would add noise or request URLs.
     "loggers": {
         **{name: {"level": level} for name, level in MORE_THAN_IDS.items()},
         "celery.worker.strategy": {"level": "WARNING"},  # each message
         "celery.app.trace": {"level": "WARNING"},  # each task; a failed one is an ERROR
         "celery.beat": {"level": "WARNING"},  # each tick of the clock
-        "psycopg.pool": {"level": "ERROR"},  # each attempt to connect; what then failed says so itself
+        "psycopg.pool": {"level": "ERROR"},  # each connection attempt; what fails because of it logs itself
     },
 }

@@ -1,7 +1,4 @@
-"""What text can be stored, and how is a long one named in a list?
-
-PostgreSQL takes neither NUL nor half of a surrogate pair; a model may send either.
-"""
+"""Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), and Markdown as one plain line."""
 
 from __future__ import annotations
 
@@ -13,12 +10,12 @@ _FORM: Final = re.compile(r"(?m)^[ \t]*(?:#{1,6}|[-*+>])[ \t]+|\*\*|`+")
 
 
 def storable(text: str) -> str:
-    """The text without NUL characters, each lone surrogate replaced."""
+    """The text without NUL, with lone surrogates replaced; a model may send either."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def storable_json(value: Any) -> Any:
-    """A JSON value with every text in it storable."""
+    """A JSON value with every string made storable."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):
@@ -29,11 +26,11 @@ def storable_json(value: Any) -> Any:
 
 
 def with_links_by_their_words(text: str) -> str:
-    """A Markdown text as it reads where its links cannot be followed."""
+    """Markdown with each link replaced by its text."""
     return _LINK.sub(r"\1", text)
 
 
 def in_a_line(text: str, chars: int) -> str:
-    """The beginning of a Markdown text as one line: links by their words, without headings, bullets and emphasis."""
+    """The start of a Markdown text as one plain line, without link targets, headings, bullets and emphasis."""
     words = _FORM.sub("", with_links_by_their_words(text[: 2 * chars]))
     return " ".join(words.split())[:chars]

@@ -1,4 +1,4 @@
-"""Which address leads where."""
+"""Root URL configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recall.observability.health import health
 from recall.observability.metrics import metrics
 from recall.rendering.docs_pages import docs, source
 
-# The admin signs in by the same page as everyone, with its limit of attempts.
+# The admin uses the normal sign-in page, with its rate limit.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [

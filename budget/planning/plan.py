@@ -114,7 +114,7 @@ def with_operators_sizes(plan: Plan) -> Plan:
     fixed = sum(ceiling for ceiling in ceilings.values() if isinstance(ceiling, int))
     if fixed + reserve + plan.message_minimum > total:
         raise ImproperlyConfigured(
-            f"The environment is not right: the sizes of the plan “{plan.name}” (BUDGET_…_TOKENS) add up to "
+            f"Invalid settings: the sizes of the plan “{plan.name}” (BUDGET_…_TOKENS) add up to "
             f"{fixed + reserve + plan.message_minimum:,} tokens, more than its total of {total:,}."
         )
     return replace(plan, total=total, output_reserve=reserve, ceilings=ceilings)

@@ -1,12 +1,12 @@
-"""How do other processes learn that something changed? By a nudge: ids only; whoever is told reads the row.
+"""Pub/sub between processes. Events carry ids only; subscribers read the rows themselves.
 
-Without Redis a nudge is a PostgreSQL NOTIFY, sent inside the caller's transaction (so it is heard after the commit, in
-commit order, or not at all) and heard by one LISTEN connection per web process, which hands it to the in-process
-channel layer. With Redis the channel layer itself reaches every process. Nudges may be lost (a restart of the
-database); listeners are then told to `resync`: read again whatever they show.
+Without Redis an event is a PostgreSQL NOTIFY inside the caller's transaction (delivered after the commit, in commit
+order, or not at all). One LISTEN connection per web process forwards it to the in-process channel layer. With Redis the
+channel layer reaches every process. Events may be lost when the database restarts; subscribers then get `resync` and
+reload what they show.
 
-The listening connection also holds an advisory lock on this process's `PROCESS_KEY` for as long as it lives, so that
-another process can tell whether the owner of a half-written answer is still there.
+The listening connection also holds an advisory lock on this process's `PROCESS_KEY` while it lives, so that other
+processes can tell whether the owner of an unfinished answer is still running.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ PG_CHANNEL = "recall_nudge"
 RESYNC = "resync"
 
 PROCESS_KEY = secrets.randbits(62) + 1
-"""Names this process while it lives: positive, fits PostgreSQL's bigint, never reused."""
+"""Identifies this process while it lives: positive, fits PostgreSQL's bigint, never reused."""
 
-FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 0.1, 5.0
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.1, 5.0
 KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3}
 SERVER_KEEPALIVE = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
-"""A listener only reads: without TCP keepalive it would never notice a server that vanished without a word, and the
-server would keep the vanished listener's lock. Both ignore it on a Unix socket."""
+"""A listener only reads: without TCP keepalive it would never notice a vanished server, and the server would keep a
+vanished listener's lock. Both are ignored on a Unix socket."""
 
 
 def publish_event(group: str, kind: str, **ids: int | str) -> None:
-    """Tell every socket of `group`, in every process, that `kind` happened to the rows `ids`, once it is committed.
+    """Publish to every socket of `group`, in every process, that `kind` happened to the rows `ids`, after commit.
 
     `group`: letters, digits, `-`, `_` and `.`, at most 99 (Channels' rule). The whole payload must stay below 8,000
     bytes (PostgreSQL's rule), which ids do.
@@ -57,13 +57,12 @@ def publish_event(group: str, kind: str, **ids: int | str) -> None:
 
 
 def abandoned_keys(keys: Iterable[int]) -> set[int]:
-    """Those of `keys` whose process is gone.
+    """Those of `keys` whose process has ended.
 
-    After a restart of the database a living process takes its lock again within a second; it is the owner of its rows
-    and its own next write rules.
+    After a database restart a running process retakes its lock within a second; until then its own next write decides.
     """
-    asked = set(keys)
-    if not asked:
+    wanted = set(keys)
+    if not wanted:
         return set()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -73,11 +72,11 @@ def abandoned_keys(keys: Iterable[int]) -> set[int]:
               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
             """
         )
-        return asked - {key for (key,) in cursor.fetchall()}
+        return wanted - {key for (key,) in cursor.fetchall()}
 
 
 class Listener:
-    """One connection that listens and holds the process's key, for as long as the process serves."""
+    """One connection that listens and holds the process's key while the process serves."""
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = make_conninfo(conninfo, **KEEPALIVE)
@@ -86,16 +85,16 @@ class Listener:
         self.connected = asyncio.Event()
 
     async def start(self, wait_seconds: float = 5.0) -> None:
-        """Start listening; waits for the first connection so that no nudge after this call is missed."""
+        """Start listening; waits for the first connection so that no later event is missed."""
         self.connected = asyncio.Event()  # of this loop: a test may serve more than once
-        self._task = asyncio.create_task(self._keep_listening(), name="nudges")
+        self._task = asyncio.create_task(self._keep_listening(), name="listen for events")
         try:
             await asyncio.wait_for(self.connected.wait(), wait_seconds)
         except TimeoutError:
-            logger.warning("The database does not answer yet; nudges follow when it does.")
+            logger.warning("The database isn't answering yet; events will follow when it does.")
 
     async def stop(self) -> None:
-        """Close the connection and give the key back."""
+        """Close the connection and release the key."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -108,11 +107,11 @@ class Listener:
                 await self._listen()
             except (OSError, psycopg.OperationalError) as error:
                 if self.connected.is_set():
-                    logger.warning("Lost the connection for nudges (%s); connecting again.", type(error).__name__)
+                    logger.warning("Lost the event connection (%s); reconnecting.", type(error).__name__)
                     pause = FIRST_RETRY_SECONDS
                 self.connected.clear()
-            await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 -- processes should not knock together
-            pause = min(2 * pause, LONGEST_RETRY_SECONDS)
+            await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 -- jitter, so that processes don't reconnect at once
+            pause = min(2 * pause, MAX_RETRY_SECONDS)
 
     async def _listen(self) -> None:
         """Connect, listen, forward; ends by an exception only."""
@@ -121,7 +120,7 @@ class Listener:
             await listening.execute(f"LISTEN {PG_CHANNEL}")
             await listening.execute("SELECT pg_advisory_lock(%s)", [PROCESS_KEY])
             if self._was_connected:
-                await _tell_everyone(RESYNC)
+                await _notify_all_groups(RESYNC)
             self._was_connected = True
             self.connected.set()
             async for notification in listening.notifies():
@@ -133,8 +132,8 @@ async def _forward(payload: str) -> None:
     try:
         message: dict[str, Any] = json.loads(payload)
         await _send_to_layer(message.pop("group"), message.pop("kind"), message)
-    except (ValueError, KeyError, TypeError, AttributeError):  # anyone who may connect may NOTIFY
-        logger.warning("A notification on %s was not a nudge; left out.", PG_CHANNEL)
+    except (ValueError, KeyError, TypeError, AttributeError):  # anyone who can connect can NOTIFY
+        logger.warning("Ignored a malformed notification on %s.", PG_CHANNEL)
 
 
 async def _send_to_layer(group: str, kind: str, ids: dict[str, int | str]) -> None:
@@ -142,8 +141,8 @@ async def _send_to_layer(group: str, kind: str, ids: dict[str, int | str]) -> No
     await layer.group_send(group, {"type": "nudge", "kind": kind, **ids})
 
 
-async def _tell_everyone(kind: str) -> None:
-    """Every group of this process. With Redis there is none here: its layer is not fed by this connection."""
+async def _notify_all_groups(kind: str) -> None:
+    """Every group of this process; none with Redis, whose layer this connection doesn't feed."""
     layer = get_channel_layer()
     if isinstance(layer, InMemoryChannelLayer):
         for group in list(layer.groups):

@@ -1,8 +1,7 @@
-"""Whose row is it? Every row that belongs to a person carries `user`.
+"""Row ownership: every row of a user carries `user`, and queries narrow to it with `for_user`.
 
-A query that is given an id from outside (an address, a form, JSON that was stored) starts at `for_user`. One that
-follows a row which was found so, by its foreign key, needs no second look; nor do jobs that serve everybody.
-`tests/test_isolation.py` asks for each page and each row as somebody else.
+A query by an id from outside (a URL, a form, stored JSON) starts at `for_user`. One that follows a foreign key of a row
+found that way needn't, nor do jobs for all users. `tests/test_isolation.py` requests each page and row as another user.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ class OwnedQuerySet(models.QuerySet[Any]):
     """A queryset that can be narrowed to one owner's rows."""
 
     def for_user(self, user: AbstractBaseUser) -> Self:
-        """Only the rows that belong to `user`."""
+        """Only the rows of `user`."""
         return self.filter(user=user)
 
 
 class OwnedManager[Row: models.Model](models.Manager[Row]):
-    """For models that need no words of their own; the others build theirs from a queryset below OwnedQuerySet."""
+    """For models without a queryset of their own; others derive one from OwnedQuerySet."""
 
     def for_user(self, user: AbstractBaseUser) -> models.QuerySet[Row]:
-        """Only the rows that belong to `user`."""
+        """Only the rows of `user`."""
         return self.filter(user=user)
 
 
 class Owned(models.Model):
-    """A row that belongs to one person and goes with the account."""
+    """A row of one user, deleted with the account."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
 

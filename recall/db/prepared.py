@@ -1,13 +1,13 @@
-"""How does a statement that every turn asks go fastest? The ORM puts it in words once, the server reads it once.
+"""Prepared queries: SQL compiled by the ORM once per process, and statements the server parses and plans once.
 
-`Prepared`: a queryset whose SQL is kept. Putting a small one in words takes the ORM four times as long as asking the
-database takes the process (0.4 ms and 0.1): with thirty of them, that was half of a turn's processor time.
+`PreparedQuery` keeps the SQL of a queryset. Compiling a small one takes the ORM four times as long as running it
+(0.4 ms and 0.1 ms): with thirty per turn, that was half of a turn's CPU time.
 
-`fetch`: SQL of our own. Django binds values on the client's side, so that the server reads each statement anew: for the
-search of `memory/retrieval/candidates.py` that is 4 ms of 10. It is planned once, too (`PLANNED_ONCE` in
-`recall/settings.py`): what a plan must know stands in the statement itself.
+`fetch_prepared` runs hand-written SQL. Django binds values on the client, so the server would parse each statement
+again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also planned once (`PLANNED_ONCE` in
+`recall/settings.py`), so whatever the planner must know is in the statement itself.
 
-Both go through Django's own cursor, so that what counts or times statements sees them.
+Both use Django's own cursor, so that tools that count or time statements see them.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ from django.db.models.query import FlatValuesListIterable, ModelIterable, Values
 from django.db.models.sql.compiler import SQLCompiler
 from django.db.transaction import TransactionManagementError
 
-STAND_INS: Final[Mapping[type, Callable[[int], Any]]] = {
+PLACEHOLDERS: Final[Mapping[type, Callable[[int], Any]]] = {
     int: lambda number: 2_000_000_011 + number,  # a column of four bytes holds it
     str: lambda number: f"/stand-in-{number}",
     UUID: lambda number: UUID(int=(1 << 127) + number),
     datetime: lambda number: datetime(1, 1, 1, 0, 0, number, tzinfo=UTC),
     list: lambda number: [2_000_000_011 + number],  # for AnyOf
 }
-"""What stands for the n-th parameter while a queryset is put in words: nothing that code would write."""
+"""The n-th parameter's placeholder while a queryset is compiled: values that no code would use."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """A queryset as SQL, and how its rows become what it yields."""
+class _CompiledQuery:
+    """A queryset as SQL, and how its rows are converted."""
 
     sql: str
     bound: Sequence[tuple[str | None, object]]
-    """In the order of their places: the name of a parameter, or None and a value that is always the same."""
+    """In order: a parameter's name, or None and a constant value."""
     converters: Sequence[tuple[int, Sequence[Callable[..., Any]], Any]]
-    """Column, the ORM's functions from the database's value to Python's, and the expression they are told."""
+    """Column, the ORM's converters from database to Python values, and the expression passed to them."""
     row: Callable[[Any], Any]
     locks: bool
 
 
 class PreparedQuery[Row]:
-    """A queryset with parameters that is put in words when it is first asked.
+    """A queryset with parameters, compiled at its first use.
 
-    `build` is called with a stand-in for each parameter of `kinds` (a key of STAND_INS): it must not look at them. The
-    queryset yields models, tuples (`values_list`) or single values (`values_list(flat=True)`).
+    `build` gets a placeholder for each parameter of `kinds` (a key of PLACEHOLDERS) and must not inspect them.
+    The queryset yields models, tuples (`values_list`) or single values (`values_list(flat=True)`).
 
-        NEWEST = Prepared(lambda user: Forgetting.objects.filter(user=user).order_by("-pk")[:1], user=int)
+        NEWEST = PreparedQuery(lambda user: Forgetting.objects.filter(user=user).order_by("-pk")[:1], user=int)
         NEWEST.first(user=7)
     """
 
@@ -73,58 +73,57 @@ class PreparedQuery[Row]:
             KeyError: a parameter is missing.
             TransactionManagementError: it locks rows, outside of a transaction.
         """
-        words = self._words
-        if words.locks:
+        query = self._compiled
+        if query.locks:
             connection.validate_no_broken_transaction()
             if connection.get_autocommit():
-                raise TransactionManagementError("Rows are locked within a transaction, or not at all.")
+                raise TransactionManagementError("Row locks need a transaction.")
         with connection.cursor() as cursor:
-            bound: list[Any] = [fixed if name is None else values[name] for name, fixed in words.bound]
-            cursor.execute(words.sql, bound)
+            bound: list[Any] = [fixed if name is None else values[name] for name, fixed in query.bound]
+            cursor.execute(query.sql, bound)
             rows = cursor.fetchall()
-        return [words.row(_converted(row, words.converters) if words.converters else row) for row in rows]
+        return [query.row(_converted(row, query.converters) if query.converters else row) for row in rows]
 
     def first(self, **values: object) -> Row | None:
-        """The first row, None: there is none. All are read: slice the queryset where there may be more."""
+        """The first row or None. Reads all rows: slice the queryset if there may be more."""
         return next(iter(self(**values)), None)
 
     @cached_property
-    def _words(self) -> _Words:
-        words, again = (self._put_in_words(self._stand_ins(number)) for number in (0, len(self._kinds)))
-        # What differs between two sets of stand-ins was made of them, and is not them.
-        if words.sql != again.sql or list(map(_plain, words.bound)) != list(map(_plain, again.bound)):
-            raise TypeError("A parameter is looked at, or computed with, before it is bound.")
-        if {name for name, _ in words.bound} - {None} != set(self._kinds):
+    def _compiled(self) -> _CompiledQuery:
+        query, again = (self._compile(self._placeholders(number)) for number in (0, len(self._kinds)))
+        # A value that differs between two sets of placeholders was computed from one.
+        if query.sql != again.sql or list(map(_plain, query.bound)) != list(map(_plain, again.bound)):
+            raise TypeError("A parameter is inspected or computed with before it is bound.")
+        if {name for name, _ in query.bound} - {None} != set(self._kinds):
             raise TypeError("A parameter is not bound.")
-        return words
+        return query
 
-    def _stand_ins(self, first: int) -> dict[str, object]:
-        return {name: STAND_INS[kind](number) for number, (name, kind) in enumerate(self._kinds.items(), first)}
+    def _placeholders(self, first: int) -> dict[str, object]:
+        return {name: PLACEHOLDERS[kind](number) for number, (name, kind) in enumerate(self._kinds.items(), first)}
 
-    def _put_in_words(self, stand_ins: Mapping[str, object]) -> _Words:
-        queryset = self._build(**stand_ins)
+    def _compile(self, placeholders: Mapping[str, object]) -> _CompiledQuery:
+        queryset = self._build(**placeholders)
         compiler = queryset.query.get_compiler(connection=connection)
         sql, params = compiler.as_sql()
-        names = [_name_of(param, stand_ins) for param in params]
+        names = [_name_of(param, placeholders) for param in params]
         bound = [(name, None if name else param) for name, param in zip(names, params, strict=True)]
-        found = compiler.get_converters([expression for expression, *_ in compiler.select])
-        converters = [(column, functions, expression) for column, (functions, expression) in found.items()]
-        return _Words(sql, bound, converters, _row(queryset, compiler), queryset.query.select_for_update)
+        by_column = compiler.get_converters([expression for expression, *_ in compiler.select])
+        converters = [(column, functions, expression) for column, (functions, expression) in by_column.items()]
+        return _CompiledQuery(sql, bound, converters, _row(queryset, compiler), queryset.query.select_for_update)
 
 
 def _plain(place: tuple[str | None, object]) -> tuple[str | None, object]:
-    """The same; of a value in a wrapper of the driver (bytes, JSON), which equals no other, what it holds."""
+    """The same, with values unwrapped from the driver's wrappers (bytes, JSON), which never compare equal."""
     name, value = place
     return name, getattr(value, "obj", value)
 
 
-def _name_of(param: object, stand_ins: Mapping[str, object]) -> str | None:
-    found = (name for name, stand_in in stand_ins.items() if type(stand_in) is type(param) and stand_in == param)
-    return next(found, None)
+def _name_of(param: object, placeholders: Mapping[str, object]) -> str | None:
+    return next((name for name, value in placeholders.items() if type(value) is type(param) and value == param), None)
 
 
 class AnyOf(Func):
-    """`filter(pk__in=AnyOf(ids))` for a list of ids that is a parameter: else each length is another statement."""
+    """`filter(pk__in=AnyOf(ids))` for a list parameter: otherwise each length is another statement."""
 
     template = "(SELECT unnest(%(expressions)s))"
 
@@ -133,17 +132,17 @@ class AnyOf(Func):
 
 
 def _row(queryset: QuerySet[Any, Any], compiler: SQLCompiler) -> Callable[[Any], Any]:
-    """How this queryset's own iterable makes one thing of one row."""
-    asked: Any = queryset  # nothing public tells what it will make of its rows
-    yields = asked._iterable_class
-    if asked._prefetch_related_lookups or asked._known_related_objects:
-        raise TypeError("Nothing beside the rows themselves can be prepared.")
+    """The conversion that the queryset's own iterable applies to a row."""
+    internals: Any = queryset  # there is no public way to know what it yields
+    yields = internals._iterable_class
+    if internals._prefetch_related_lookups or internals._known_related_objects:
+        raise TypeError("Related objects cannot be prepared.")
     if yields is ValuesListIterable:
         return tuple
     if yields is FlatValuesListIterable:
         return itemgetter(0)
     if yields is not ModelIterable or compiler.annotation_col_map or queryset.query.select_related:
-        raise TypeError("Only models by themselves, tuples and single values can be prepared.")
+        raise TypeError("Only plain models, tuples and single values can be prepared.")
     names = [column.target.attname for column, *_ in compiler.select]
     return lambda row: queryset.model.from_db(connection.alias, names, row)
 
@@ -158,9 +157,9 @@ def _converted(row: Sequence[Any], converters: Iterable[tuple[int, Sequence[Call
 
 @lru_cache(maxsize=128)
 def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
-    """The statement as the server takes it, with `$1` for each `%(name)s`, and the names in that order.
+    """The statement with `$1` for each `%(name)s`, and the names in that order.
 
-    In one of more than 4,096 characters the driver would look for them each time: 0.1 ms for the search.
+    The driver would convert statements over 4,096 characters each time: 0.1 ms for the search.
     """
     names = tuple(dict.fromkeys(_NAMED.findall(sql)))
     return sql % {name: f"${number}" for number, name in enumerate(names, start=1)}, names
@@ -176,8 +175,7 @@ class _PreparedCursor(psycopg.RawCursor[Any]):
 
 
 def fetch_prepared(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """All rows. Every parameter has its type beside it (`%(user)s::bigint`): the server reads the statement without
-    the values."""
+    """All rows. Every parameter needs a cast (`%(user)s::bigint`): the server parses the statement without values."""
     with connection.cursor() as cursor:
         cursor.cursor = _PreparedCursor(connection.connection)
         cursor.execute(sql, parameters)
@@ -186,6 +184,6 @@ def fetch_prepared(sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, .
 
 
 def array(values: Iterable[float]) -> str:
-    """Numbers as PostgreSQL reads an array of them: a list's type would follow its values, and each type be a statement
-    of its own."""
+    """Numbers as a PostgreSQL array literal: a list's type would depend on its values, and each type is another
+    statement."""
     return "{" + ",".join(map(str, values)) + "}"

@@ -1,4 +1,4 @@
-"""Which PostgreSQL will do? One of release 16 or later that has, or can be given, these extensions."""
+"""Database requirements: PostgreSQL 16 or later with these extensions installed or available."""
 
 from __future__ import annotations
 
@@ -7,43 +7,40 @@ from collections.abc import Mapping
 from django.core.exceptions import ImproperlyConfigured
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-OLDEST_SERVER = 16  # labels of ltree may hold hyphens
+MIN_SERVER = 16  # labels of ltree may hold hyphens
 
 EXTENSIONS: Mapping[str, tuple[int, ...]] = {
-    "vector": (0, 8, 4),  # 0.8.2 mends a buffer overflow, 0.8.3 a corruption of HNSW indexes under vacuum
-    "ltree": (),  # paths of documents
-    "pg_trgm": (),  # search that forgives typing errors
-    "unaccent": (),  # names without their accents
+    "vector": (0, 8, 4),  # 0.8.2 fixes a buffer overflow, 0.8.3 a corruption of HNSW indexes under vacuum
+    "ltree": (),  # document paths
+    "pg_trgm": (),  # search that tolerates typos
+    "unaccent": (),  # accent-insensitive names
     "btree_gin": (),  # owner and words in one index
 }
-"""Extension → its oldest good version; empty: any."""
+"""Extension → its minimum version; empty: any."""
 
 
-def what_is_missing(server: int, available: Mapping[str, str]) -> str | None:
-    """Why this database will not do, in one sentence; None when it does.
+def find_unmet_requirement(server: int, available: Mapping[str, str]) -> str | None:
+    """The first unmet requirement as a sentence; None if all are met.
 
-    `server`: its main release, such as 18. `available`: extension → the version installed here, or the one that
-    would be installed.
+    `server`: major version, such as 18. `available`: extension → the version that is or would be installed.
     """
-    if server < OLDEST_SERVER:
-        return f"The database is PostgreSQL {server}; Recall needs {OLDEST_SERVER} or later."
+    if server < MIN_SERVER:
+        return f"The database is PostgreSQL {server}; Recall needs {MIN_SERVER} or later."
     absent = [name for name in EXTENSIONS if name not in available]
     if absent:
-        return (
-            f"The database server lacks the extension {' and '.join(absent)}; docs/self-hosting.md says how to add it."
-        )
+        return f"The database server lacks the extension {' and '.join(absent)}. See docs/self-hosting.md to add it."
     for name, oldest in EXTENSIONS.items():
-        if _numbers(available[name]) < oldest:
+        if _version_tuple(available[name]) < oldest:
             wanted = ".".join(map(str, oldest))
-            return f"The database has {name} {available[name]}, which has known errors; Recall needs {wanted} or later."
+            return f"The database has {name} {available[name]}, which has known bugs; Recall needs {wanted} or later."
     return None
 
 
 def check_database(connection: BaseDatabaseWrapper) -> None:
-    """Refuse a database that will not do.
+    """Check the connected database.
 
     Raises:
-        ImproperlyConfigured: with the sentence of `what_is_missing`.
+        ImproperlyConfigured: with the sentence of `find_unmet_requirement`.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('server_version_num')::int / 10000")
@@ -54,9 +51,9 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
             [list(EXTENSIONS)],
         )
         available = dict(cursor.fetchall())
-    if sentence := what_is_missing(server, available):
+    if sentence := find_unmet_requirement(server, available):
         raise ImproperlyConfigured(sentence)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_tuple(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())

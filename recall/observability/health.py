@@ -1,4 +1,4 @@
-"""Is this process fit to serve? `/healthz` answers 200 when the database answers and has every migration."""
+"""Health check: `/healthz` returns 200 when the database answers and has every migration."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
 _migrated = Event()
-"""Set once seen: a running process's migrations do not vanish, and reading their graph takes 50 ms."""
+"""Set once checked: migrations don't disappear from a running process, and reading their graph takes 50 ms."""
 
 
 def health(request: HttpRequest) -> JsonResponse:
     """200 `{"status": "ok"}`, or 503 with the reason."""
-    reason = problem()
+    reason = find_problem()
     return JsonResponse({"status": reason or "ok"}, status=503 if reason else 200)
 
 
-def problem() -> str | None:
-    """Why requests would fail now, in three words; None when they would not."""
+def find_problem() -> str | None:
+    """Why requests would fail now, in two or three words; None if they wouldn't."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -31,7 +31,7 @@ def problem() -> str | None:
 
 
 def unapplied_migrations() -> list[str]:
-    """Names of the migrations the database lacks, in order."""
+    """Names of the migrations not yet applied, in order."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]

@@ -1,8 +1,8 @@
-"""What can Prometheus watch? `/metrics`, for whoever sends METRICS_TOKEN as a bearer token; unset, there is no page.
+"""Prometheus metrics at `/metrics`, protected by METRICS_TOKEN as a bearer token; without a token, 404.
 
-A web process tells of the turns it has answered itself, so each is to be scraped by its own address; Prometheus adds
-them up. The worker has no port: what it does is told from the database, the same by every web process: runs of the
-librarian and compactions by state, the queue's length and the age of its oldest task. No figure is of one person.
+A web process reports its own turns, so scrape each by its own address; Prometheus adds them up. The worker has no port:
+its work is read from the database and is the same on every web process (librarian runs and compactions by state, queue
+length, age of the oldest task). No metric is about one user.
 """
 
 from __future__ import annotations
@@ -27,57 +27,57 @@ from prometheus_client.registry import Collector
 REGISTRY: Final = CollectorRegistry()
 
 QUICK: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
-"""Seconds: what Recall does by itself; a compile is to take 25 ms."""
+"""Seconds, for Recall's own work; assembling a prompt should take 25 ms."""
 SLOW: Final = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
-"""Seconds: what a model does."""
+"""Seconds, for model calls."""
 
-TURNS: Final = Counter("recall_turns", "Turns, by how they ended", ["outcome"], registry=REGISTRY)
+TURNS: Final = Counter("recall_turns", "Turns by outcome", ["outcome"], registry=REGISTRY)
 TURN_SECONDS: Final = Histogram(
-    "recall_turn_seconds", "From a committed message to its answer", buckets=SLOW, registry=REGISTRY
+    "recall_turn_seconds", "From committed message to complete answer", buckets=SLOW, registry=REGISTRY
 )
 FIRST_TOKEN_SECONDS: Final = Histogram(
     "recall_first_token_seconds", "From the first request to the first text", buckets=SLOW, registry=REGISTRY
 )
 COMPILE_SECONDS: Final = Histogram(
-    "recall_compile_seconds", "Making the prompt, retrieval included", buckets=QUICK, registry=REGISTRY
+    "recall_compile_seconds", "Prompt assembly, retrieval included", buckets=QUICK, registry=REGISTRY
 )
-RETRIEVE_SECONDS: Final = Histogram("recall_retrieve_seconds", "Recalling memories", buckets=QUICK, registry=REGISTRY)
+RETRIEVE_SECONDS: Final = Histogram("recall_retrieve_seconds", "Memory retrieval", buckets=QUICK, registry=REGISTRY)
 TOKENS: Final = Counter(
-    "recall_tokens", "The provider's tokens: fresh, cache_read, cache_write, output", ["kind"], registry=REGISTRY
+    "recall_tokens", "Provider tokens by kind: fresh, cache_read, cache_write, output", ["kind"], registry=REGISTRY
 )
-COST: Final = Counter("recall_cost_dollars", "US dollars, as far as prices are known", registry=REGISTRY)
-RUNNING: Final = Gauge("recall_turns_running", "Answers being written by this process", registry=REGISTRY)
+COST: Final = Counter("recall_cost_dollars", "US dollars, where prices are known", registry=REGISTRY)
+RUNNING: Final = Gauge("recall_turns_running", "Answers in progress in this process", registry=REGISTRY)
 
 COUNTED: Final = {
-    "recall_librarian_runs": ("memory.LibrarianRun", "Readings of the librarian, by state"),
-    "recall_compactions": ("chat.Compaction", "Compactions of conversations, by state"),
+    "recall_librarian_runs": ("memory.LibrarianRun", "Librarian runs by state"),
+    "recall_compactions": ("chat.Compaction", "Conversation compactions by state"),
 }
-"""Rows of the worker's jobs."""
+"""Tables of the worker's jobs."""
 QUEUES: Final = "SELECT queue_name, queue_length, coalesce(oldest_msg_age_sec, 0) FROM pgmq.metrics_all()"
 
 
-AWAY: Final = (DatabaseError, InterfaceError, psycopg.OperationalError)
-"""The database, or a connection of the pool, cannot be had."""
+DATABASE_ERRORS: Final = (DatabaseError, InterfaceError, psycopg.OperationalError)
+"""The database, or a pooled connection, isn't available."""
 
 
-class FromTheDatabase(Collector):
-    """What is read at each scrape, as the worker has no port of its own. Nothing, while the database is away."""
+class DatabaseCollector(Collector):
+    """Job and queue metrics, read at each scrape; none while the database is down."""
 
     def collect(self) -> Iterator[Metric]:
-        """Jobs by state, and the queue."""
+        """Jobs by state, and queue length and age."""
         try:
-            yield from [_jobs(name, *told) for name, told in COUNTED.items()]
+            yield from [_jobs(name, model, text) for name, (model, text) in COUNTED.items()]
             yield from _queues()
-        except AWAY:
+        except DATABASE_ERRORS:
             return
 
     def describe(self) -> list[Metric]:
-        """Nothing is read when it is registered."""
+        """Registering reads nothing."""
         return []
 
 
-def _jobs(name: str, model: str, told: str) -> Metric:
-    family = GaugeMetricFamily(name, told, labels=["state"])
+def _jobs(name: str, model: str, text: str) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=["state"])
     states = apps.get_model(model)._default_manager.order_by().values_list("state").annotate(Count("pk"))
     for state, rows in states:
         family.add_metric([state], rows)
@@ -85,11 +85,11 @@ def _jobs(name: str, model: str, told: str) -> Metric:
 
 
 def _queues() -> list[Metric]:
-    """Of PostgreSQL's queue; Redis has exporters of its own."""
+    """PostgreSQL's queue only; Redis has its own exporters."""
     if settings.ENVIRONMENT.redis_url:
         return []
-    length = GaugeMetricFamily("recall_queue_length", "Tasks waiting or being done", labels=["queue"])
-    age = GaugeMetricFamily("recall_queue_oldest_seconds", "Age of the oldest of them", labels=["queue"])
+    length = GaugeMetricFamily("recall_queue_length", "Tasks waiting or running", labels=["queue"])
+    age = GaugeMetricFamily("recall_queue_oldest_seconds", "Age of the oldest task", labels=["queue"])
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regproc('pgmq.metrics_all') IS NOT NULL")
         if cursor.fetchone() != (True,):
@@ -101,13 +101,13 @@ def _queues() -> list[Metric]:
     return [length, age]
 
 
-REGISTRY.register(FromTheDatabase())
+REGISTRY.register(DatabaseCollector())
 ProcessCollector(registry=REGISTRY)
 
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures in Prometheus' text format; 404 where no token is set, 401 with a wrong one."""
+    """Metrics in Prometheus' text format; 404 without a configured token, 401 with a wrong one."""
     token = settings.ENVIRONMENT.metrics_token
     if token is None:
         return HttpResponse(status=HTTPStatus.NOT_FOUND)

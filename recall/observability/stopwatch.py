@@ -1,4 +1,4 @@
-"""How long did each step take? For receipts, pages and benchmarks."""
+"""A stopwatch for the steps of a task: for receipts, pages and benchmarks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from time import perf_counter
 
 
 class Stopwatch:
-    """Milliseconds between laps."""
+    """Milliseconds per step."""
 
     def __init__(self) -> None:
         self.laps: dict[str, float] = {}
         self._last = perf_counter()
 
     def lap(self, name: str) -> None:
-        """The time since the last lap is this step's."""
+        """Record the time since the last lap under `name`."""
         now = perf_counter()
         self.laps[name] = round(1000 * (now - self._last), 2)
         self._last = now

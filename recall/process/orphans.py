@@ -1,4 +1,4 @@
-"""What becomes of a child whose parent is killed? It ends too, so that no run of Recall leaves a process behind."""
+"""Child processes end when their parent is killed, so that no run of Recall leaves a process behind."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 def end_with_parent(with_signal: signal.Signals) -> Callable[[], None]:
     """A `preexec_fn`: the kernel sends the child `with_signal` when the process that started it dies.
 
-    The start must come from the parent's main thread, as Linux watches the *thread* that forked. Other systems have
-    nothing like it: there a parent killed by SIGKILL leaves children, which the next start ends. It reaches children,
-    not their children: what Recall starts has none but PostgreSQL's, which watch their parent themselves.
+    Start children from the parent's main thread: Linux watches the *thread* that forked. Other systems have nothing
+    like it: there a parent killed by SIGKILL leaves children, which the next start ends. Grandchildren aren't reached;
+    only PostgreSQL has any, and they watch their parent themselves.
     """
     parent = os.getpid()
 

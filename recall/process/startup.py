@@ -1,8 +1,8 @@
-"""What does `manage.py up` start, in which order, and what does it say when it cannot?
+"""One-command start: what `manage.py up` starts, in which order, and its error messages.
 
-    alone in VAR_DIR → the port → PostgreSQL → the tables → the offline server → the page → the worker
+    lock VAR_DIR → port → PostgreSQL → tables → offline server → web server → worker
 
-The listening sockets belong to the supervisor: a request that comes while the page's process starts again waits for it.
+The supervisor owns the listening sockets: requests wait while the web process restarts.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from recall.process.static_files import collect_if_changed
 from recall.process.supervisor import Child, StartupError, Stopped, Supervisor, end_leftovers, say
 
 FEW_ARENAS = "2"
-"""glibc's heaps: one for each thread would keep what each of them once needed."""
+"""glibc heaps: one per thread would keep each thread's peak memory."""
 MAX_FRAME_BYTES = 64 * 1024  # a socket's longest frame, DESIGN §7
 SOCKETS = ("--ws-max-size", str(MAX_FRAME_BYTES), "--ws-per-message-deflate", "false")  # frames are short: no gain
-WORKER_THREADS = 2  # reading conversations waits for a model; threads take a third of the memory of processes
+WORKER_THREADS = 2  # the librarian waits for a model; threads take a third of the memory of processes
 
 
 async def up(host: str, port: int, how_to_sign_in: Callable[[], str]) -> None:
-    """Start everything, serve until told to stop, end everything.
+    """Start everything, serve until a stop signal, stop everything.
 
-    `how_to_sign_in` is called once the tables are there; its sentence is printed with the address.
+    `how_to_sign_in` is called once the tables exist; its text is printed with the address.
 
     Raises:
-        CannotRun: one sentence that says what stands in the way.
+        StartupError: with one sentence that says why.
     """
     run_dir: Path = settings.VAR_DIR / "run"
     with (
@@ -77,18 +77,18 @@ async def start(
         supervisor.keep(offline_child(model, environment))
     await supervisor.unless_stopped(asyncio.to_thread(collect_if_changed))
     await supervisor.unless_stopped(asyncio.to_thread(token_vocabulary.provide, settings.TIKTOKEN_CACHE_DIR))
-    supervisor.keep(web_child(page, environment))  # it imports while the tables are made, then waits for them
+    supervisor.keep(web_child(page, environment))  # it imports while the tables are created, then waits for them
     hint = await supervisor.unless_stopped(asyncio.to_thread(prepare_database, how_to_sign_in))
     await supervisor.unless_stopped(wait_for_answer(page))
     say(f"Recall is ready: {settings.ENVIRONMENT.public_url or _address(page)} - {hint}")
-    supervisor.keep(worker_child(environment))  # last: it would keep the page waiting, and nobody waits for it
+    supervisor.keep(worker_child(environment))  # last: it would delay the web server, and no one waits for it
 
 
 # The children ------------------------------------------------------------------------------------------------------
 
 
 def postgres_child(cluster: embedded_postgres.Cluster) -> Child:
-    """The embedded server: SIGINT is its orderly fast stop, SIGQUIT its immediate one."""
+    """The embedded server: SIGINT is its fast shutdown, SIGQUIT its immediate one."""
     return Child(
         "postgres",
         cluster.command(),
@@ -103,12 +103,12 @@ def postgres_child(cluster: embedded_postgres.Cluster) -> Child:
 
 
 def offline_child(model: socket.socket, environment: dict[str, str]) -> Child:
-    """The server that answers where no model provider is configured."""
+    """The server that answers when no model provider is configured."""
     return Child("offline", uvicorn("offline.app:app", model), environment=environment, sockets=[model.fileno()])
 
 
 def web_child(page: socket.socket, environment: dict[str, str]) -> Child:
-    """The pages and sockets, in one process: a turn belongs to its process, and one carries dozens at once."""
+    """Pages and sockets in one process: a turn belongs to its process, which handles dozens at once."""
     command = uvicorn("recall.asgi:application", page, *SOCKETS, "--lifespan", "on")
     environment = {"MALLOC_ARENA_MAX": FEW_ARENAS, **environment}
     return Child("web", command, environment=environment, sockets=[page.fileno()], stop_seconds=15)
@@ -123,7 +123,7 @@ def worker_child(environment: dict[str, str]) -> Child:
 
 
 def uvicorn(application: str, bound: socket.socket, *options: str) -> list[str]:
-    """A uvicorn on a socket that is bound already, with the fast loop and parser."""
+    """uvicorn on an already bound socket, with the fast loop and parser."""
     fast = ("--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning")
     served = ("--fd", str(bound.fileno()), "--timeout-graceful-shutdown", "5")
     return [sys.executable, "-m", "uvicorn", application, *served, *fast, *options]
@@ -134,12 +134,12 @@ def uvicorn(application: str, bound: socket.socket, *options: str) -> list[str]:
 
 @contextmanager
 def only_one_in(run_dir: Path) -> Iterator[None]:
-    """Hold VAR_DIR for this supervisor. The lock is the kernel's: it goes with the process, however that ends."""
+    """Lock VAR_DIR for this supervisor. The kernel releases the lock when the process ends, however it ends."""
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         lock = (run_dir / "supervisor.pid").open("a+")
     except OSError as error:
-        raise StartupError(f"VAR_DIR: {error.filename} cannot be written ({error.strerror}).") from error
+        raise StartupError(f"VAR_DIR: can't write {error.filename} ({error.strerror}).") from error
     with lock:
         lock.seek(0)
         former = lock.read().strip()
@@ -147,28 +147,28 @@ def only_one_in(run_dir: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StartupError(
-                f"Recall runs already on {run_dir.parent}, as process {former}: stop it first."
+                f"Recall is already running on {run_dir.parent} (process {former}). Stop it first."
             ) from None
         if former:
-            say(f"The last run (process {former}) was not stopped in order; going on from what it left.")
+            say(f"The last run (process {former}) didn't stop cleanly; recovering.")
             for name in end_leftovers(run_dir / "children.json"):
-                say(f"Ended its {name}.")
-        _write_over(lock, str(os.getpid()))
+                say(f"Stopped its {name}.")
+        _overwrite(lock, str(os.getpid()))
         try:
             yield
         finally:
-            _write_over(lock, "")
+            _overwrite(lock, "")
 
 
 @contextmanager
 def listening(host: str, port: int, setting: str) -> Iterator[socket.socket]:
-    """A listening socket that children inherit; port 0: any free one. `setting` names where another may be chosen."""
+    """A listening socket that children inherit; port 0: any free one. `setting`: the setting to change on an error."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         bound = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         reason = str(error.strerror).partition(" (while")[0]
-        raise StartupError(f"Port {port} of {host} cannot be used ({reason}): choose another {setting}.") from error
+        raise StartupError(f"Can't use port {port} on {host} ({reason}). Set another {setting}.") from error
     with bound:
         yield bound
 
@@ -185,10 +185,10 @@ async def start_postgres(supervisor: Supervisor) -> None:
 
 
 def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
-    """Make the database, the tables and the queue, as far as they are missing; returns how to sign in.
+    """Create the database, tables and queue if they are missing; returns how to sign in.
 
     Raises:
-        CannotRun: the database does not answer, or will not do.
+        StartupError: the database doesn't answer or doesn't meet the requirements.
     """
     try:
         if _is_embedded():
@@ -205,14 +205,14 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
         raise StartupError(str(error)) from error
     except (DatabaseError, psycopg.Error) as error:
         which = "The embedded database" if _is_embedded() else "DATABASE_URL: the database"
-        raise StartupError(f"{which} cannot be used ({str(error).splitlines()[0]}).") from error
+        raise StartupError(f"{which} isn't available ({str(error).splitlines()[0]}).") from error
     finally:
         connection.close()
-        cast(DatabaseWrapper, connection).close_pool()  # the supervisor itself needs no database from here on
+        cast(DatabaseWrapper, connection).close_pool()  # the supervisor needs no database from here on
 
 
 async def wait_for_answer(page: socket.socket) -> None:
-    """Wait until the page's process answers that it is fit to serve."""
+    """Wait until the web process reports healthy."""
     while not await _is_healthy(page):  # noqa: ASYNC110 -- another process's state: there is no event to wait for
         await asyncio.sleep(0.1)
 
@@ -248,7 +248,7 @@ def _reachable_host(bound: socket.socket) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
 
 
-def _write_over(file: TextIO, text: str) -> None:
+def _overwrite(file: TextIO, text: str) -> None:
     file.seek(0)
     file.truncate()
     file.write(text)

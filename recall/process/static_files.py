@@ -1,4 +1,4 @@
-"""When are static files collected (hashed, compressed)? At a start whose sources differ from those of the last one."""
+"""Static files are collected (hashed, compressed) at a start whose sources differ from the last one's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 
 def collect_if_changed() -> bool:
-    """Collect into STATIC_ROOT where needed; True when it was. Looking takes 20 ms, collecting about 2 s."""
+    """Collect into STATIC_ROOT if needed; True if it was. Checking takes 20 ms, collecting about 2 s."""
     stamp = Path(settings.STATIC_ROOT) / ".sources"
     now = _digest_of_sources()
     if stamp.exists() and stamp.read_text() == now:
@@ -26,6 +26,6 @@ def _digest_of_sources() -> str:
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
-            found = Path(storage.path(path)).stat()
-            digest.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+            status = Path(storage.path(path)).stat()
+            digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     return digest.hexdigest()

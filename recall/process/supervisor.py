@@ -1,9 +1,9 @@
-"""How are processes kept running, and ended without a trace? Each child goes round this circle until `stop`:
+"""The process supervisor: keeps child processes running until `stop`, and leaves none behind.
 
-    start → run → (ended by itself: say so, clear its group, pause) → start …
+    start → run → (ended: report it, kill its group, pause) → start …
 
-A child that ends again and again right after its start ends the whole run with one sentence. Every child leads a
-process group of its own, so that its children end with it, and dies with the supervisor even if that is killed.
+A child that keeps ending right after its start ends the whole run with one sentence. Every child leads its own process
+group, so its children end with it, and dies with the supervisor even if that is killed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ import psutil
 from recall.process.embedded_postgres import Identity
 from recall.process.orphans import end_with_parent
 
-STEADY_SECONDS = 10.0  # a child that lived this long had started well: its next end counts as the first
-RESTART_PAUSES = (0.2, 1.0, 3.0)  # seconds before each new start in a row; after the last the run ends
-LAST_WORDS_SECONDS = 5.0  # for descendants that hold the output open (a killed postmaster's workers) to be gone
+STEADY_SECONDS = 10.0  # a child that ran this long had started well: its next end counts as the first
+RESTART_PAUSES = (0.2, 1.0, 3.0)  # seconds before each restart in a row; after the last the run ends
+OUTPUT_DRAIN_SECONDS = 5.0  # for descendants that hold the output open (a killed postmaster's workers) to be gone
 HANG_UP = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else []  # ignored: `nohup`
-FORCE_AFTER_SECONDS = 1.0  # a later second signal forces; an earlier one is the same one, sent by `make` as well
+FORCE_AFTER_SECONDS = 1.0  # a second signal after this forces; an earlier one is a duplicate sent by `make`
 
 
 class Stopped(Exception):
-    """Recall was told to stop while something was still under way."""
+    """A stop signal came while work was in progress."""
 
 
 class StartupError(Exception):
-    """One sentence that says why Recall cannot start, or cannot go on."""
+    """One sentence that says why Recall can't start or continue."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +51,13 @@ class Child:
     sockets: Sequence[int] = ()  # file descriptors it inherits
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 10.0  # then it is killed
-    foundation: bool = False  # the others rest on it: it ends after them
+    foundation: bool = False  # the others depend on it: it stops after them
     forced_signal: signal.Signals = signal.SIGKILL  # what a second Ctrl-C sends
     orphan_signal: signal.Signals = signal.SIGKILL  # what the kernel sends when the supervisor was killed
 
 
 class Supervisor:
-    """Keeps children running until told to stop."""
+    """Keeps children running until `stop`."""
 
     def __init__(self, register: Path) -> None:
         self._register = register  # names the running children, for the next start and for tools
@@ -70,7 +70,7 @@ class Supervisor:
             asyncio.get_running_loop().add_signal_handler(number, self._on_signal)
 
     def keep(self, child: Child) -> None:
-        """Start `child` and start it again whenever it ends."""
+        """Start `child` and restart it whenever it ends."""
         self._keepers[child] = asyncio.create_task(self._keep(child), name=child.name)
 
     async def unless_stopped[T](self, work: Awaitable[T]) -> T:
@@ -78,7 +78,7 @@ class Supervisor:
 
         Raises:
             Stopped: a signal came first.
-            CannotRun: a child does not stay up.
+            StartupError: a child keeps failing.
         """
         task = asyncio.ensure_future(work)
         stop = asyncio.create_task(self.stopping.wait())
@@ -93,11 +93,11 @@ class Supervisor:
 
     @property
     def is_ending(self) -> bool:
-        """Whether a signal came or a child failed for good; for work in a thread, which cannot be cancelled."""
+        """Whether a signal came or a child failed for good; for work in a thread, which can't be canceled."""
         return self.stopping.is_set() or self._failed.done()
 
     async def stop(self) -> None:
-        """End the children: all at once, then the one they rest on."""
+        """Stop the children: all at once, then the one they depend on."""
         self.stopping.set()
         for turn in (False, True):
             await asyncio.gather(*[self._stop(child) for child in self._keepers if child.foundation is turn])
@@ -111,25 +111,25 @@ class Supervisor:
                 return
             quick_ends = 1 if seconds > STEADY_SECONDS else quick_ends + 1
             if quick_ends > len(RESTART_PAUSES):
-                self._fail(f"{child.name} {end} {quick_ends} times in a row; its last lines say why.")
+                self._fail(f"{child.name} {end} {quick_ends} times in a row. See its last lines above.")
                 return
-            say(f"{child.name} {end}; starting it again.")
+            say(f"{child.name} {end}; restarting it.")
             await self._pause(RESTART_PAUSES[quick_ends - 1])
 
     async def _live(self, child: Child) -> tuple[float, str]:
-        """One life of a child: how many seconds it took, and how it ended."""
+        """Run a child once: the seconds it ran, and how it ended."""
         started = time.monotonic()
         try:
             process, output = await self._start(child)
         except OSError as error:
-            return 0.0, f"could not be started ({error})"
+            return 0.0, f"couldn't be started ({error})"
         if self.stopping.is_set():  # while it was being started, when stop() did not see it yet
             kill_group(process.pid, child.stop_signal)
         code = await self._ended(child, process, output)
         return time.monotonic() - started, how_it_ended(code)
 
     async def _start(self, child: Child) -> tuple[Process, asyncio.StreamReader]:
-        reading, writing = os.pipe()  # our own: asyncio's lets wait() wait for whoever else holds the output
+        reading, writing = os.pipe()  # our own pipe: with asyncio's, wait() waits for anyone who holds the output
         process = await asyncio.create_subprocess_exec(
             *child.command,
             stdin=DEVNULL,
@@ -149,8 +149,8 @@ class Supervisor:
     async def _ended(self, child: Child, process: Process, output: asyncio.StreamReader) -> int:
         printing = asyncio.create_task(_print_lines(child.name, output))
         code = await process.wait()
-        kill_group(process.pid, signal.SIGKILL)  # what it had started goes with it
-        await asyncio.wait({printing}, timeout=LAST_WORDS_SECONDS)
+        kill_group(process.pid, signal.SIGKILL)  # end its own children too
+        await asyncio.wait({printing}, timeout=OUTPUT_DRAIN_SECONDS)
         printing.cancel()
         del self._running[child.name]
         self._write_register()
@@ -161,7 +161,7 @@ class Supervisor:
             kill_group(process.pid, child.stop_signal)
         _, late = await asyncio.wait({self._keepers[child]}, timeout=child.stop_seconds)
         if late and (process := self._running.get(child.name)):
-            say(f"{child.name} did not stop within {child.stop_seconds:.0f} s and is killed.")
+            say(f"{child.name} didn't stop within {child.stop_seconds:.0f} s; killing it.")
             kill_group(process.pid, signal.SIGKILL)
             await asyncio.wait({self._keepers[child]})
 
@@ -173,7 +173,7 @@ class Supervisor:
         now = time.monotonic()
         if self._stop_asked_at is None:
             self._stop_asked_at = now
-            say("Stopping; Ctrl-C again stops at once.")
+            say("Stopping… Press Ctrl-C again to force.")
             self.stopping.set()
         elif now - self._stop_asked_at > FORCE_AFTER_SECONDS:
             for child in self._keepers:
@@ -192,7 +192,7 @@ class Supervisor:
 
 
 def end_leftovers(register: Path) -> list[str]:
-    """End the children of a supervisor that was killed where the kernel did not (not Linux); returns their names."""
+    """Stop children of a killed supervisor that the kernel left running (not on Linux); returns their names."""
     try:
         former: dict[str, dict[str, float]] = json.loads(register.read_text())
     except (FileNotFoundError, ValueError):
@@ -207,7 +207,7 @@ def end_leftovers(register: Path) -> list[str]:
 
 
 def kill_group(leader: int, number: signal.Signals) -> None:
-    """Send a signal to a child and to what it started, as far as they are still there."""
+    """Send a signal to a child and its descendants, if they still run."""
     with suppress(ProcessLookupError, PermissionError):  # macOS reports a group of zombies as not permitted
         os.killpg(leader, number)
 
@@ -218,12 +218,12 @@ def how_it_ended(code: int) -> str:
 
 
 def say(sentence: str) -> None:
-    """A line of the supervisor's own."""
+    """Print a line of the supervisor's own."""
     _write("recall", sentence)
 
 
 def _identify(pid: int) -> dict[str, float]:
-    """A process's number and start: the number alone may be a stranger's by now."""
+    """A process's id and start time: the id alone may have been reused."""
     try:
         return {"pid": pid, "started": psutil.Process(pid).create_time()}
     except psutil.NoSuchProcess:
@@ -238,7 +238,7 @@ async def _reader(descriptor: int) -> asyncio.StreamReader:
 
 
 async def _print_lines(name: str, output: asyncio.StreamReader) -> None:
-    """Pass on what a child prints, a line at a time, until it ends."""
+    """Print a child's output line by line until it ends."""
     rest = b""
     while chunk := await output.read(65_536):
         *lines, rest = (rest + chunk).split(b"\n")
@@ -252,5 +252,5 @@ def _write(name: str, line: str) -> None:
     try:
         sys.stdout.write(f"{name:<8} | {line}\n")
         sys.stdout.flush()
-    except OSError:  # the terminal, or the reader of our pipe, is gone: that is no reason to stop serving
+    except OSError:  # the terminal or pipe is gone: no reason to stop serving
         pass

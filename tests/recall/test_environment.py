@@ -31,7 +31,7 @@ from recall.environment import Environment, former_keys, kept_secret_key, read_e
 )
 def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, what_is_said: str) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(ImproperlyConfigured, match=f"^The environment is not right: {what_is_said}"):
+    with pytest.raises(ImproperlyConfigured, match=f"^Invalid settings: {what_is_said}"):
         read_environment()
 
 
@@ -92,7 +92,7 @@ def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Pa
 
 def test_a_folder_that_cannot_be_written_gives_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "var").touch()  # a file is in the way: root is stopped by that, too
-    with pytest.raises(ImproperlyConfigured, match=r"^VAR_DIR: .* cannot be used"):
+    with pytest.raises(ImproperlyConfigured, match=r"^VAR_DIR: can't use"):
         kept_secret_key(tmp_path / "var")
 
 

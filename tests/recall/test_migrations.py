@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
-from recall.db.requirements import EXTENSIONS, check_database, what_is_missing
+from recall.db.requirements import EXTENSIONS, check_database, find_unmet_requirement
 from recall.observability.health import unapplied_migrations
 
 GOOD = {"vector": "0.8.6", "ltree": "1.3", "pg_trgm": "1.6", "unaccent": "1.1", "btree_gin": "1.3"}
@@ -48,7 +48,7 @@ def test_a_migrated_database_has_every_migration_and_extension() -> None:
 def test_a_database_that_will_not_do_is_refused_in_one_sentence(
     server: int, available: dict[str, str], sentence: str | None
 ) -> None:
-    said = what_is_missing(server, available)
+    said = find_unmet_requirement(server, available)
     assert (said is None) if sentence is None else (said is not None and sentence in said)
 
 

@@ -1,4 +1,4 @@
-"""`python manage.py prepare`: what `up` does before it serves, for servers that are started one by one."""
+"""`python manage.py prepare`: prepare the database as `up` does, for servers started one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recall.process.supervisor import StartupError
 
 
 class Command(BaseCommand):
-    help = "Check the database, make its tables and, without Redis, the queue; may be run again at any time."
+    help = "Check the database and create its tables and, without Redis, the queue. Safe to run again."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""`python manage.py up`: everything Recall needs, in one terminal, until Ctrl-C."""
+"""`python manage.py up`: run everything Recall needs in one terminal, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from recall.process.supervisor import StartupError
 
 
 class Command(BaseCommand):
-    help = "Start PostgreSQL, the page, the worker and, without a model provider, the offline server."
-    requires_system_checks = []  # each child runs what concerns it; a second start takes half the time without
+    help = "Start PostgreSQL, the web server, the worker and, without a model provider, the offline server."
+    requires_system_checks = []  # each child runs its own; skipping them halves the start-up time
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default=settings.ENVIRONMENT.host, help="address to listen on (HOST)")

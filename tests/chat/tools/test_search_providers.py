@@ -151,7 +151,7 @@ def test_the_operator_chooses(settings: Any, setting: str, address: str | None, 
 
 def test_searxng_needs_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEB_SEARCH", "searxng")
-    with pytest.raises(ImproperlyConfigured, match="WEB_SEARCH_URL: is needed for WEB_SEARCH=searxng"):
+    with pytest.raises(ImproperlyConfigured, match="WEB_SEARCH_URL: is required for WEB_SEARCH=searxng"):
         read_environment()
     monkeypatch.setenv("WEB_SEARCH_URL", "ftp://search.test")
     with pytest.raises(ImproperlyConfigured, match="WEB_SEARCH_URL: must start with http"):

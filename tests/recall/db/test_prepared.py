@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from chat.models import Conversation, Message
 from memory.models import Document, Fact
-from recall.db.prepared import STAND_INS, AnyOf, PreparedQuery, fetch_prepared, numbered
+from recall.db.prepared import PLACEHOLDERS, AnyOf, PreparedQuery, fetch_prepared, numbered
 
 
 @pytest.fixture
@@ -104,7 +104,9 @@ def test_it_is_put_in_words_once_and_every_asking_is_one_statement(facts: list[F
         connection,
     ) as seen:
         assert len(prepared(user=alice.pk)) == len(prepared(user=alice.pk)) == 3
-    assert built == [STAND_INS[int](0), STAND_INS[int](1)], "and once more, to be sure that nothing depends on them"
+    assert built == [PLACEHOLDERS[int](0), PLACEHOLDERS[int](1)], (
+        "and once more, to be sure that nothing depends on them"
+    )
     assert len(seen) == 2
 
 

@@ -80,13 +80,13 @@ def test_it_listens_on_no_port(server: Server) -> None:
 
 
 def test_the_extensions_are_there_in_good_versions(server: Server) -> None:
-    from recall.db.requirements import EXTENSIONS, what_is_missing
+    from recall.db.requirements import EXTENSIONS, find_unmet_requirement
 
     with server.connect() as connection:
         offered = connection.execute(
             "SELECT name, default_version FROM pg_available_extensions WHERE name = ANY(%s)", [list(EXTENSIONS)]
         ).fetchall()
-    assert what_is_missing(18, dict(offered)) is None
+    assert find_unmet_requirement(18, dict(offered)) is None
 
 
 def test_the_database_is_made_once(server: Server) -> None:
@@ -172,6 +172,6 @@ def test_a_closed_folder_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(embedded_postgres, "_version_of", closed)  # root may enter every folder
     with open_folder() as folder:
-        with pytest.raises(embedded_postgres.EmbeddedServerError, match="PG_VERSION is closed to this user"):
+        with pytest.raises(embedded_postgres.EmbeddedServerError, match="Can't access .*PG_VERSION"):
             embedded_postgres.open_cluster(folder)
         embedded_postgres.socket_dir(folder).rmdir()

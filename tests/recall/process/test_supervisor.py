@@ -127,7 +127,7 @@ def test_what_a_child_started_ends_with_it(keep: list[Keeper], tmp_path: Path) -
     os.kill(keeper.pids()["child1"], signal.SIGKILL)
     wait_until(lambda: len([process for process in before if is_alive(process)]) == 1)
     keeper.process.send_signal(signal.SIGTERM)
-    assert "child1 was killed by SIGKILL; starting it again." in keeper.ended()[1]
+    assert "child1 was killed by SIGKILL; restarting it." in keeper.ended()[1]
     assert keeper.left_over() == []
 
 
@@ -150,7 +150,7 @@ def test_a_child_that_ends_at_once_again_and_again_ends_the_run_with_one_sentenc
     keeper.look(children=1)
     code, output = keeper.ended()
     assert code == 1
-    assert output.rstrip().endswith("refused: child1 ended with code 3 4 times in a row; its last lines say why.")
+    assert output.rstrip().endswith("refused: child1 ended with code 3 4 times in a row. See its last lines above.")
     assert "child1   | out of luck" in output
     assert "Traceback" not in output
     assert keeper.left_over() == []
@@ -163,7 +163,7 @@ def test_a_deaf_child_is_killed_in_the_end(keep: list[Keeper], tmp_path: Path) -
     keeper.process.send_signal(signal.SIGTERM)
     code, output = keeper.ended()
     assert code == 0
-    assert "child1 did not stop within 1 s and is killed." in output
+    assert "child1 didn't stop within 1 s; killing it." in output
     assert keeper.left_over() == []
 
 
@@ -176,7 +176,7 @@ def test_a_second_ctrl_c_does_not_wait(keep: list[Keeper], tmp_path: Path) -> No
     keeper.process.send_signal(signal.SIGINT)
     code, output = keeper.ended()
     assert code == 0
-    assert output.count("Stopping; Ctrl-C again stops at once.") == 1
+    assert output.count("Stopping… Press Ctrl-C again to force.") == 1
     assert keeper.left_over() == []
 
 

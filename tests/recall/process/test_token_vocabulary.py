@@ -43,7 +43,7 @@ def test_the_first_place_that_has_it_is_the_last_one_asked(tmp_path: Path) -> No
     first, second, third = Place(None), Place(TRUE), Place(TRUE)
     outcome = provide(tmp_path, sources={"here": first, "there": second, "elsewhere": third})
     assert outcome.found
-    assert "taken from there" in outcome.sentence
+    assert "from there" in outcome.sentence
     assert (tmp_path / FILE_NAME).read_bytes() == TRUE
     assert [first.asked, second.asked, third.asked] == [1, 1, 0]
 
@@ -60,7 +60,7 @@ def test_what_is_in_place_is_not_fetched_again(tmp_path: Path) -> None:
     assert provide(tmp_path, sources={"here": place}).found
     outcome = provide(tmp_path, sources={"here": place})
     assert (outcome.found, place.asked) == (True, 1)
-    assert "in place" in outcome.sentence
+    assert "installed" in outcome.sentence
 
 
 def test_a_damaged_file_is_fetched_again(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_not_raised(tmp_path: Path) 
     blocked.write_text("")
     outcome = provide(blocked / "tiktoken", sources={"here": Place(TRUE)})
     assert not outcome.found
-    assert "cannot be written" in outcome.sentence
+    assert "can't write" in outcome.sentence
 
 
 # Its usual address
@@ -122,16 +122,16 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_the_file_is_read_from_its_address(host: str) -> None:
-    assert token_vocabulary.from_its_address(f"{host}/file") == TRUE
+    assert token_vocabulary.from_tiktoken_url(f"{host}/file") == TRUE
 
 
 def test_an_address_without_the_file_gives_nothing(host: str) -> None:
-    assert token_vocabulary.from_its_address(f"{host}/nothing") is None
+    assert token_vocabulary.from_tiktoken_url(f"{host}/nothing") is None
 
 
 def test_a_host_that_does_not_answer_is_not_waited_for(host: str) -> None:
     started = time.monotonic()
-    assert token_vocabulary.from_its_address(f"{host}/silent", answer_seconds=0.2) is None
+    assert token_vocabulary.from_tiktoken_url(f"{host}/silent", answer_seconds=0.2) is None
     assert time.monotonic() - started < 2
 
 
@@ -144,13 +144,13 @@ def test_a_name_that_takes_for_ever_to_look_up_is_not_waited_for(monkeypatch: py
 
     monkeypatch.setattr(token_vocabulary, "urlopen", look_up)
     started = time.monotonic()
-    assert token_vocabulary.from_its_address(answer_seconds=0.2) is None
+    assert token_vocabulary.from_tiktoken_url(answer_seconds=0.2) is None
     assert time.monotonic() - started < 2
     release.set()
 
 
 def test_a_refused_connection_gives_nothing() -> None:
-    assert token_vocabulary.from_its_address("http://127.0.0.1:9/file") is None
+    assert token_vocabulary.from_tiktoken_url("http://127.0.0.1:9/file") is None
 
 
 # The wheel
@@ -175,7 +175,7 @@ class Pip:
 
 def test_one_file_is_taken_out_of_the_wheel() -> None:
     pip = Pip({"llama_index/core/__init__.py": b"raise SystemExit", WHEEL_MEMBER: TRUE})
-    assert token_vocabulary.from_the_wheel(run=pip) == TRUE
+    assert token_vocabulary.from_wheel(run=pip) == TRUE
     assert {"download", "--no-deps", "--require-hashes", str(REQUIREMENT)} <= set(pip.command)
     assert pip.options["timeout"] == token_vocabulary.WHEEL_SECONDS
     assert not Path(pip.command[pip.command.index("--dest") + 1]).exists()
@@ -183,7 +183,7 @@ def test_one_file_is_taken_out_of_the_wheel() -> None:
 
 @pytest.mark.parametrize("members", [{"something/else": b""}, b"no zip file"])
 def test_a_wheel_without_the_file_gives_nothing(members: dict[str, bytes] | bytes) -> None:
-    assert token_vocabulary.from_the_wheel(run=Pip(members)) is None
+    assert token_vocabulary.from_wheel(run=Pip(members)) is None
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_package_index_out_of_reach_gives_nothing(failure: Exception) -> None:
     def run(*_: object, **__: object) -> None:
         raise failure
 
-    assert token_vocabulary.from_the_wheel(run=run) is None
+    assert token_vocabulary.from_wheel(run=run) is None
 
 
 def test_the_wheel_is_pinned_to_one_version_and_its_hash() -> None:
@@ -219,8 +219,8 @@ def test_address_and_hash_are_the_ones_in_tiktoken(monkeypatch: pytest.MonkeyPat
 
 def test_the_places_are_asked_in_the_order_the_module_says() -> None:
     assert list(token_vocabulary.SOURCES.values()) == [
-        token_vocabulary.from_its_address,
-        token_vocabulary.from_the_wheel,
+        token_vocabulary.from_tiktoken_url,
+        token_vocabulary.from_wheel,
     ]
 
 
@@ -230,4 +230,4 @@ def test_the_command_says_in_one_line_what_it_did(
     monkeypatch.setattr(token_vocabulary, "_configured_folder", lambda: tmp_path)
     monkeypatch.setattr(token_vocabulary, "SOURCES", {"a test": Place(TRUE)})
     token_vocabulary.main([])
-    assert capsys.readouterr().out == "The token vocabulary o200k_base was taken from a test.\n"
+    assert capsys.readouterr().out == "Downloaded the token vocabulary o200k_base from a test.\n"

@@ -72,7 +72,7 @@ def test_postgresql_does_not_run_as_root_even_if_root_started_it(app: App) -> No
 
 
 def test_a_second_one_on_the_same_folder_is_refused_in_one_sentence(app: App) -> None:
-    said = rf"Recall runs already on {app.var_dir}, as process {app.supervisor.pid}:"
+    said = rf"Recall is already running on {app.var_dir} \(process {app.supervisor.pid}\)"
     with pytest.raises(StartupError, match=said), only_one_in(app.var_dir / "run"):
         pass
 
@@ -83,7 +83,7 @@ def test_a_second_one_on_the_same_folder_is_refused_in_one_sentence(app: App) ->
 @pytest.mark.parametrize("child", CHILDREN)
 def test_a_killed_child_is_reported_and_started_again(app: App, child: str) -> None:
     app.kill(child)
-    assert f"{child} was killed by SIGKILL; starting it again." in app.output()
+    assert f"{child} was killed by SIGKILL; restarting it." in app.output()
     wait_until(app.healthy, seconds=60)
 
 
@@ -122,7 +122,7 @@ def test_after_a_kill_the_next_start_goes_on_from_there(app: App) -> None:
     again = App(app.var_dir)
     try:
         again.wait_until_ready()
-        assert "The last run (process 999999) was not stopped in order; going on from what it left." in again.output()
+        assert "The last run (process 999999) didn't stop cleanly; recovering." in again.output()
         everything = again.processes()
         assert again.stop(signal.SIGINT) == 0
         assert alive(everything) == []
@@ -136,14 +136,14 @@ def test_after_a_kill_the_next_start_goes_on_from_there(app: App) -> None:
 def test_a_port_in_use_gives_one_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = rf"^Port {port} of 127.0.0.1 cannot be used \(Address already in use\)"
+        said = rf"^Can't use port {port} on 127.0.0.1 \(Address already in use\)"
         with pytest.raises(StartupError, match=said), listening("127.0.0.1", port, "PORT"):
             pass
 
 
 def test_a_folder_that_cannot_be_written_gives_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "run").touch()  # a file is in the way: root is stopped by that, too
-    with pytest.raises(StartupError, match=r"^VAR_DIR: .*/run cannot be written"), only_one_in(tmp_path / "run"):
+    with pytest.raises(StartupError, match=r"^VAR_DIR: can't write .*/run"), only_one_in(tmp_path / "run"):
         pass
 
 
@@ -163,11 +163,11 @@ def up(**environment: str) -> tuple[int, list[str]]:
 @pytest.mark.parametrize(
     ("environment", "sentence"),
     [
-        ({"PORT": "eighty"}, "The environment is not right: PORT: "),
-        ({"VAR_DIR": "/dev/null/var"}, "VAR_DIR: /dev/null/var cannot be used (Not a directory)"),
+        ({"PORT": "eighty"}, "Invalid settings: PORT: "),
+        ({"VAR_DIR": "/dev/null/var"}, "VAR_DIR: can't use /dev/null/var (Not a directory)"),
         (
             {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"},
-            "DATABASE_URL: the database cannot be used (connection failed: ",
+            "DATABASE_URL: the database isn't available (connection failed: ",
         ),
     ],
     ids=["a wrong value", "a folder that cannot be made", "no database"],
@@ -183,5 +183,7 @@ def test_whatever_stands_in_the_way_is_told_in_one_sentence(environment: dict[st
 def test_a_database_without_pgvector_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """The package's own server has it, so the list asks for one more that it has not."""
     monkeypatch.setattr("recall.db.requirements.EXTENSIONS", {"vector_of_tomorrow": ()})
-    with pytest.raises(StartupError, match=r"^The database server lacks the extension vector_of_tomorrow; docs/self"):
+    with pytest.raises(
+        StartupError, match=r"^The database server lacks the extension vector_of_tomorrow. See docs/self"
+    ):
         prepare_database(lambda: "never asked")

@@ -1,4 +1,4 @@
-"""Receipts, snapshots and usage to read, prices and limits to set, and what was learned about counting."""
+"""Admin of receipts, profile snapshots, usage, prices, plans, limits and calibration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from budget.spending import prices
 from budget.spending.limits import NotAllowed, What, allowed
 
 LONG = ("items", "sections", "rounds", "ingredients", "prefix", "base_by_class", "timings")
-"""Columns of a receipt that lists do not show."""
+"""Large columns of a receipt that lists don't load."""
 
 
 def _is_list(request: HttpRequest) -> bool:
@@ -26,7 +26,7 @@ def _is_list(request: HttpRequest) -> bool:
 
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    """Rows that record what happened: to be read, not written."""
+    """Read-only records."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -40,7 +40,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 
 @admin.register(Receipt)
 class ReceiptAdmin(LoggedAdmin, ReadOnlyAdmin):
-    """What each turn was given, and what it cost."""
+    """Receipts, one per turn."""
 
     list_display = ["created_at", "user", "turn", "model", "state", "total_input", "output_tokens", "cost"]
     list_filter = ["state", "usage_is_estimated", "created_at"]
@@ -48,14 +48,14 @@ class ReceiptAdmin(LoggedAdmin, ReadOnlyAdmin):
     list_select_related = ["user"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Without what only the row's own page shows: a receipt may hold 100 kB."""
+        """Without the columns that only a row's page shows: a receipt may hold 100 kB."""
         rows = super().get_queryset(request)
         return rows.defer(*LONG) if _is_list(request) else rows
 
 
 @admin.register(ProfileSnapshot)
 class ProfileSnapshotAdmin(LoggedAdmin, ReadOnlyAdmin):
-    """The profile texts that conversations are, or were, pinned to."""
+    """Profile texts that conversations are or were pinned to."""
 
     list_display = ["created_at", "user", "conversation", "reason"]
     list_filter = ["created_at"]
@@ -65,7 +65,7 @@ class ProfileSnapshotAdmin(LoggedAdmin, ReadOnlyAdmin):
 
 @admin.register(Price)
 class PriceAdmin(admin.ModelAdmin[Price]):
-    """US dollars per million tokens. A new price is a new row with its date: old receipts keep theirs."""
+    """US dollars per million tokens. A new price is a new row with its date; old receipts keep theirs."""
 
     list_display = [
         "model",
@@ -84,14 +84,14 @@ class PriceAdmin(admin.ModelAdmin[Price]):
     """“Save as new” with another date is how a price changes."""
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Each with the date from which the next one of its model and tier holds."""
+        """Each with the date of the next price of its model and tier."""
         same = Price.objects.filter(model=OuterRef("model"), from_input_tokens=OuterRef("from_input_tokens"))
         later = same.filter(valid_from__gt=OuterRef("valid_from")).order_by("valid_from").values("valid_from")[:1]
         return super().get_queryset(request).annotate(replaced_on=Subquery(later))
 
-    @admin.display(description="Replaced on", empty_value="holds")
+    @admin.display(description="Replaced on", empty_value="current")
     def until(self, price: Any) -> Any:
-        """The date of the next price; none: this one holds."""
+        """The date of the next price; none: this one is current."""
         return price.replaced_on
 
     def save_model(self, request: HttpRequest, obj: Price, form: Any, change: bool) -> None:
@@ -101,7 +101,7 @@ class PriceAdmin(admin.ModelAdmin[Price]):
 
 @admin.register(Calibration)
 class CalibrationAdmin(ReadOnlyAdmin):
-    """The learned ratios. One that has gone astray is deleted, and learned again from the start."""
+    """Learned token ratios. Delete a wrong one to learn it again."""
 
     list_display = ["model", "text_class", "ratio", "samples", "error", "updated_at"]
     list_filter = ["text_class", "model"]
@@ -121,7 +121,7 @@ class CalibrationAdmin(ReadOnlyAdmin):
 
 
 class BudgetPlanForm(forms.ModelForm[BudgetPlan]):
-    """Refuses what the person's own page would refuse, in the same words."""
+    """Validates like the user's own page, with the same messages."""
 
     class Meta:
         model = BudgetPlan
@@ -141,7 +141,7 @@ class BudgetPlanForm(forms.ModelForm[BudgetPlan]):
 
 @admin.register(BudgetPlan)
 class BudgetPlanAdmin(LoggedAdmin):
-    """What people made of the presets. Deleting a row gives its person the default preset."""
+    """Users' plans. Deleting one resets its user to the default preset."""
 
     form = BudgetPlanForm
     list_display = ["user", "preset", "total", "output_reserve", "updated_at"]
@@ -150,7 +150,7 @@ class BudgetPlanAdmin(LoggedAdmin):
 
 
 class LimitForm(forms.ModelForm[Limit]):
-    """A limit that staff set."""
+    """A limit set by staff."""
 
     class Meta:
         model = Limit
@@ -171,7 +171,7 @@ class LimitForm(forms.ModelForm[Limit]):
 
 @admin.register(Limit)
 class LimitAdmin(LoggedAdmin):
-    """What a person may use. The limits people set themselves are shown, and are theirs to change."""
+    """Limits. Those that users set themselves are read-only here."""
 
     form = LimitForm
     list_display = ["user", "what", "per", "amount", "set_by_staff"]
@@ -192,7 +192,7 @@ class LimitAdmin(LoggedAdmin):
 
 @admin.register(UsageDay)
 class UsageDayAdmin(LoggedAdmin, ReadOnlyAdmin):
-    """What each person used, by day of their time zone and by model."""
+    """Usage per user, day of their time zone, and model."""
 
     list_display = ["day", "user", "model", "turns", "tokens", "cost", "unpriced"]
     list_filter = ["day"]

@@ -1,4 +1,4 @@
-"""Budget's routes of the API: plan, limits, usage, and the receipt of an answer with everything it was given."""
+"""Budget's API routes: plan, limits, usage, receipts and memory costs."""
 
 from __future__ import annotations
 
@@ -44,60 +44,60 @@ Money = Annotated[Decimal, Field(description="US dollars")]
 
 
 class Fate(Schema):
-    """What would fare otherwise."""
+    """An item that would be trimmed or included again."""
 
-    ref: str = Field(description="Such as fact:12; of turns in a row the first and the last, such as turns:3-9")
+    ref: str = Field(description="Such as fact:12; a run of turns as turns:3-9")
     section: str
     label: str
     tokens: int
-    rule: str = Field(description="By which it would be cut, or had been")
+    rule: str = Field(description="The rule that would trim it, or had")
 
 
 class WhatIf(Schema):
-    """Your latest prompt, put together again under the plan that you try."""
+    """Your latest prompt, fitted into the plan you try."""
 
     sentence: str
-    before: int = Field(description="Tokens under the plan that holds")
-    after: int = Field(description="Tokens under the other; 0: your message would not fit")
+    before: int = Field(description="Tokens with the current plan")
+    after: int = Field(description="Tokens with the new plan; 0: your message wouldn't fit")
     cut: list[Fate]
-    back: list[Fate] = Field(description="What had been cut and would stand there")
-    exact: bool = Field(description="false: the sizes of some turns are a mean")
+    back: list[Fate] = Field(description="Items that would be included again")
+    exact: bool = Field(description="false: some turn sizes are averages")
 
 
 class Plan(Schema):
-    """A plan as it holds, in tokens."""
+    """The plan in effect, in tokens."""
 
     name: str
-    total: int = Field(description="Of a request, the answer included")
-    output_reserve: int = Field(description="Kept free for the answer")
-    ceilings: dict[str, int] = Field(description="Section → tokens; `message` is what is left")
-    is_own: bool = Field(description="You chose it; else it is the default")
-    note: str = Field(description="What you should know of it: that it was shrunk, or does not hold any more")
+    total: int = Field(description="Tokens of a request, answer included")
+    output_reserve: int = Field(description="Reserved for the answer")
+    ceilings: dict[str, int] = Field(description="Section → tokens; `message` gets the rest")
+    is_own: bool = Field(description="true: your own plan; false: the default")
+    note: str = Field(description="A notice, if the plan was reduced or no longer fits the model")
     presets: list[str]
-    preview: WhatIf | None = Field(None, description="Of a dry run: what it would cut; null: there is no prompt yet")
+    preview: WhatIf | None = Field(None, description="Dry run only: what it would trim; null: no prompt yet")
 
 
 class NewPlan(Schema):
-    """A preset, and what is to differ from it."""
+    """A preset and your changes."""
 
     preset: Literal["small", "standard", "long"]
     total: Tokens | None = Field(None, description="null: the preset's")
     output_reserve: Tokens | None = Field(None, description="null: the preset's")
     ceilings: dict[str, Tokens] = Field(
-        {}, max_length=20, description=f"Of {', '.join(user_plan.MOVABLE)}: what is not named is as in the preset"
+        {}, max_length=20, description=f"Of {', '.join(user_plan.MOVABLE)}; unnamed sections follow the preset"
     )
-    dry_run: bool = Field(False, description="Say what it would come to, and save nothing")
+    dry_run: bool = Field(False, description="Preview without saving")
 
 
 @router.get("/plan", response=Plan, auth=require_scope("budget:read"), summary="Get the plan", operation_id="get_plan")
 def get_plan(request: HttpRequest) -> Any:
-    """What holds for your next message."""
+    """The plan for your next message."""
     return _plan(person(request))
 
 
-@router.put("/plan", response=Plan, auth=require_scope("settings"), summary="Choose a plan", operation_id="put_plan")
+@router.put("/plan", response=Plan, auth=require_scope("settings"), summary="Set the plan", operation_id="put_plan")
 def put_plan(request: HttpRequest, given: NewPlan) -> Any:
-    """It holds from your next message on."""
+    """Applies from your next message."""
     user = person(request)
     window = _window(user)
     choice = (given.preset, given.total, given.output_reserve, given.ceilings)
@@ -116,10 +116,10 @@ def put_plan(request: HttpRequest, given: NewPlan) -> Any:
 
 @router.delete(
     "/plan", response={204: None}, auth=require_scope("settings", Replay.NO_TEXT),
-    summary="Go back to the default plan", operation_id="delete_plan",
+    summary="Reset the plan", operation_id="delete_plan",
 )  # fmt: skip
 def delete_plan(request: HttpRequest) -> Any:
-    """It holds from your next message on."""
+    """Applies from your next message."""
     user_plan.back_to_default(person(request))
     return Status(HTTPStatus.NO_CONTENT, None)
 
@@ -132,8 +132,8 @@ def _plan(user: User) -> dict[str, Any]:
 def _resolved(plan: Any, *, is_own: bool) -> dict[str, Any]:
     ceilings = {str(section): size for section, size in plan.ceilings.items()}
     named = ("name", "total", "output_reserve", "note")
-    told = {name: getattr(plan, name) for name in named}
-    return {**told, "ceilings": ceilings, "is_own": is_own, "presets": list(PLANS)}
+    values = {name: getattr(plan, name) for name in named}
+    return {**values, "ceilings": ceilings, "is_own": is_own, "presets": list(PLANS)}
 
 
 def _window(user: User) -> int:
@@ -145,19 +145,19 @@ def _window(user: User) -> int:
 
 
 class Limit(Schema):
-    """What may be used in a day or a month of your own time zone, and what is."""
+    """A limit per day or month of your time zone, and its use."""
 
     what: LimitOf
     per: Period
     amount: Decimal
     used: Decimal
-    state: str = Field(description="ok, warn (from 80 %) or stop")
+    state: str = Field(description="ok, warn (from 80%) or stop")
     by_staff: bool = Field(description="Only an administrator can raise it")
     free_on: date
 
 
 class NewLimit(Schema):
-    """One limit of your own; null takes it away."""
+    """One of your limits; null removes it."""
 
     what: LimitOf
     per: Period
@@ -165,7 +165,7 @@ class NewLimit(Schema):
 
 
 class NewLimits(Schema):
-    """Those to set; what is not named stays."""
+    """Limits to set; others stay."""
 
     limits: list[NewLimit] = Field(min_length=1, max_length=6)
 
@@ -178,7 +178,7 @@ class NewLimits(Schema):
     operation_id="list_limits",
 )
 def list_limits(request: HttpRequest) -> Any:
-    """Every limit that holds, the fullest first."""
+    """Every limit in effect, the fullest first."""
     return limits.limit_statuses(person(request))
 
 
@@ -186,7 +186,7 @@ def list_limits(request: HttpRequest) -> Any:
     "/limits", response=list[Limit], auth=require_scope("settings"), summary="Set limits", operation_id="set_limits"
 )
 def set_limits(request: HttpRequest, given: NewLimits) -> Any:
-    """All of them, or none. Your own can only be lower than an administrator's."""
+    """All or none. Your limits can only be lower than an administrator's."""
     user = person(request)
     try:
         with transaction.atomic():
@@ -209,16 +209,16 @@ class Used(Schema):
     cache_write_tokens: int
     output_tokens: int
     cost: Money
-    cost_uncached: Money = Field(description="What it would have cost without caching")
-    unpriced: int = Field(description="Turns and background calls whose cost is not known")
+    cost_uncached: Money = Field(description="Cost without caching")
+    unpriced: int = Field(description="Turns and background calls without a known price")
 
 
 class Usage(Schema):
-    """What is used just now."""
+    """Current usage."""
 
     today: Used
     month: Used
-    by_model: dict[str, Used] = Field(description="Of this month")
+    by_model: dict[str, Used] = Field(description="This month")
 
 
 class UsageDay(Used):
@@ -229,17 +229,15 @@ class UsageDay(Used):
 
 
 class Days(Paging):
-    """Which days."""
+    """Filter by day."""
 
     since: date | None = None
-    until: date | None = Field(None, description="This day included")
+    until: date | None = Field(None, description="Inclusive")
 
 
-@router.get(
-    "/usage", response=Usage, auth=require_scope("budget:read"), summary="What do I use?", operation_id="get_usage"
-)
+@router.get("/usage", response=Usage, auth=require_scope("budget:read"), summary="Get usage", operation_id="get_usage")
 def get_usage(request: HttpRequest) -> Any:
-    """Today and this month, in your own time zone."""
+    """Today and this month, in your time zone."""
     user = person(request)
     month = usage.by_model(user, usage.today(user).replace(day=1))
     return {"today": usage.of_day(user), "month": usage.of_month(user), "by_model": month}
@@ -277,17 +275,17 @@ class Item(Schema):
     section: str
     label: str
     tokens: int
-    score: float | None = Field(description="By which it was kept within its section")
+    score: float | None = Field(description="Its rank score within the section")
     fits: float | None = Field(
-        None, description="How well it fits the question, of a line of the profile that stands there anyway"
+        None, description="Relevance to the question, for a profile line that is always included"
     )
-    parts: dict[str, float] = Field(description="What the score is made of; with `fits`, what that is made of")
+    parts: dict[str, float] = Field(description="Parts of the score, or of `fits`")
     kept: bool
-    rule: str = Field(description="By which it was cut; empty: it was kept")
+    rule: str = Field(description="The rule that cut it; empty: kept")
 
 
 class Receipt(Schema):
-    """What one answer was given, without the list of it."""
+    """A receipt without its items."""
 
     message_id: int
     conversation_id: UUID
@@ -302,36 +300,38 @@ class Receipt(Schema):
     cache_write_tokens: int
     output_tokens: int
     usage_is_estimated: bool
-    cost: Decimal | None = Field(description="US dollars; null: not known")
+    cost: Decimal | None = Field(description="US dollars; null: unknown")
     cost_uncached: Decimal | None
     stop_reason: str
     created_at: datetime
 
 
 class ReceiptWithItems(Receipt):
-    """Everything that was considered for one answer, by section, and why the rest was left out."""
+    """A receipt with every candidate by section, and why the others were left out."""
 
     sections: list[SectionOf]
     items: list[Item]
-    unlisted: int = Field(description="Candidates that scored lower than all that are listed")
-    cut_kept_days: int | None = Field(description="Days after which the list of what was cut went; null: it is there")
-    cut_rules: dict[str, int] = Field(description="Once that list is gone: rule → how many were cut by it")
-    words_kept_days: int | None = Field(description="Days after which the labels went; null: they are there")
+    unlisted: int = Field(description="Lower-scored candidates that aren't listed")
+    cut_kept_days: int | None = Field(
+        description="Days after which the list of cut items was removed; null: still there"
+    )
+    cut_rules: dict[str, int] = Field(description="Once that list is removed: rule → number of items cut")
+    words_kept_days: int | None = Field(description="Days after which the labels were removed; null: still there")
     milliseconds: dict[str, float]
 
     @staticmethod
     def resolve_unlisted(receipt: models.Receipt) -> int:
-        """Of its ingredients."""
+        """From its ingredients."""
         return int(receipt.ingredients.get("unlisted", 0))
 
     @staticmethod
     def resolve_milliseconds(receipt: models.Receipt) -> dict[str, float]:
-        """Those that are figures."""
+        """Numeric timings only."""
         return {name: value for name, value in receipt.timings.items() if isinstance(value, int | float)}
 
 
 class Receipts(Paging):
-    """Which receipts."""
+    """Filter receipts."""
 
     conversation: UUID | None = None
     since: Moment | None = None
@@ -354,7 +354,7 @@ def list_receipts(request: HttpRequest, given: Query[Receipts]) -> Any:
     operation_id="get_receipt",
 )  # fmt: skip
 def get_receipt(request: HttpRequest, message: int) -> Any:
-    """`message`: the answer."""
+    """`message`: id of the answer."""
     found = _receipts(request).filter(message=message).first()
     if found is None:
         raise Http404
@@ -369,21 +369,21 @@ def _receipts(request: HttpRequest) -> Any:
 
 
 class Spent(Schema):
-    """What one memory took of the prompts of the last thirty days."""
+    """A memory's share of the prompts of the last 30 days."""
 
     ref: str
     section: Section
-    times: int = Field(description="Prompts it stood in")
-    tokens: int = Field(description="Over all of them")
+    times: int = Field(description="Prompts that included it")
+    tokens: int = Field(description="Tokens in all of them")
     last_used: datetime
-    best_place: int | None = Field(description="Among the recalled memories of its prompts; null: of the profile")
+    best_place: int | None = Field(description="Best rank among the memories of its prompts; null: a profile line")
 
 
 @router.get(
-    "/memories", response=list[Spent], auth=require_scope("budget:read"), summary="What do memories cost?",
+    "/memories", response=list[Spent], auth=require_scope("budget:read"), summary="List memory costs",
     operation_id="list_spent",
 )  # fmt: skip
 def list_spent(request: HttpRequest, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Any:
-    """The dearest first."""
+    """The most expensive first."""
     spent, _ = memory_cost.spent_since(person(request), timezone.now() - memory_cost.PERIOD)
     return sorted(spent, key=lambda one: (-one.tokens, one.ref))[:limit]

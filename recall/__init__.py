@@ -1,4 +1,11 @@
-"""The wiring: settings, URLs, processes, the embedded server, the queue."""
+"""The wiring below all apps: settings, URLs, ASGI, the task queue, the API, and rooms for what every app needs.
+
+process/ starts and supervises, db/ the database, llm/ the model server, openapi/ the API's shared parts, rendering/
+Markdown and docs, observability/ health, logs and metrics.
+
+May import no app, but its edges (asgi, urls, api, management, process.startup) do. The import below registers the
+Celery app for `@shared_task`, as Celery asks.
+"""
 
 from recall.celery import app as celery_app
 

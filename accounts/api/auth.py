@@ -1,7 +1,7 @@
-"""Who calls the API, and may they? A session is the person and may do all; a key may do what its scopes say.
+"""API authentication and authorization: a session may do everything, a key what its scopes allow.
 
-Each operation declares its scope where it is defined: `@router.get("/facts", auth=needs("memory:read"))`. A key that is
-sent counts alone, whatever cookies come with it, and needs no CSRF token: no foreign page can send it.
+Each operation declares its scope: `@router.get("/facts", auth=require_scope("memory:read"))`. If a key is sent, only
+the key counts, whatever the cookies, and no CSRF token is needed: other sites can't send it.
 """
 
 from __future__ import annotations
@@ -22,49 +22,49 @@ from accounts.reauthentication import is_confirmed
 from recall.openapi.problems import ProblemError
 
 _CALLER: Final = "recall.api_caller"
-"""Where a request keeps who calls: asked once."""
-NOT_GOOD: Final = "This key opens nothing: it was mistyped, revoked, or has expired."
-NO_ONE: Final = "Sign in first, or send a key: “Authorization: Bearer rcl_…”."
-CONFIRM_FIRST: Final = "Show first that it is you, at /accounts/reauthenticate/, and try again."
-NOT_FROM_HERE: Final = "A session sends its CSRF token with each change, in the header X-CSRFToken."
+"""META key of the caller: authenticated once per request."""
+INVALID_KEY: Final = "This API key is invalid, revoked or expired."
+NOT_SIGNED_IN: Final = "Sign in, or send an API key: “Authorization: Bearer rcl_…”."
+CONFIRM_FIRST: Final = "Confirm it's you at /accounts/reauthenticate/, then try again."
+CSRF_REQUIRED: Final = "Requests by session that change data need the CSRF token in the X-CSRFToken header."
 
 
 class Replay(StrEnum):
-    """What a second request with the same Idempotency-Key is answered."""
+    """The response to a repeated request with the same Idempotency-Key."""
 
     STORED = "stored"
-    """The first one's answer."""
+    """The first response."""
     NO_TEXT = "no text"
-    """The same; the answer holds numbers and addresses only, so that forgetting may leave it."""
+    """The same; the response has only numbers and URLs, so forgetting may keep it."""
     NONE = "none"
-    """The header means nothing: nothing is changed, or a client id says what came twice."""
+    """The header is ignored: nothing is changed, or a client id detects repeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever calls."""
+    """An authenticated caller."""
 
     user: User
     key: ApiKey | None
-    """None: by a session."""
+    """None: signed in by session."""
 
     @property
     def bucket(self) -> str:
-        """Whose requests are counted together."""
+        """The rate-limit bucket."""
         return f"key:{self.key.pk}" if self.key is not None else f"user:{self.user.pk}"
 
     def has_scope(self, scope: str) -> bool:
-        """Whether this is among what they may do."""
+        """Whether the caller has the scope; a session has them all."""
         return self.key is None or scope in self.key.scopes
 
 
 class ScopeAuth:
-    """What an operation asks of its caller. Called by django-ninja before the operation is."""
+    """The scope an operation needs. django-ninja calls it before the operation."""
 
     def __init__(self, scope: str, replay: Replay, also: str = "") -> None:
         for name in filter(None, (scope, also)):
             if name not in SCOPES:
-                raise ValueError(f"There is no scope “{name}”.")
+                raise ValueError(f"No scope named “{name}”.")
         self.scope = scope
         self.replay = replay
         self.also = also
@@ -73,74 +73,74 @@ class ScopeAuth:
         """The caller.
 
         Raises:
-            AuthenticationError: nobody, or a key that is not good.
-            Refusal: a key without the scope, or a session without its token.
+            AuthenticationError: not signed in, or an invalid key.
+            ProblemError: a key without the scope, or a session without its token.
         """
         return check_scope(request, self.scope)
 
 
 def check_scope(request: HttpRequest, scope: str) -> Caller:
-    """The caller, who may do this; for what depends on more than the operation, too.
+    """The caller, if they have the scope; also for checks inside an operation.
 
     Raises:
-        AuthenticationError, Refusal: as `Access`.
+        AuthenticationError, ProblemError: as `ScopeAuth`.
     """
     caller = get_caller(request)
     if not caller.has_scope(scope):
-        detail = f"This key may not do that: it lacks the scope “{scope}”."
+        detail = f"This API key lacks the scope “{scope}”."
         raise ProblemError(HTTPStatus.FORBIDDEN, detail, "missing-scope", scope=scope)
     return caller
 
 
 def require_reauthentication(request: HttpRequest) -> None:
-    """See to it that it is still the person who signed in, as the pages do; a key says so by itself.
+    """Require a recent sign-in, as the pages do. Keys don't need one.
 
     Raises:
-        Refusal: a browser that was left open a while ago.
+        ProblemError: the session's last sign-in is too long ago.
     """
     if get_caller(request).key is None and not is_confirmed(request):
         raise ProblemError(HTTPStatus.FORBIDDEN, CONFIRM_FIRST)
 
 
 def require_scope(scope: str, replay: Replay = Replay.STORED, *, also: str = "") -> ScopeAuth:
-    """What an operation asks of its caller; `replay` counts for those that change something.
+    """The auth callback of an operation; `replay` matters for writes only.
 
-    `also`: a further scope that the operation itself asks for at some places (`allowed`), told in its description.
+    `also`: a further scope that the operation checks itself in some cases (`check_scope`), for the API description.
     """
     return ScopeAuth(scope, replay, also)
 
 
 def get_caller(request: HttpRequest) -> Caller:
-    """Whoever calls; from here on `request.user` is that person.
+    """The caller; sets `request.user` to their user.
 
     Raises:
-        AuthenticationError: nobody, or a key that is not good.
-        Refusal: a session without its token.
+        AuthenticationError: not signed in, or an invalid key.
+        ProblemError: a session without its token.
     """
     known: Caller | None = request.META.get(_CALLER)
     if known is None:
-        known = request.META[_CALLER] = _identified(request)
+        known = request.META[_CALLER] = _authenticate(request)
         request.user = known.user
     return known
 
 
 def person(request: HttpRequest) -> Any:
-    """Who calls: nobody else gets as far as an operation."""
+    """The signed-in user of an operation."""
     return request.user
 
 
-def _identified(request: HttpRequest) -> Caller:
+def _authenticate(request: HttpRequest) -> Caller:
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         key = find_active_key(secret.strip())
         if key is None:
-            raise AuthenticationError(message=NOT_GOOD)
+            raise AuthenticationError(message=INVALID_KEY)
         return Caller(key.user, key)
     user = request.user
     if not isinstance(user, User):
-        user = getattr(user, "_wrapped", user)  # the lazy object of a session, once it was looked at
+        user = getattr(user, "_wrapped", user)  # a session's lazy user, once evaluated
     if not request.user.is_authenticated:
-        raise AuthenticationError(message=NO_ONE)
+        raise AuthenticationError(message=NOT_SIGNED_IN)
     if check_csrf(request) is not None:
-        raise ProblemError(HTTPStatus.FORBIDDEN, NOT_FROM_HERE)
+        raise ProblemError(HTTPStatus.FORBIDDEN, CSRF_REQUIRED)
     return Caller(user, None)  # type: ignore[arg-type]

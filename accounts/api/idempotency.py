@@ -1,12 +1,12 @@
-"""What becomes of a write that is sent twice? With the same Idempotency-Key it is done once, and answered alike.
+"""Idempotency keys: a write repeated with the same Idempotency-Key runs once and returns the stored response.
 
-    claim     the first request with a key goes on; a second one gets the first one's answer, or is refused
-    keep      the answer, for a day
-    release   nothing was done: the key is free again
-    forget    a person's stored answers go, as they forget or delete something
+    claim            the first request continues; a repeat gets its response, or is refused
+    store_response   keep the response for a day
+    release          nothing was done: the key may be used again
+    forget           delete a user's stored responses, when they forget or delete something
 
-A row is claimed before anything is done, in a statement of its own, so that of two at once one goes on. Where its
-process dies on the way, the claim ends after a while. What is stored belongs to its person, and goes with the account.
+The row is claimed before anything runs, in its own statement, so that of two concurrent requests one continues. If its
+process dies, the claim expires. Stored responses belong to the user and are deleted with the account.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from recall.openapi.problems import ProblemError
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
-KEPT: Final = timedelta(hours=24)
+RETENTION: Final = timedelta(hours=24)
 LEASE: Final = timedelta(minutes=5)
-"""A claim that was not settled within it is a dead process's: no operation takes so long."""
-LONGEST: Final = 255
-NOT_KEPT: Final = frozenset({401, 403, 409, 415, 429})
-"""Answers that say “not now” or “not so”: nothing was done, and the same request may well succeed later."""
-IN_PROGRESS: Final = "The first request with this Idempotency-Key is still being carried out. Ask again soon."
-REUSED: Final = "This Idempotency-Key came with another request before. Use a new one for each request."
-NO_KEY: Final = f"An Idempotency-Key has 1 to {LONGEST} printable characters; a UUID is a good one."
+"""An older unfinished claim belongs to a dead process: no operation takes that long."""
+MAX_KEY_CHARS: Final = 255
+NOT_STORED: Final = frozenset({401, 403, 409, 415, 429})
+"""Refusals after which nothing was done: the same request may succeed later."""
+IN_PROGRESS: Final = "The first request with this Idempotency-Key is still running. Try again soon."
+REUSED: Final = "This Idempotency-Key was used with a different request. Use a new key for each request."
+INVALID_KEY: Final = f"An Idempotency-Key needs 1 to {MAX_KEY_CHARS} printable characters, such as a UUID."
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to carry the request out."""
+    """The right to run the request."""
 
     user_id: int
     key: str
     fingerprint: str
     holds_text: bool
-    """What is answered may quote what the person stored."""
+    """The response may quote the user's data."""
 
 
 def claim(user: User, key: str, fingerprint: str, *, holds_text: bool = True) -> Claim | IdempotentRequest:
-    """The right to go on, or what the first request was answered.
+    """A claim to continue, or the first request's stored response.
 
     Raises:
-        Refusal: 422 for a key that is none, or came with another request; 409 while the first is being carried out.
+        ProblemError: 422 for an invalid or reused key; 409 while the first request runs.
     """
-    if not 0 < len(key) <= LONGEST or not key.isprintable():
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, NO_KEY)
+    if not 0 < len(key) <= MAX_KEY_CHARS or not key.isprintable():
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, INVALID_KEY)
     mine = Claim(user.pk, key, fingerprint, holds_text)
-    _rows(mine).filter(created_at__lt=timezone.now() - KEPT).delete()
+    _rows(mine).filter(created_at__lt=timezone.now() - RETENTION).delete()
     first, is_mine = IdempotentRequest.objects.get_or_create(
         user_id=user.pk, key=key, defaults={"fingerprint": fingerprint}
     )
@@ -72,8 +72,8 @@ def claim(user: User, key: str, fingerprint: str, *, holds_text: bool = True) ->
 
 
 def store_response(claimed: Claim, status: int, content_type: str, body: bytes) -> None:
-    """Store the answer. One that holds text is not, where the person forgot something meanwhile."""
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in NOT_KEPT:
+    """Store the response; not if it holds text and the user forgot something in the meantime."""
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in NOT_STORED:
         release(claimed)
         return
     answer = {"status": status, "content_type": content_type[:100], "body": body}
@@ -83,29 +83,29 @@ def store_response(claimed: Claim, status: int, content_type: str, body: bytes) 
 
 
 def release(claimed: Claim) -> None:
-    """Nothing was done: the same key may come again."""
+    """Nothing was done: free the key."""
     _rows(claimed).filter(status=0).delete()
 
 
 def forget(user: User) -> None:
-    """Drop all that this person's requests were answered; it may quote what is being forgotten. What is being carried
-    out at this moment loses its row, too, and will not be stored."""
+    """Delete all of a user's rows: responses may quote what is being forgotten. A running request loses its row
+    too, so its response isn't stored."""
     IdempotentRequest.objects.filter(user=user).delete()
 
 
 def drop_answers(user: User) -> None:
-    """Drop what was answered so far: it may quote what this person deletes. What is being carried out goes on."""
+    """Delete the stored responses, which may quote deleted data; running requests keep their claim."""
     IdempotentRequest.objects.filter(user=user).exclude(status=0).delete()
 
 
 def remove_old() -> int:
-    """Those whose day is over; how many there were."""
-    gone, _ = IdempotentRequest.objects.filter(created_at__lt=timezone.now() - KEPT).delete()
+    """Delete rows older than a day; returns their number."""
+    gone, _ = IdempotentRequest.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()
     return gone
 
 
 def fingerprint_of(request: HttpRequest, caller: str) -> str:
-    """SHA-256 of all that makes two requests the same: caller, method, address, and what is sent."""
+    """SHA-256 of what identifies a request: caller, method, URL and body."""
     digest = hashlib.sha256()
     for part in _parts(request, caller):
         digest.update(len(part).to_bytes(8))
@@ -115,11 +115,11 @@ def fingerprint_of(request: HttpRequest, caller: str) -> str:
 
 def _parts(request: HttpRequest, caller: str) -> Iterator[bytes]:
     named = (caller, request.method, request.get_full_path(), request.content_type)
-    yield from ((one or "").encode() for one in named)
+    yield from ((part or "").encode() for part in named)
     if request.content_type != "multipart/form-data":
         yield request.body
         return
-    # The boundary differs from one sending to the next, and a large file is on disk by now.
+    # The boundary differs each time, and a large file is already on disk.
     for name, values in sorted(request.POST.lists()):
         yield from (name.encode(), *(str(value).encode() for value in values))
     for name, files in sorted(request.FILES.lists()):
@@ -133,7 +133,7 @@ def _rows(claimed: Claim) -> QuerySet[IdempotentRequest]:
 
 
 def _take_over(mine: Claim) -> bool:
-    """A claim of the same request whose process died."""
+    """Take over a claim of the same request whose process died."""
     now = timezone.now()
     dead = _rows(mine).filter(status=0, fingerprint=mine.fingerprint, created_at__lt=now - LEASE)
     return dead.update(created_at=now) == 1

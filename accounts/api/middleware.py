@@ -1,12 +1,12 @@
-"""What does every request to the API pass before and after its operation? The same door for all of them.
+"""The API middleware: what every request passes before and after its operation.
 
-who calls?          401, or 403 (accounts/api/auth.py)
-too often?          429 with Retry-After (accounts/api/rate_limit.py)
-may they?           403 that names the scope
-a type we read?     415
-done already?       the stored answer, 409 or 422 (accounts/api/idempotency.py)
+authentication      401 or 403 (accounts/api/auth.py)
+rate limit          429 with Retry-After (accounts/api/rate_limit.py)
+scope               403 that names the scope
+media type          415
+idempotency key     the stored response, 409 or 422 (accounts/api/idempotency.py)
 … the operation …
-what is told        the answer is stored · headers: RateLimit, Link, no caching
+response            stored for replay · headers: RateLimit, Link, no caching
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from recall.openapi.pagination import NEXT
 from recall.openapi.problems import ProblemError
 
 Headers = dict[str, str]
-CHANGES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-"""Methods that change something."""
-READS: Final = {
+WRITE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+"""Methods that change data."""
+MEDIA_TYPES: Final = {
     "body": "application/json",
     "form": "application/x-www-form-urlencoded",
     "file": "multipart/form-data",
 }
-"""Where django-ninja takes a parameter from → the media type of such a body."""
-AT_THE_DOOR: Final = (
+"""django-ninja's parameter source → the media type of the body."""
+REQUEST_ERRORS: Final = (
     HttpError,
     BadRequest,
     SuspiciousOperation,
@@ -51,12 +51,12 @@ AT_THE_DOOR: Final = (
     UnreadablePostError,
     DatabaseError,
 )
-"""What may go wrong before the operation is reached; each has its problem in recall/api.py."""
+"""Errors before the operation is reached; recall/api.py turns each into a problem."""
 
 
 @dataclass(slots=True)
 class ApiRequest:
-    """One request on its way through."""
+    """One request passing the middleware."""
 
     operation: Operation
     request: HttpRequest
@@ -65,22 +65,22 @@ class ApiRequest:
 
     @property
     def access(self) -> ScopeAuth:
-        """What the operation asks of its caller."""
+        """The operation's auth callback."""
         return cast(ScopeAuth, self.operation.auth_callbacks[0])
 
     def process_request(self) -> HttpResponse | None:
-        """Go in; a response: here it ends."""
+        """Check the request; a response ends it here."""
         try:
-            return self._enter()
-        except AT_THE_DOOR as refused:
+            return self._check()
+        except REQUEST_ERRORS as refused:
             return self.operation.api.on_exception(self.request, refused)
 
-    def _enter(self) -> HttpResponse | None:
+    def _check(self) -> HttpResponse | None:
         caller = get_caller(self.request)
-        allowance = rate_limit.take_token(caller.bucket, caller.user.pk)
-        self.headers |= allowance.headers
-        if allowance.wait:
-            detail = f"That was too much at once: wait {allowance.wait} second{'' if allowance.wait == 1 else 's'}."
+        limit = rate_limit.take_token(caller.bucket, caller.user.pk)
+        self.headers |= limit.headers
+        if limit.wait:
+            detail = f"Too many requests. Try again in {limit.wait} second{'' if limit.wait == 1 else 's'}."
             raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, detail, "rate-limit")
         self.access(self.request)
         self._check_media_type()
@@ -88,14 +88,18 @@ class ApiRequest:
 
     def _check_media_type(self) -> None:
         sources = {model.__ninja_param_source__ for model in self.operation.models}
-        read = READS["file"] if "file" in sources else next((READS[one] for one in READS if one in sources), None)
+        read = (
+            MEDIA_TYPES["file"]
+            if "file" in sources
+            else next((MEDIA_TYPES[name] for name in MEDIA_TYPES if name in sources), None)
+        )
         is_sent = self.request.META.get("CONTENT_LENGTH") not in (None, "", "0") or self.request.content_type
         if read is not None and is_sent and self.request.content_type != read:
             raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Send this as {read}.", headers={"Accept": read})
 
     def _claim(self, caller: str) -> HttpResponse | None:
         key = self.request.headers.get(idempotency.HEADER)
-        if key is None or self.request.method not in CHANGES or self.access.replay == Replay.NONE:
+        if key is None or self.request.method not in WRITE_METHODS or self.access.replay == Replay.NONE:
             return None
         fingerprint = idempotency.fingerprint_of(self.request, caller)
         holds_text = self.access.replay != Replay.NO_TEXT
@@ -107,14 +111,14 @@ class ApiRequest:
         return None
 
     def process_response(self, response: HttpResponseBase) -> HttpResponseBase:
-        """Go out: what was answered is stored, and told with its headers."""
+        """Store the response for replay and add the common headers."""
         if self.claim is not None:
             body = response.content if isinstance(response, HttpResponse) else b""
             idempotency.store_response(self.claim, response.status_code, response.get("Content-Type", ""), body)
         return self.add_headers(response)
 
     def add_headers(self, response: HttpResponseBase) -> HttpResponseBase:
-        """The response with the headers that each has."""
+        """The response with the common headers."""
         for name, value in self.headers.items():
             response.headers.setdefault(name, value)
         if NEXT in self.request.META and response.status_code == HTTPStatus.OK:
@@ -124,25 +128,25 @@ class ApiRequest:
 
 
 def api_middleware(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Put the door before an operation: for `NinjaAPI.add_decorator(guarded, mode="view")`."""
+    """Wrap an operation: for `NinjaAPI.add_decorator(api_middleware, mode="view")`."""
     operation: Operation = run.__self__  # type: ignore[attr-defined]
 
     @wraps(run)
-    def through(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        passage = ApiRequest(operation, request)
-        refused = passage.process_request()
+    def run_sync(request: HttpRequest, **given: Any) -> HttpResponseBase:
+        api_request = ApiRequest(operation, request)
+        refused = api_request.process_request()
         if refused is not None:
-            return passage.add_headers(refused)
+            return api_request.add_headers(refused)
         response = run(request, **given)
-        return passage.process_response(response)
+        return api_request.process_response(response)
 
     @wraps(run)
-    async def through_async(request: HttpRequest, **given: Any) -> HttpResponseBase:
-        passage = ApiRequest(operation, request)
-        refused = await run_in_thread(passage.process_request)
+    async def run_async(request: HttpRequest, **given: Any) -> HttpResponseBase:
+        api_request = ApiRequest(operation, request)
+        refused = await run_in_thread(api_request.process_request)
         if refused is not None:
-            return passage.add_headers(refused)
+            return api_request.add_headers(refused)
         response = await run(request, **given)
-        return await run_in_thread(passage.process_response, response)
+        return await run_in_thread(api_request.process_response, response)
 
-    return through_async if operation.is_async else through
+    return run_async if operation.is_async else run_sync

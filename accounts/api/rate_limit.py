@@ -1,7 +1,7 @@
-"""How often may a program call the API? A bucket of tokens for each key, and one for each person's sessions.
+"""The API rate limit: a token bucket per key, and one per user's sessions.
 
-A bucket holds API_RATE_PER_MINUTE tokens and fills up again evenly; a request takes one. It is a row of an unlogged
-table: one statement decides, whichever of several web processes asks, and a crash of the server fills every bucket.
+A bucket holds API_RATE_PER_MINUTE tokens and refills evenly; a request takes one. It is a row of an unlogged table: one
+statement decides for all web processes, and a database crash refills every bucket.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from django.conf import settings
 from django.db import connection
 
 SECONDS: Final = 60
-"""A full bucket's worth of waiting."""
+"""Time in which an empty bucket refills."""
 POLICY: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitState:
-    """What is left after a request."""
+    """A bucket after a request."""
 
     most: int
-    """Tokens of a full bucket, and tokens that come back within a minute."""
+    """Tokens of a full bucket, which is also the refill per minute."""
     left: int
     wait: int
-    """Seconds until a token is there again; 0: this request had one."""
+    """Seconds until the next token; 0: this request got one."""
 
     @property
     def headers(self) -> dict[str, str]:
-        """As draft-ietf-httpapi-ratelimit-headers has them: what holds, what is left, when it is full again."""
+        """Headers of draft-ietf-httpapi-ratelimit-headers: the policy, what is left, and when it is full again."""
         full_in = ceil((self.most - self.left) * SECONDS / self.most)
-        told = {
+        headers = {
             "RateLimit-Policy": f'"{POLICY}";q={self.most};w={SECONDS}',
             "RateLimit": f'"{POLICY}";r={self.left};t={self.wait or full_in}',
         }
-        return told | ({"Retry-After": str(self.wait)} if self.wait else {})
+        return headers | ({"Retry-After": str(self.wait)} if self.wait else {})
 
 
 def take_token(holder: str, user_id: int) -> RateLimitState:
-    """One token out of the bucket of `holder`, such as `key:12`, if there is one. One statement, or two."""
+    """Take one token from the bucket of `holder`, such as `key:12`, if there is one. One or two statements."""
     most: int = settings.ENVIRONMENT.api_rate_per_minute
     given: dict[str, str | int | float] = {"holder": holder, "user": user_id, "most": most, "rate": most / SECONDS}
     with connection.cursor() as cursor:
@@ -60,5 +60,5 @@ _TAKE: Final = f"""
     ON CONFLICT (holder) DO UPDATE SET tokens = {_FILLED} - 1, at = clock_timestamp()
     WHERE {_FILLED} >= 1
     RETURNING tokens
-"""  # noqa: S608 (nothing of a caller's stands in it)
+"""  # noqa: S608 (no user input in it)
 _MISSING: Final = f"SELECT 1 - {_FILLED} FROM accounts_apirate AS bucket WHERE holder = %(holder)s"  # noqa: S608

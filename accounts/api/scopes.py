@@ -1,6 +1,6 @@
-"""What may a key open? Each operation of the API, and each tool for other assistants, asks for exactly one of these.
+"""API scopes: each API operation and each MCP tool needs exactly one.
 
-A session, which is the person, has them all. No scope lets a key make keys, or change how one signs in.
+A session has them all. No scope lets a key create keys or change how the user signs in.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 SCOPES: Final[Mapping[str, str]] = {
-    "chat:read": "Read and search conversations, their messages and attachments, roles and projects.",
+    "chat:read": "Read and search conversations, messages, attachments, roles and projects.",
     "chat:write": "Send messages and stop answers; change and delete conversations, roles, projects and attachments.",
-    "memory:read": "Search and read what is remembered: facts, documents, episodes and boundaries.",
-    "memory:write": "Write documents, upload files, and propose facts; decide nothing and forget nothing.",
-    "review": "See what waits for review, and decide it; with memory:write, write the profile.",
-    "forget": "Forget for good, after a dry run; delete documents, by their exact path.",
-    "budget:read": "See tokens, costs, limits, and what each answer was given.",
+    "memory:read": "Search and read facts, documents, episodes and boundaries.",
+    "memory:write": "Write documents, upload files and propose facts; not decide or forget.",
+    "review": "See and decide proposals; with memory:write, also edit the profile.",
+    "forget": "Forget permanently, after a dry run; delete documents by exact path.",
+    "budget:read": "See tokens, costs, limits and the context of each answer.",
     "settings": "Read and change preferences, the budget plan, limits, policies and boundaries.",
-    "export": "Take everything out as one archive, and bring archives in.",
+    "export": "Export all data as one archive, and import archives.",
 }
-"""Few, so that each can be understood on the page where a key is made. The sentence is shown there."""
+"""Few, so that each is easy to understand on the page where a key is created, which shows these sentences."""
 
 
 def known(names: Iterable[str]) -> list[str]:
-    """Those of the names that are scopes, once each, in the order of the table."""
+    """The names that are scopes, without duplicates, in table order."""
     named = set(names)
     return [name for name in SCOPES if name in named]

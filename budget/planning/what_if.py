@@ -15,8 +15,8 @@ from typing import Any, Final
 from budget.models import Receipt
 from budget.planning.fit import PLACEHOLDER_REF, PRUNING_ORDER, SEGMENT_REF, Cut, Piece, SectionTotal, fit
 from budget.planning.history_cut import TurnRange
+from budget.planning.items import Item, list_items
 from budget.planning.plan import ResolvedPlan, Section
-from budget.receipts.record import Item, items
 
 RULES: Final = frozenset(rule for step in PRUNING_ORDER for rule in (step.rule, step.last_resort) if rule)
 """A piece that was cut by one of these was a candidate for the prompt."""
@@ -193,7 +193,7 @@ def _changes(cuts: Sequence[Cut], pieces: Iterable[Piece]) -> Iterator[Change]:
     place = {_key(piece): number for number, piece in enumerate(pieces)}
     numbered = enumerate(cuts)
     for _, run in groupby(numbered, key=lambda one: place[_key(one[1].piece)] - one[0]):
-        yield from (_change(item) for item in items((), [cut for _, cut in run]))
+        yield from (_change(item) for item in list_items((), [cut for _, cut in run]))
 
 
 def _key(piece: Piece) -> Key:

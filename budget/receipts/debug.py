@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from budget.models import Receipt
+from budget.planning.items import Item
 from budget.planning.plan import Section
-from budget.receipts.record import Item
 
 Told = dict[str, Any]
 

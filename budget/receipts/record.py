@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import groupby
 from typing import Any, Final, Protocol
 from uuid import UUID
 
@@ -19,16 +18,14 @@ from budget.counting.cached_prefix import reconcile_usage
 from budget.counting.estimate import TextClass, classify
 from budget.counting.learning import Observation
 from budget.models import Price, Receipt
-from budget.planning.fit import PLACEHOLDER_REF, SEGMENT_REF, Cut, FitResult, Piece, section_totals
-from budget.planning.plan import ResolvedPlan, Section
+from budget.planning.fit import Cut, FitResult, section_totals
+from budget.planning.items import list_items
+from budget.planning.plan import ResolvedPlan
 from budget.spending import prices, usage
 from recall.db.prepared import PreparedQuery
 from recall.llm.tokens import count_tokens
 
 State = Receipt.State
-Item = dict[str, Any]
-"""{ref, section, label, tokens, score, parts, kept, rule, url}; `guarded` where it is; of a run of turns also `turns`,
-[[number, tokens], …]; of a segment `turn`, its first"""
 
 BOOKED: Final = (
     "state",
@@ -49,8 +46,6 @@ BOOKED: Final = (
     "estimated_input",
 )
 """Columns that are filled in when a turn has ended."""
-SIZES_KEPT: Final = 100
-"""Turns of a run whose sizes a receipt keeps, for the what-if preview: more than ever stand in a compacted history."""
 _EARLIER: Final = PreparedQuery(
     lambda message: Receipt.objects.select_for_update().only(*usage.COUNTED).filter(message_id=message), message=int
 )
@@ -132,7 +127,7 @@ def draft_receipt(
         plan=plan.name,
         plan_total=plan.total,
         sections=[asdict(total) for total in section_totals(fitted.kept, cut, plan)],
-        items=items(fitted.kept, cut),
+        items=list_items(fitted.kept, cut),
         estimated_input=fitted.tokens,
         base_by_class=dict(base_by_class),
         request_digest=request_digest,
@@ -222,59 +217,6 @@ def close(
     receipt.output_tokens = sum(one.output for one in rounds)
     receipt.usage_is_estimated = any(one.estimated for one in rounds)
     receipt.cost, receipt.cost_uncached = _costs([(one, price_of(one)) for one in rounds])
-
-
-def items(kept: Iterable[Piece], cut: Iterable[Cut]) -> list[Item]:
-    """What the receipt lists, kept pieces first. Turns in a row that met the same fate are one item."""
-    fates = [(piece, "") for piece in kept] + [(one.piece, one.rule) for one in cut]
-    listed: list[Item] = []
-    for (is_turn, rule), run in groupby(fates, key=lambda fate: (_is_turn(fate[0]), fate[1])):
-        pieces = [piece for piece, _ in run]
-        listed += [_turns_item(pieces, rule)] if is_turn else [_item(piece, rule) for piece in pieces]
-    return listed
-
-
-def _item(piece: Piece, rule: str) -> Item:
-    more: Item = {"guarded": True} if piece.is_protected else {}
-    if piece.relevance is not None:
-        more |= {"fits": round(piece.relevance, 4)}
-    if piece.ref.startswith(SEGMENT_REF):
-        more |= {"turn": piece.turn}
-    return {
-        "ref": piece.ref,
-        "section": piece.section,
-        "label": piece.label,
-        "tokens": piece.tokens,
-        "score": None if piece.score is None else round(piece.score, 4),
-        "parts": {name: round(value, 4) for name, value in piece.parts.items()},
-        "kept": not rule,
-        "rule": rule,
-        "url": piece.url,
-        **more,
-    }
-
-
-def _turns_item(pieces: Sequence[Piece], rule: str) -> Item:
-    """One item for a run of turns: a long conversation's receipt must not grow with it. A run that is not too long
-    keeps its turns' sizes."""
-    first, last = pieces[0].turn, pieces[-1].turn
-    run = Piece(
-        Section.HISTORY,
-        ref=f"turns:{first}-{last}",
-        label=f"Turn {first}" if first == last else f"Turns {first} to {last}",
-        tokens=sum(piece.tokens for piece in pieces),
-        turn=first,
-        url=pieces[0].url,
-    )
-    sizes: dict[int, int] = {}
-    for piece in pieces:
-        sizes[piece.turn or 0] = sizes.get(piece.turn or 0, 0) + piece.tokens
-    return _item(run, rule) | ({"turns": list(sizes.items())} if len(sizes) <= SIZES_KEPT else {})
-
-
-def _is_turn(piece: Piece) -> bool:
-    """Whether it is part of a turn as it was said, and not what stands for several."""
-    return piece.section is Section.HISTORY and not piece.ref.startswith((PLACEHOLDER_REF, SEGMENT_REF))
 
 
 def _rounds(receipt: Receipt, ending: TurnOutcome, tokens_of: Callable[[str], int], *, is_demo: bool) -> list[Round]:

@@ -22,7 +22,7 @@ from budget.models import ProfileSnapshot, Receipt
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-    from budget.receipts.record import Item
+    from budget.planning.items import Item
 
 REMOVED: Final = "[removed]"
 """Stands for the words of what was in a prompt."""

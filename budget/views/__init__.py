@@ -1,1 +1,6 @@
-"""TODO: what budget/views owns, where to enter it, what it may import."""
+"""HTTP views of the budget: the dashboard with its forms, and the receipt pages of one answer.
+
+Enter at `dashboard.home` and `receipts.receipt`; `budget/urls.py` lists them all.
+
+Views may import memory and chat to show labels and questions. Nothing imports them but `budget/urls.py`.
+"""

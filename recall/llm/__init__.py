@@ -1,1 +1,6 @@
-"""TODO: what recall/llm owns, where to enter it, what it may import."""
+"""The model server: SDK clients and capabilities, failures with backoff, and token counting.
+
+Enter at `client.get_client`, `client.get_capabilities`, `failures.classify` and `tokens.count_tokens`.
+
+May import recall.process.token_vocabulary. Never builds a prompt and never reads the database.
+"""

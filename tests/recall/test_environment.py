@@ -18,7 +18,7 @@ from recall.environment import Environment, former_keys, kept_secret_key, read_e
         ("PORT", "70000", "PORT: .*less than or equal to 65535"),
         ("DEBUG", "perhaps", "DEBUG: .*valid boolean"),
         ("DATABASE_URL", "mysql://host/db", "DATABASE_URL: must start with postgresql://"),
-        ("DATABASE_URL", "postgresql://host/db?colour=red", "DATABASE_URL: is not an address"),
+        ("DATABASE_URL", "postgresql://host/db?colour=red", "DATABASE_URL: is not a valid"),
         ("REDIS_URL", "host:6379", "REDIS_URL: must start with redis://"),
         ("ANTHROPIC_BASE_URL", "localhost:11434", "ANTHROPIC_BASE_URL: must start with http://"),
         ("PUBLIC_URL", "chat.example.org", "PUBLIC_URL: must start with http://"),

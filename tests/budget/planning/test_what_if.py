@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from budget.models import Receipt
 from budget.planning.fit import PLACEHOLDER_REF, Cut, FitResult, Piece, fit
 from budget.planning.history_cut import TurnRange
+from budget.planning.items import SIZES_KEPT
 from budget.planning.plan import SMALL, STANDARD, ResolvedPlan, Section, resolve
 from budget.planning.what_if import pieces_of, preview
-from budget.receipts.record import SIZES_KEPT, draft_receipt
+from budget.receipts.record import draft_receipt
 from tests.budget.pieces import CUTTABLE, larger, piece, plan_of, plans, prompts, stored_cuts, turns
 from tests.budget.rows import PLAN as PLAN_OF_ROWS
 from tests.budget.rows import answer_of, draft_for

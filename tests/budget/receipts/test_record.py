@@ -14,9 +14,10 @@ from budget.counting.estimate import TextClass
 from budget.models import Calibration, Receipt
 from budget.planning.fit import Cut, FitResult, Piece, fit
 from budget.planning.history_cut import PLACEHOLDER_TOKENS, TurnRange
+from budget.planning.items import list_items
 from budget.planning.plan import ResolvedPlan, Section
 from budget.receipts.forgetting import answers_using
-from budget.receipts.record import TurnOutcome, close_abandoned, draft_receipt, finalize_receipt, items
+from budget.receipts.record import TurnOutcome, close_abandoned, draft_receipt, finalize_receipt
 from budget.spending.prices import forget_known_prices
 from tests.budget.pieces import plan_of, plans, prompts, stored_cuts, turns
 from tests.budget.rows import MODEL, PLAN, Figures, a_prompt, answer_of, draft_for
@@ -136,7 +137,7 @@ def draft_unsaved() -> Receipt:
 
 def test_a_long_history_is_a_handful_of_items() -> None:
     fitted: FitResult = fit(turns(*[100] * 1_000), plan_of(2_000, history=2_000))
-    listed = items(fitted.kept, fitted.cut)
+    listed = list_items(fitted.kept, fitted.cut)
     assert [(item["label"], item["tokens"], item["kept"]) for item in listed] == [
         ("Turns 1 to 2", 200, True),
         ("Note: turns 3 to 993 left out", PLACEHOLDER_TOKENS, True),

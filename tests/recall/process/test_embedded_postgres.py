@@ -172,6 +172,6 @@ def test_a_closed_folder_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(embedded_postgres, "_version_of", closed)  # root may enter every folder
     with open_folder() as folder:
-        with pytest.raises(embedded_postgres.EmbeddedServerError, match="Can't access .*PG_VERSION"):
+        with pytest.raises(embedded_postgres.EmbeddedServerError, match=r"Can't access .*PG_VERSION"):
             embedded_postgres.open_cluster(folder)
         embedded_postgres.socket_dir(folder).rmdir()

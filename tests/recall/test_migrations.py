@@ -36,13 +36,13 @@ def test_a_migrated_database_has_every_migration_and_extension() -> None:
         (17, {**GOOD, "vector": "0.9"}, None),
         (17, {**GOOD, "vector": "1.0.0-dev"}, None),
         (15, GOOD, "The database is PostgreSQL 15; Recall needs 16 or later."),
-        (18, {**GOOD, "vector": "0.8.3"}, "The database has vector 0.8.3, which has known errors; Recall needs 0.8.4"),
+        (18, {**GOOD, "vector": "0.8.3"}, "The database has vector 0.8.3, which has known bugs; Recall needs 0.8.4"),
         (
             18,
             {name: GOOD[name] for name in GOOD if name != "vector"},
-            "lacks the extension vector; docs/self-hosting.md",
+            "lacks the extension vector. See docs/self-hosting.md",
         ),
-        (18, {"vector": "0.8.6", "ltree": "1.3"}, "lacks the extension pg_trgm and unaccent and btree_gin;"),
+        (18, {"vector": "0.8.6", "ltree": "1.3"}, "lacks the extension pg_trgm and unaccent and btree_gin."),
     ],
 )
 def test_a_database_that_will_not_do_is_refused_in_one_sentence(

@@ -53,7 +53,7 @@ async def ask(body: list[bytes], announced: int | None) -> tuple[list[Event], by
         sent.append(event)
 
     headers = [(b"content-length", str(announced).encode())] if announced is not None else []
-    await BodySizeLimitMiddleware(application, most=10)({"type": "http", "headers": headers}, receive, send)
+    await BodySizeLimitMiddleware(application, limit=10)({"type": "http", "headers": headers}, receive, send)
     return sent, bytes(given)
 
 

@@ -280,7 +280,7 @@ def test_a_message_that_is_too_long_is_refused_in_a_sentence_with_both_figures()
     fitted = fit(pieces, resolve(STANDARD, WINDOW))
     assert fitted.rejection == (
         "Your message is too long: about 45,000 tokens. The plan “standard” has room for 33,000 "
-        "with this model. Shorten it, or keep it as a document and ask about it."
+        "with this model. Shorten it, or save it as a document and ask about it."
     )
     assert (fitted.kept, fitted.cut) == ((), ())
 

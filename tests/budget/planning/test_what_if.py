@@ -152,7 +152,7 @@ def test_a_run_too_long_to_keep_its_sizes_is_taken_apart_evenly_and_the_preview_
     assert {one.tokens for one in before.pieces} <= {3, 4}
     found = preview(before, plan_of(300, history=300), None)
     assert not found.exact
-    assert " of about " in found.sentence
+    assert "(about " in found.sentence
 
 
 @pytest.mark.django_db

@@ -195,7 +195,7 @@ def test_a_file_that_is_too_long_is_refused_and_may_be_kept_as_a_document(alice:
     with pytest.raises(TurnRejectedError) as refused:
         compiled(opened)
     assert refused.value.code == MESSAGE_TOO_LONG
-    assert "keep it as a document" in refused.value.sentence
+    assert "save it as a document" in refused.value.sentence
 
     answer = answered(opened, "")
     answer.event_data = {"error": {"code": MESSAGE_TOO_LONG}}

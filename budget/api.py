@@ -120,7 +120,7 @@ def put_plan(request: HttpRequest, given: NewPlan) -> Any:
 )  # fmt: skip
 def delete_plan(request: HttpRequest) -> Any:
     """Applies from your next message."""
-    user_plan.back_to_default(person(request))
+    user_plan.reset_to_default(person(request))
     return Status(HTTPStatus.NO_CONTENT, None)
 
 

@@ -1,16 +1,15 @@
-"""How much of this request did the provider count before? Its own figures stand in for the estimate of those parts.
+"""The cached prefix of a request: parts the provider has counted before use its figures instead of an estimate.
 
-The system blocks and each turn of the history are *parts*: the same bytes from request to request. What the provider
-reports as read from or written to its cache is the size of all parts together, so that one part that joins known ones
-is known exactly, too. A receipt keeps the figures of the parts that stood in its prompt; the next request looks its
-own parts up, also after a cut. What nobody counted yet is estimated by the learned ratios.
+The system blocks and each history turn are *parts*: the same bytes in every request. The provider reports the size of
+all parts together as read from or written to its cache, so one new part beside known ones is known exactly. A receipt
+stores the counts of its prompt's parts; the next request looks up its own, also after a cut. Parts without a count are
+estimated by the learned ratios.
 
-Where the server reports no cache, the parts have what the rest of the prompt leaves of the total: a figure that is as
-unsure as the estimate of that rest, which is carried along as its variance.
+Without cache figures, the parts get the total minus the estimate of the rest, with that estimate's variance.
 
-What it is worth, over conversations of prose, code, JSON and seven languages against the offline server's tokenizer
-(`tests/chat/prompt/test_estimate.py`), from the tenth turn on: 95 % of the predictions are off by at most 0.8 % in the
-plan `standard` and 1.5 % in `small`; by the ratios alone it is 2.0 and 3.2 %.
+Accuracy, over conversations of prose, code, JSON and seven languages with the offline server's tokenizer
+(`tests/chat/prompt/test_estimate.py`), from the tenth turn on: 95% of the predictions are off by at most 0.8% in the
+plan `standard` and 1.5% in `small`; with ratios alone it is 2.0% and 3.2%.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from budget.planning.plan import ResolvedPlan, Section
 from recall.db.prepared import PreparedQuery
 
 SYSTEM: Final = frozenset({Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.ROLE, Section.PROFILE})
-"""What stands in the tools and the system blocks: one part."""
+"""Sections in the tools and system blocks: one part."""
 BELIEVABLE_SHARE: Final = 0.05
-"""A cache figure so near to what the parts should have is believed, however sure the ratios are."""
+"""A cache figure this close to the expected size is accepted, however certain the ratios are."""
 
 _PREFIX: Final = PreparedQuery(
     lambda user, message, model: Receipt.objects.filter(user=user, message_id=message, model=model).values_list(
@@ -45,7 +44,7 @@ _PREFIX: Final = PreparedQuery(
 
 
 class CountedPiece(Protocol):
-    """A piece, its text, and the base counts of what it costs."""
+    """A piece, its text and its base counts."""
 
     @property
     def piece(self) -> Piece: ...
@@ -57,16 +56,16 @@ class CountedPiece(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KnownCounts:
-    """What the provider said of the parts of the conversation's last request."""
+    """The provider's counts of the parts of the last request."""
 
     parts: Mapping[str, int]
     variance: float = 0.0
-    """Of their sum; 0 where it is the provider's own figure."""
+    """Of their sum; 0 if it is the provider's own figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Pieces that always stand together, with the same bytes."""
+    """Pieces that are always sent together with the same bytes."""
 
     key: str
     refs: Sequence[str]
@@ -75,7 +74,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The parts of one request, and the figures that are known of them."""
+    """The parts of one request, and their known counts."""
 
     parts: Sequence[Part] = ()
     tail: Counts = field(default_factory=dict)
@@ -86,11 +85,11 @@ class Prefix:
 
     @property
     def unknown(self) -> Counts:
-        """Base counts of all that has to be estimated."""
+        """Base counts of everything that must be estimated."""
         return sum_counts([self.tail, *(part.counts for part in self.parts if part.key not in self.known)])
 
     def as_json(self) -> dict[str, Any]:
-        """As an open receipt keeps it."""
+        """As an open receipt stores it."""
         return {
             "known": dict(self.known),
             "new": {part.key: dict(part.counts) for part in self.parts if part.key not in self.known},
@@ -103,13 +102,13 @@ class Prefix:
 
 
 def load_known_counts(user: User, message_id: int, model: str) -> KnownCounts | None:
-    """What was said of the parts of the request that this earlier answer was given to; None: nothing was."""
-    told = _PREFIX.first(user=user.pk, message=message_id, model=model) or {}
-    return KnownCounts(told["parts"], told["variance"]) if told.get("parts") else None
+    """The counts of the parts in this earlier answer's request; None: none."""
+    prefix = _PREFIX.first(user=user.pk, message=message_id, model=model) or {}
+    return KnownCounts(prefix["parts"], prefix["variance"]) if prefix.get("parts") else None
 
 
 def build_prefix(standing: Iterable[CountedPiece], kept: Sequence[Piece], known: KnownCounts | None) -> Prefix:
-    """The parts of a prompt of these pieces. `standing`: the same, weighed; `kept` has the placeholder, too."""
+    """The parts of a prompt. `standing`: its counted pieces; `kept`: its pieces with the placeholder."""
     weighed = {one.piece.ref: one for one in standing}
     parts = tuple(_parts(kept, weighed))
     rest = [one for one in weighed.values() if one.piece.section not in SYSTEM | {Section.HISTORY}]
@@ -119,7 +118,7 @@ def build_prefix(standing: Iterable[CountedPiece], kept: Sequence[Piece], known:
 
 
 def with_known_figures(fitted: FitResult, plan: ResolvedPlan, prefix: Prefix) -> FitResult:
-    """The same prompt; the pieces of each known part are scaled so that together they have its figure."""
+    """The same prompt with the pieces of each known part scaled to its count."""
     tokens = {piece.ref: piece.tokens for piece in fitted.kept}
     for part in prefix.parts:
         if part.key in prefix.known:
@@ -140,7 +139,7 @@ def _parts(kept: Sequence[Piece], weighed: Mapping[str, CountedPiece]) -> Iterat
     history = [piece for piece in kept if piece.section is Section.HISTORY]
     for _, run in groupby(history, key=lambda piece: piece.turn):
         pieces = list(run)
-        # A text that was changed since (something was forgotten) has another length.
+        # A text that changed (something was forgotten) has another length.
         yield _part("+".join(_named(piece, weighed) for piece in pieces), pieces, weighed)
 
 
@@ -159,10 +158,10 @@ def _part(key: str, pieces: Sequence[Piece], weighed: Mapping[str, CountedPiece]
 def reconcile_usage(
     prefix: Mapping[str, Any], belief: Belief, cached: int, total: int
 ) -> tuple[list[Observation], dict[str, Any]]:
-    """What one request's usage says of its parts and its rest, and the prefix as the closed receipt keeps it.
+    """Observations from one request's usage, and the prefix as the closed receipt stores it.
 
-    `cached`: read from or written to the cache, which is all parts where the server keeps its entries as Anthropic
-    does; believed if it is about what they should have.
+    `cached`: tokens read from or written to the cache, which are all parts if the server caches as Anthropic does;
+    accepted if close to the expected size.
     """
     new, tail, variance = prefix["new"], prefix["tail"], prefix["variance"]
     joined, before = sum_counts(new.values()), sum(prefix["known"].values())
@@ -186,7 +185,7 @@ def reconcile_usage(
 
 
 def apportion(total: int, sizes: Sequence[float]) -> list[int]:
-    """`total` in shares like `sizes`, in whole tokens that add up to it: rounded along the running sum."""
+    """Split `total` in proportion to `sizes`, in whole tokens that add up to it: rounded along the running sum."""
     whole = sum(sizes)
     if not whole:
         return [total, *([0] * (len(sizes) - 1))] if sizes else []
@@ -195,7 +194,7 @@ def apportion(total: int, sizes: Sequence[float]) -> list[int]:
 
 
 def sum_counts(counts: Iterable[Counts]) -> dict[TextClass, int]:
-    """Base counts of several texts together."""
+    """The sum of base counts by class."""
     total: dict[TextClass, int] = {}
     for one in counts:
         for kind, count in one.items():

@@ -1,6 +1,6 @@
-"""How many of a model's own tokens is one base token? Ratios per model and text class, learned from every turn.
+"""Calibration: the learned ratios of a model's tokens to base tokens, per text class, stored and cached.
 
-Here they are kept; `budget/counting/learning.py` says how they are learned.
+`budget/counting/learning.py` says how they are learned.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from budget.models import Calibration
 from recall.llm.tokens import exact
 
 KEEP_RATIOS: Final = 30.0
-"""Seconds a process believes the ratios it has read; what it learns itself it knows at once."""
+"""Seconds a process caches the ratios; what it learns itself applies at once."""
 ERROR_OVER_TURNS: Final = 20
-"""The error shown is the mean over about so many turns: long enough to be calm, short enough to show a change."""
+"""The shown error is a mean over about this many turns: long enough to be stable, short enough to show a change."""
 ESTIMATED: Final = " [estimated]"
-"""Marks a model's ratios to a base count without the vocabulary: they do not fit the other count."""
+"""Suffix of ratios learned without the vocabulary: they don't fit counts with it."""
 MODEL_CHARS: Final = Calibration._meta.get_field("model").max_length or 80
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What is known of one text class under one model."""
+    """What is learned of one text class of a model."""
 
     ratio: float = STARTING_RATIO
     samples: int = 0
@@ -40,42 +40,42 @@ class Learned:
 class _Known:
     belief: Belief
     classes: Mapping[TextClass, Learned]
-    """Those that were seen."""
+    """Only classes seen so far."""
 
 
 def ratios(model: str) -> dict[TextClass, float]:
-    """Tokens of `model` per base token; classes that were never seen are missing (`estimate` knows where to start)."""
+    """Tokens of `model` per base token; unseen classes are missing (`estimate` has starting ratios)."""
     return {kind: learned.ratio for kind, learned in _known_of(_name(model)).classes.items()}
 
 
 def belief(model: str) -> Belief:
-    """All ratios of `model`, and how sure they are."""
+    """All ratios of `model` with their uncertainty."""
     return _known_of(_name(model)).belief
 
 
 def estimate_for(model: str, base_by_class: Mapping[TextClass, int]) -> int:
-    """The tokens that `model` will count, expected."""
+    """The tokens that `model` is expected to count."""
     return estimate(base_by_class, ratios(model))
 
 
 def observe(model: str, figures: Sequence[Observation], missed: float | None = None) -> None:
-    """Learn from what the provider reported of one request's parts (a figure of 0 teaches nothing).
+    """Learn from the provider's usage of one request's parts (0 is ignored).
 
-    `missed`: the prediction's error, as a share; else that of an estimate from the ratios alone.
+    `missed`: the prediction's relative error; by default that of an estimate from the ratios alone.
 
-    One statement, to be the last of the closing transaction: every turn with the model writes the same few rows, in
-    the same order. Two turns that end at once may each learn from the same ratio; the later one's is kept.
+    One statement, the last of the closing transaction: every turn with the model writes the same few rows, in the same
+    order. Two turns that end at once may learn from the same ratio; the later write wins.
     """
-    told = [one for one in figures if one.tokens > 0 and any(one.base_by_class.values())]
-    if not told:
+    usable = [figure for figure in figures if figure.tokens > 0 and any(figure.base_by_class.values())]
+    if not usable:
         return
     name = _name(model)
     before = _known_of(name)
     now = before.belief
-    for one in told:
-        now = learn(now, one)
-    missed = _missed(before, told) if missed is None else missed
-    seen = {kind for one in told for kind, base in one.base_by_class.items() if base > 0}
+    for figure in usable:
+        now = learn(now, figure)
+    missed = _missed(before, usable) if missed is None else missed
+    seen = {kind for figure in usable for kind, base in figure.base_by_class.items() if base > 0}
     classes = {
         kind: _next(before.classes.get(kind, Learned()), now.ratios[kind], missed if kind in seen else None)
         for kind in KINDS
@@ -86,7 +86,7 @@ def observe(model: str, figures: Sequence[Observation], missed: float | None = N
 
 
 def forget_known_ratios() -> None:
-    """Read the table again at the next question."""
+    """Clear the cache."""
     _kept.clear()
 
 
@@ -142,7 +142,7 @@ def _missed(known: _Known, figures: Sequence[Observation]) -> float:
 
 
 def _next(one: Learned, ratio: float, missed: float | None) -> Learned:
-    """`missed` None: the class was not in the request."""
+    """`missed` None: the class wasn't in the request."""
     if missed is None:
         return Learned(ratio, one.samples, one.error)
     turns = min(one.samples + 1, ERROR_OVER_TURNS)

@@ -1,7 +1,6 @@
-"""How many tokens will a model count? The base count of `recall/llm/tokens.py`, times a ratio learned per class of
-text.
+"""Token estimates: the base count of `recall/llm/tokens.py` times a ratio learned per text class.
 
-What a model really counts is learned from the usage it reports (`budget/counting/learning.py`).
+The ratios are learned from the usage a model reports (`budget/counting/learning.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from recall.llm.tokens import count_by_characters, occurrences
 
 
 class TextClass(StrEnum):
-    """What a token of a prompt belongs to: kinds of text whose ratio differs, and is therefore learned separately."""
+    """Kinds of text whose token ratios differ and are learned separately."""
 
     PROSE = "prose"
     CODE = "code"
@@ -28,52 +27,52 @@ class TextClass(StrEnum):
     JAPANESE = "japanese"
     KOREAN = "korean"
     OTHER = "other"  # all other scripts than Latin
-    FIXED = "fixed"  # blueprint and tools, the same in every request: one figure, soon known exactly
+    FIXED = "fixed"  # system prompt and tools, the same in every request: soon known exactly
     FRAME = "frame"  # what a provider adds around each message
     IMAGE = "image"  # by the provider's own rule
 
 
-# Before anything is learned: the largest ratio seen for English with the newest tokenizer. Too many tokens counted
-# cut a memory too soon; too few break the model's limit.
+# Before anything is learned: the largest ratio seen for English with the newest tokenizer. Overestimating cuts a memory
+# too soon; underestimating breaks the model's limit.
 STARTING_RATIO: Final = 1.7
 STARTING_RATIOS: Final[Mapping[TextClass, float]] = MappingProxyType(
     {kind: 1.0 if kind is TextClass.IMAGE else STARTING_RATIO for kind in TextClass}
 )
 
-# No run of odd turns may carry a ratio out of what tokenizers do. Below 1: the estimated base counts too many.
+# Bounds that real tokenizers stay within. Below 1: the estimated base count is too high.
 LOWEST_RATIO: Final = 0.4
 HIGHEST_RATIO: Final = 4.0
 
 MESSAGE_FRAME: Final = 3
-"""Base tokens a message costs beside its text: role and ends. Short messages are half of it."""
+"""Base tokens a message costs beside its text: role and delimiters; half of a short message."""
 TOOLS_FRAME: Final = 200
-"""Base tokens of the instructions that a provider adds where there are tools (Anthropic says 290 to 350 of its own)."""
+"""Base tokens of the instructions a provider adds when there are tools (Anthropic says 290 to 350 of its own)."""
 
 # Classification reads this many characters: kinds rarely change after the first page.
 SAMPLE: Final = 2_000
-# Shares of the characters that are not blank, from chat, code, translations: prose .00–.04, code .05–.20.
+# Shares of non-blank characters, measured on chat, code and translations: prose .00–.04, code .05–.20.
 CODE_MARKS: Final = b"{}()[];=<>_|&$#\\`"
 CODE_SHARE: Final = 0.05
-CODE_LEAST: Final = 8  # marks; fewer are the brackets of a short sentence
+CODE_LEAST: Final = 8  # marks; fewer may be brackets in a short sentence
 # No text in a Latin alphabet had more than .10 (Ido, with its quoted names), Chinese with Latin names in it .58.
 OTHER_SCRIPT_SHARE: Final = 0.3
 
 MIXED_FROM: Final = 200
-"""Characters from which a text of several lines is looked at paragraph by paragraph."""
+"""Characters from which a multi-line text is classified by paragraph."""
 MIXED_UNTIL: Final = 20_000
-"""Characters that are looked at: what follows is taken to be alike."""
+"""Characters that are classified; the rest is assumed alike."""
 REMEMBERED_TEXTS: Final = 4_096
-"""Texts whose shares are remembered, by digest: history is looked at once, not once a turn."""
+"""Texts whose shares are cached, by digest: history is classified once, not every turn."""
 _remembered: dict[bytes, dict[TextClass, float]] = {}
 
 
 def estimate(base_by_class: Mapping[TextClass, int], ratios: Mapping[TextClass, float]) -> int:
-    """The model's own count, expected: each class by its learned ratio, rounded up."""
+    """The model's expected count: each class by its learned ratio, rounded up."""
     return math.ceil(sum(base * ratios.get(kind, STARTING_RATIOS[kind]) for kind, base in base_by_class.items()))
 
 
 def by_class(text: str, base: int) -> dict[TextClass, int]:
-    """The base count of a text, divided among the classes in it: a question above a paste is two texts."""
+    """The base count of a text, split by class: a question above a paste is two texts."""
     if len(text) < MIXED_FROM or "\n" not in text:
         return {classify(text): base}
     key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -87,7 +86,7 @@ def by_class(text: str, base: int) -> dict[TextClass, int]:
 
 
 def _shares(text: str) -> dict[TextClass, float]:
-    """Each class's share of the tokens, by the paragraphs; a fenced block is one."""
+    """Each class's share of the tokens, by paragraph; a fenced block is one paragraph."""
     sizes: dict[TextClass, float] = {}
     for part in _PARAGRAPHS.findall(text[:MIXED_UNTIL]):
         kind = classify(part)
@@ -97,7 +96,7 @@ def _shares(text: str) -> dict[TextClass, float]:
 
 
 def classify(text: str) -> TextClass:
-    """The kind of a text, from its first characters: a heuristic of at most 0.1 ms."""
+    """The class of a text, by a heuristic on its first characters; at most 0.1 ms."""
     sample = text[:SAMPLE]
     visible = len(sample) - sample.count(" ") - sample.count("\n")
     if _JSON_START.match(sample):
@@ -117,8 +116,8 @@ def _script(sample: str, visible: int) -> TextClass:
     return TextClass.OTHER
 
 
-# Scripts whose ratio is far from all others', the share of the visible characters that tells them, in this order:
-# Japanese is half Chinese characters.
+# Scripts with a very different ratio, and the share of visible characters that identifies them. Japanese first: half of
+# its characters are Chinese.
 _SCRIPTS: Final = (
     (TextClass.JAPANESE, re.compile("[\u3040-\u30ff]"), 0.1),
     (TextClass.CHINESE, re.compile("[\u3400-\u9fff\uf900-\ufaff]"), 0.3),
@@ -126,11 +125,11 @@ _SCRIPTS: Final = (
 )
 
 
-# By its first characters, because parsing a long text costs more than counting it. A list must show a second sign of
-# being one: prose has its [1] and [forgotten].
+# By its first characters, because parsing a long text costs more than counting it. A list needs a second sign: prose
+# contains [1] and [forgotten].
 _JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*([{"]|\[\s*[\[{"\d-]|-?[\d.]+\s*,))')
 
 
-# Beyond the Latin letters: accented Latin (Vietnamese too) and typographic marks are prose.
+# Beyond Latin; accented Latin (also Vietnamese) and typographic marks count as prose.
 _OTHER_SCRIPT = re.compile("[\u0250-\u1dff\u2070-\U0010ffff]")
 _PARAGRAPHS = re.compile(r"```.*?(?:```|\Z)|(?:(?!```|\n[ \t]*\n).)+", re.DOTALL)

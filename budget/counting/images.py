@@ -1,12 +1,11 @@
-"""How many tokens is an image, and how large does the model see it? By the provider's rule.
+"""Image tokens and the size at which a model sees an image, by the provider's rule.
 
-The provider lays a grid over an image: one token for each square of `PATCH` pixels, parts of one included. An image
-that is larger than its model takes is first scaled down, its proportions kept, until both limits of the model's tier
-hold. (Its documentation, "Vision" and "Coordinates and image resizing", 2026; the older rule of thumb, width × height
-/ 750, is the same grid without its edges.) What the picture shows or how large its file is does not count.
+One token for each square of `PATCH` pixels, partial ones included. An image over its model's limits is first scaled
+down, keeping its proportions, until both limits of the model's tier hold. (Provider's documentation, "Vision" and
+"Coordinates and image resizing", 2026; the older rule, width × height / 750, is the same grid without its edges.)
 
-Of a file the text that is read out of it is counted, as any other: the provider would add an image of each page of a
-PDF (some 1,600 tokens); its text alone says what it says for a third of that.
+Of a file only its extracted text is counted: sending a PDF would add an image per page (some 1,600 tokens), three times
+its text.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from dataclasses import dataclass
 from typing import Final
 
 PATCH: Final = 28
-"""Pixels: the side of the square that costs one token."""
+"""Side of the square that costs one token, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """What a model takes of one image, after scaling."""
+    """A model tier's limits for one image, after scaling."""
 
     longest_side: int
     """Pixels."""
@@ -37,8 +36,8 @@ STANDARD_MODELS: Final = (
     "claude-sonnet-4-5",
     "claude-haiku-4-5",
 )
-"""By the beginning of their names; Opus 4.7 and all that came later see more. A model that is not known is taken for
-one of those: too many tokens counted cut a memory too soon, too few break the model's limit."""
+"""By prefix; Opus 4.7 and later see more. An unknown model is treated like those: overestimating cuts a memory too
+soon, underestimating breaks the model's limit."""
 
 
 def tier_of(model: str) -> Tier:
@@ -47,14 +46,14 @@ def tier_of(model: str) -> Tier:
 
 
 def image_tokens(width: int, height: int, model: str) -> int:
-    """Tokens of an image of so many pixels. Raises ValueError for one without area."""
+    """Tokens of an image of this size in pixels. Raises ValueError for an empty one."""
     if width < 1 or height < 1:
-        raise ValueError(f"an image of {width} × {height} pixels is none")
+        raise ValueError(f"an image can't have {width} × {height} pixels")
     return _squares(*scaled(width, height, tier_of(model)))
 
 
 def scaled(width: int, height: int, tier: Tier) -> tuple[int, int]:
-    """Width and height at which a model of this tier sees the image: its own, or the largest that hold both limits."""
+    """The size at which a model of this tier sees the image: its own, or the largest within both limits."""
     if _holds(width, height, tier):
         return width, height
     long, short = max(width, height), min(width, height)
@@ -77,5 +76,5 @@ def _squares(width: int, height: int) -> int:
 
 
 def _other(side: int, long: int, short: int) -> int:
-    """The shorter side that belongs to a longer one of `side` pixels."""
+    """The shorter side when the longer one has `side` pixels."""
     return max(1, round(side * short / long))

@@ -1,8 +1,8 @@
-"""How does the estimate learn a model's own counting? Pure: a belief and one figure in, a better belief out.
+"""Learns a model's token ratios from reported usage. Pure: takes a belief and one figure, returns a better belief.
 
-A Kalman filter over the ratios of all text classes at once. A prompt mixes the classes and the provider reports only
-sums, so each figure says something of a mixture; the covariance keeps which mixtures are known, and so tells the
-classes apart as soon as two mixtures differ. A mean per class, moved by each turn's error, would never do that.
+A Kalman filter over the ratios of all text classes at once. A prompt mixes classes and the provider reports only sums,
+so each figure informs about a mixture; the covariance tracks which mixtures are known and separates the classes as soon
+as two mixtures differ. A mean per class, moved by each turn's error, would never do that.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Final
 from budget.counting.estimate import HIGHEST_RATIO, LOWEST_RATIO, STARTING_RATIOS, TextClass
 
 STARTING_SPREAD: Final = 0.3
-"""Standard deviation of a ratio before anything is learned: known tokenizers lie from 1.0 to 2.2 around the start."""
+"""Standard deviation of a ratio before anything is learned: known tokenizers have ratios of 1.0 to 2.2."""
 WITHIN_CLASS: Final[Mapping[TextClass, float]] = MappingProxyType(
-    {  # By how much two texts of one class differ, as a share: it cannot be learned away.
+    {  # Relative difference of two texts of one class, which can't be learned.
         TextClass.PROSE: 0.05,
         TextClass.CODE: 0.06,
         TextClass.JSON: 0.06,
@@ -32,11 +32,11 @@ WITHIN_CLASS: Final[Mapping[TextClass, float]] = MappingProxyType(
     }
 )
 ROUNDING: Final = 2.0
-"""Tokens by which any figure may be off, however short the text."""
+"""Tokens by which any figure may be off, even for short texts."""
 DRIFT: Final = 0.004
-"""Standard deviation that each figure adds to the ratios it speaks of: what was learned long ago is less sure."""
+"""Standard deviation that each figure adds to the ratios it concerns: old knowledge is less certain."""
 BELIEVABLE: Final = 4.0
-"""Standard deviations: a figure further off (something uncounted was in the request) teaches no more than this much."""
+"""Standard deviations: a figure further off (the request had something uncounted) is clipped to this."""
 
 KINDS: Final = tuple(TextClass)
 Counts = Mapping[TextClass, int]
@@ -45,7 +45,7 @@ Covariance = Mapping[TextClass, Mapping[TextClass, float]]
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """The ratios as far as they are known, and how far that is."""
+    """The estimated ratios and their uncertainty."""
 
     ratios: Mapping[TextClass, float]
     covariance: Covariance
@@ -54,22 +54,22 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One figure of the provider, and what it is the figure of."""
+    """One figure reported by the provider, and the texts it counts."""
 
     base_by_class: Counts
     tokens: int
     variance: float = 0.0
-    """Of the figure itself, where an estimate was taken off it."""
+    """Of the figure itself, if an estimate was subtracted from it."""
 
 
 def unknown() -> Belief:
-    """What is believed of a model before its first figure."""
+    """The belief about a model before its first figure."""
     nothing = {one: {other: STARTING_SPREAD**2 if one is other else 0.0 for other in KINDS} for one in KINDS}
     return Belief(STARTING_RATIOS, nothing)
 
 
 def expected(belief: Belief, base: Counts) -> float:
-    """Tokens, unrounded."""
+    """Expected tokens, unrounded."""
     return sum(count * belief.ratios[kind] for kind, count in base.items())
 
 

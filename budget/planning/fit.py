@@ -1,7 +1,7 @@
-"""What stands in a prompt, and what is cut when it does not fit? Pure: pieces and a plan in, kept and cut out.
+"""Fits candidate pieces into a token budget. Pure: takes pieces and a plan, returns what is kept and what is cut.
 
-Two steps. `share` deals out the plan: a section may borrow what others leave unused, and where the sections want more
-than there is, they give way in PRUNING_ORDER. Then each section keeps its best pieces within what it was dealt.
+Two steps. `allocate` distributes the plan: a section may borrow what others leave unused; if the sections need more
+than the plan has, they are trimmed in PRUNING_ORDER. Then each section keeps its best pieces within its allocation.
 """
 
 from __future__ import annotations
@@ -19,75 +19,75 @@ from budget.planning.plan import NEVER_CUT, ResolvedPlan, Section
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One section's place in the pruning order, and its rules by the names the page shows."""
+    """A section's place in the pruning order and its cut rules, as receipts store them."""
 
     section: Section
     rule: str
     last_resort: str = ""
-    """The rule for its guarded pieces; empty: the same."""
+    """The rule for its protected pieces; empty: the same."""
 
 
 PRUNING_ORDER: Final = (
-    # A tool can be called again, and most of its output is not what was asked.
+    # A tool can be called again, and most of its output isn't needed.
     Step(Section.TASK, "task state gives way first"),
-    # The middle is seldom what is meant; its rows stay, and `search_conversation` opens them.
+    # Questions rarely refer to middle turns; their rows remain, and `search_conversation` finds them.
     Step(Section.HISTORY, "history gives way in its middle", "first and last turns: all else is cut already"),
-    # The best few carry the answer.
+    # The best few decide the answer.
     Step(Section.MEMORIES, "memories give way, lowest score first"),
-    # What Recall promises to know always.
+    # Recall promises to always know these.
     Step(Section.PROFILE, "profile gives way, least important first", "keyed facts: all else is cut already"),
-    # Without them somebody else would answer.
+    # Without them the answer would come from another role.
     Step(Section.ROLE, "role instructions give way last"),
 )
-"""Which section gives way first. It is walked three times: for what sections borrowed beyond their ceilings, for what
-they hold within them, and for guarded pieces, the last resort before a message is refused."""
+"""Which section is trimmed first. Walked three times: for what sections borrowed beyond their ceilings, for what they
+hold within them, and for protected pieces, the last resort before a message is refused."""
 
 QUESTION_TOKENS: Final = 200
-"""What a question about a document takes at most; with less room, keeping the text as one would be of no help."""
+"""Maximum tokens of a question about a document; with less room, saving the text as one wouldn't help."""
 PLACEHOLDER_REF: Final = "left-out"
-"""Begins the ref of the piece that stands in place of the cut turns."""
+"""Prefix of the placeholder's ref, which replaces the cut turns."""
 SEGMENT_REF: Final = "segment:"
-"""Begins the ref of a summary that stands in history as one turn, numbered as the first of those it was made of."""
+"""Prefix of a summary's ref. In history it is one turn, numbered as the first turn it summarizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One thing that could stand in a prompt: a memory, a profile line, one message of a turn, a tool result.
+    """A candidate for the prompt: a memory, a profile line, one message of a turn, a tool result.
 
-    Text that may be shortened but not dropped, such as a running tool's result, comes as two pieces: its guarded head
-    and the rest.
+    Text that may be shortened but not dropped, such as a running tool's result, is two pieces: a protected head and the
+    rest.
     """
 
     section: Section
     ref: str
-    """What it is, as in `fact:12`."""
+    """Its reference, such as `fact:12`."""
     label: str
-    """What the page shows of it."""
+    """Its text on the page."""
     tokens: int
     """Calibrated estimate."""
     score: float | None = None
-    """How much it matters within its section: the lowest is cut first; None counts as 0. History goes by turns."""
+    """Rank within its section: the lowest is cut first; None counts as 0. History is cut by turn."""
     parts: Mapping[str, float] = field(default_factory=dict)
-    """What the score is made of."""
+    """Parts of the score."""
     relevance: float | None = None
-    """How well it fits the question, where it stands in the prompt whether it does or not; None: not found by it."""
+    """Relevance to the question, for pieces that are always included; None: not found by the question."""
     is_protected: bool = False
-    """Cut only when nothing unguarded is left, as keyed facts. Role pieces and history's outer turns always are."""
+    """Cut only when nothing unprotected is left, as keyed facts. Role pieces and history's outer turns always are."""
     turn: int | None = None
-    """Number of the turn: every piece of history has one, and they come in rising order."""
+    """Turn number: every piece of history has one, in ascending order."""
     url: str = ""
-    """Where it comes from."""
+    """Address of its source."""
 
     def __post_init__(self) -> None:
         if self.tokens < 0 or (self.score is not None and math.isnan(self.score)):
-            raise ValueError(f"{self.ref} has no proper size or score.")
+            raise ValueError(f"{self.ref} has an invalid size or score.")
         if self.section is Section.HISTORY and self.turn is None:
-            raise ValueError(f"{self.ref} stands in history, so it needs the number of its turn.")
+            raise ValueError(f"{self.ref} is in history, so it needs a turn number.")
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A piece that is left out of this prompt, and the rule that says so."""
+    """A piece left out of this prompt, and the rule that cut it."""
 
     piece: Piece
     rule: str
@@ -95,11 +95,11 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class SectionTotal:
-    """What became of one section."""
+    """Totals of one section."""
 
     section: Section
     ceiling: int | None
-    """Tokens; None: it shares another section's."""
+    """Tokens; None: shared with another section."""
     tokens: int
     cut_tokens: int
     items: int
@@ -110,22 +110,22 @@ class SectionTotal:
 
 @dataclass(frozen=True, slots=True)
 class OversizedMessage:
-    """What a page needs to offer a way out for a message that does not fit."""
+    """Sizes for the page's suggestion when a message doesn't fit."""
 
     tokens: int
-    """Of the message and what is attached to it, estimated."""
+    """Estimate for the message and its attachments."""
     room: int
-    """What a message may take beside what is never cut."""
+    """Tokens left for a message beside what is never cut."""
 
     @property
     def can_be_kept(self) -> bool:
-        """Whether the text may be offered to be kept as a document: a question about it would fit."""
+        """Whether to offer saving the text as a document: a question about it would fit."""
         return self.room >= QUESTION_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
 class FitResult:
-    """A prompt that fits its plan, or the sentence that says why there is none."""
+    """A prompt that fits its plan, or a sentence that says why there is none."""
 
     kept: tuple[Piece, ...] = ()
     """In the order of the prompt."""
@@ -134,10 +134,10 @@ class FitResult:
     sections: tuple[SectionTotal, ...] = ()
     """Every section, in order."""
     cut_turns: TurnRange | None = None
-    """Turns behind the placeholder: to be stored, and given to the next `fit`."""
+    """Turns behind the placeholder: stored, and passed to the next `fit`."""
     rejection: str | None = None
     too_long: OversizedMessage | None = None
-    """Set where it is the message that does not fit, and not the instructions alone."""
+    """Set if the message is what doesn't fit, not the instructions."""
 
     @property
     def tokens(self) -> int:
@@ -146,7 +146,7 @@ class FitResult:
 
 
 def fit(pieces: Iterable[Piece], plan: ResolvedPlan, already_cut: TurnRange | None = None) -> FitResult:
-    """The prompt that keeps as much as `plan` allows. `already_cut`: the turns that the last prompt left out."""
+    """The prompt that keeps as much as `plan` allows. `already_cut`: the turns the last prompt left out."""
     sections = _by_section(pieces)
     fixed = sum(_tokens(sections[section]) for section in NEVER_CUT)
     if fixed > plan.available:
@@ -169,12 +169,12 @@ def fit(pieces: Iterable[Piece], plan: ResolvedPlan, already_cut: TurnRange | No
     return FitResult(tuple(kept), tuple(cut), section_totals(kept, cut, plan), cut_turns)
 
 
-# Dealing out ------------------------------------------------------------------------------------------------------
+# Allocation -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class SectionDemand:
-    """What one section would take, in tokens."""
+    """Tokens one section asks for."""
 
     section: Section
     ceiling: int
@@ -183,19 +183,19 @@ class SectionDemand:
 
     @property
     def borrowed(self) -> int:
-        """What it can give back before it falls to its ceiling."""
+        """Tokens it can give back before it reaches its ceiling."""
         return min(self.unguarded, max(0, self.unguarded + self.guarded - self.ceiling))
 
     @property
     def within(self) -> int:
-        """What it can give back below its ceiling before it touches guarded pieces."""
+        """Tokens it can give back below its ceiling before it cuts protected pieces."""
         return self.unguarded - self.borrowed
 
 
 def allocate(wants: Sequence[SectionDemand], room: int) -> dict[Section, int]:
-    """Tokens for each section, at most `room` in all. `wants` come in pruning order.
+    """Tokens for each section, at most `room` in all. `wants` are in pruning order.
 
-    A larger room never gives a section less, nor do larger ceilings whose growth the room follows.
+    A larger room never gives a section less, nor do larger ceilings with a room that grows along.
     """
     dealt = {want.section: want.unguarded + want.guarded for want in wants}
     excess = max(0, sum(dealt.values()) - room)
@@ -219,7 +219,7 @@ def _want(
     guarded = _tokens(piece for piece in sections[section] if _is_guarded(piece))
     unguarded = _tokens(sections[section]) - guarded
     if section is Section.MEMORIES and plan.memory_cap is not None:
-        unguarded = min(unguarded, plan.memory_cap)  # what is guarded was not recalled: a profile that changed since
+        unguarded = min(unguarded, plan.memory_cap)  # protected pieces weren't recalled: updates of the profile
     return SectionDemand(section, plan.ceilings[section], unguarded, guarded)
 
 
@@ -227,8 +227,8 @@ def _want(
 
 
 def _worst_beyond(room: int, step: Step, pieces: Iterable[Piece]) -> Iterator[Cut]:
-    """What is left when the best pieces, as many as `room` holds, are taken. None is skipped for a smaller one:
-    else a larger plan could show less."""
+    """Pieces beyond the best that `room` holds. None is skipped for a smaller one: otherwise a larger plan could show
+    less."""
     best_first = sorted(pieces, key=lambda piece: (not _is_guarded(piece), -(piece.score or 0.0)))
     used = accumulate(piece.tokens for piece in best_first)
     for piece, tokens in zip(best_first, used, strict=True):
@@ -247,12 +247,12 @@ def _is_guarded(piece: Piece) -> bool:
 
 
 def _without(cut: Iterable[Cut], sections: Mapping[Section, Sequence[Piece]]) -> list[Piece]:
-    gone = {id(one.piece) for one in cut}
+    gone = {id(left_out.piece) for left_out in cut}
     return [piece for section in Section for piece in sections[section] if id(piece) not in gone]
 
 
 def _with_placeholder(kept: Sequence[Piece], cut: TurnRange, room: int) -> list[Piece]:
-    """`kept` with the placeholder where the cut turns stood, if it has room."""
+    """`kept` with the placeholder in place of the cut turns, if there is room."""
     if _tokens(piece for piece in kept if piece.section is Section.HISTORY) + PLACEHOLDER_TOKENS > room:
         return list(kept)
     placeholder = Piece(
@@ -274,7 +274,7 @@ def _place(piece: Piece) -> tuple[int, int]:
 _SECTIONS: Final = tuple(Section)
 
 
-# Adding up --------------------------------------------------------------------------------------------------------
+# Totals -----------------------------------------------------------------------------------------------------------
 
 
 def section_totals(kept: Iterable[Piece], cut: Iterable[Cut], plan: ResolvedPlan) -> tuple[SectionTotal, ...]:

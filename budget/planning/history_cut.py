@@ -1,4 +1,4 @@
-"""Which turns of the history are cut? Pure: it gives way in its middle, in one big step, and stays as it was cut."""
+"""Decides which turns of the history are cut: the middle first, in one big step that then stays. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import Final
 from recall.environment import setting
 
 FIRST_TURNS: Final = setting("history_first_turns", 2)
-"""Turns at the start that are kept: what the conversation is about."""
+"""Turns kept at the start: what the conversation is about."""
 LAST_TURNS: Final = setting("history_last_turns", 3)
-"""Turns at the end that are kept: what is being talked about."""
+"""Turns kept at the end: the current topic."""
 CUT_DOWN_TO_PERCENT: Final = 50
-"""Of its ceiling: what history is cut down to, so that the cut point, and with it the cached bytes, stays for many
-turns."""
+"""Percent of its ceiling that history is cut down to, so that the cut point and cached bytes last for many turns."""
 PLACEHOLDER_TOKENS: Final = 80
-"""Most that the text in place of the cut turns may take; it is always the same but for the turns' numbers."""
+"""Maximum tokens of the placeholder; its text is constant except for the turn numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +32,20 @@ class TurnRange:
 
 
 type Span = tuple[int, int]
-"""Places in the list of turns, the second not included."""
+"""Indexes in the list of turns, the end excluded."""
 
 
 class History:
-    """The turns of one branch, and the cut the last prompt was made with.
+    """The turns of one branch, and the last prompt's cut.
 
-    That cut is forgotten where it would hide one of the last turns: the branch has been left for a shorter one.
+    That cut is dropped if it would hide one of the last turns: the conversation moved to a shorter branch.
     """
 
     def __init__(self, turns: Mapping[int, int], already_cut: TurnRange | None = None) -> None:
-        """`turns`: number → tokens, in rising order (else: ValueError)."""
+        """`turns`: number → tokens, ascending (else ValueError)."""
         self._numbers = list(turns)
         if any(one > other for one, other in pairwise(self._numbers)):
-            raise ValueError("The turns of a history must come in rising order.")
+            raise ValueError("The turns of a history must be in ascending order.")
         self._tokens_before = [0, *accumulate(turns.values())]
         self._tail = max(0, len(turns) - LAST_TURNS)
         self._head = min(FIRST_TURNS, self._tail)
@@ -56,21 +55,21 @@ class History:
 
     @property
     def wanted(self) -> int:
-        """Tokens of all that is not cut yet, the placeholder included."""
+        """Tokens of everything not cut yet, placeholder included."""
         return self._kept(self._start)
 
     @property
     def spare(self) -> int:
-        """What of it may give way before anything guarded does: the middle, less the placeholder it would leave."""
+        """Tokens that can be cut before protected turns: the middle, less the placeholder it would leave."""
         low, high = self._start
         already = self._tokens((max(low, self._head), max(high, self._head)))
         placeholder = 0 if high > low else PLACEHOLDER_TOKENS
         return max(0, self._tokens((self._head, self._tail)) - already - placeholder)
 
     def cut(self, ceiling: int, room: int) -> TurnRange | None:
-        """The turns to leave out, so that what stays takes at most `room` tokens, the placeholder included.
+        """The turns to leave out so that the rest takes at most `room` tokens, placeholder included.
 
-        Only where not even the placeholder has room, all turns are cut and it goes too.
+        If not even the placeholder fits, all turns are cut and the placeholder too.
         """
         low, high = self._cut(min(ceiling * CUT_DOWN_TO_PERCENT // 100, room), room)
         return TurnRange(self._numbers[low], self._numbers[high - 1]) if high > low else None
@@ -87,13 +86,13 @@ class History:
         return 0, len(self._numbers)
 
     def _wider_in_the_middle(self) -> Iterator[Span]:
-        """The start cut, grown forwards to the last turns, then backwards to the first ones."""
+        """The starting cut, extended to the last turns, then back to the first ones."""
         low, high = self._start
         yield from ((low, end) for end in range(high + 1, self._tail + 1))
         yield from ((begin, self._tail) for begin in range(low - 1, self._head - 1, -1))
 
     def _wider_than_the_middle(self) -> Iterator[Span]:
-        """The whole middle, then the first turns from the inside, then the last ones from the oldest."""
+        """The whole middle, then first turns from the inside, then last turns from the oldest."""
         low = min(self._start[0], self._head)
         yield from ((begin, self._tail) for begin in range(low, -1, -1))
         yield from ((0, end) for end in range(self._tail + 1, len(self._numbers) + 1))

@@ -1,4 +1,4 @@
-"""How many tokens may each section of a prompt hold? The sections in their order, and the budget plans as data."""
+"""Budget plans as data: the prompt's sections in order, and the token ceiling of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recall.environment import setting
 
 
 class Section(StrEnum):
-    """The parts of a prompt, in the order in which they stand in the request."""
+    """The sections of a prompt, in request order."""
 
     SYSTEM_PROMPT = "blueprint"
     BOUNDARIES = "boundaries"
@@ -28,7 +28,7 @@ class Section(StrEnum):
 
     @property
     def heading(self) -> str:
-        """What the page calls it."""
+        """Its name on the page."""
         return HEADINGS[self]
 
     @property
@@ -39,25 +39,25 @@ class Section(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Percent:
-    """A ceiling as a share of what the fixed ceilings and the output reserve leave of a plan."""
+    """A ceiling as a percentage of what fixed ceilings and output reserve leave of a plan."""
 
     of_what_is_left: int
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Ceilings in the provider's tokens. What no ceiling names is for the message."""
+    """Ceilings in the provider's tokens. The rest is for the message."""
 
     name: str
     total: int
     """All tokens of a request, the answer included."""
     output_reserve: int
-    """Tokens kept free for the answer."""
+    """Tokens reserved for the answer."""
     ceilings: Mapping[Section, int | Percent]
     message_minimum: int = 0
 
 
-SMALL: Final = Plan(  # seeds 000 and 003: for a local model, or the least cost
+SMALL: Final = Plan(  # for a local model, or the lowest cost
     "small",
     total=8_000,
     output_reserve=1_000,
@@ -70,7 +70,7 @@ SMALL: Final = Plan(  # seeds 000 and 003: for a local model, or the least cost
         Section.TASK: 800,
     },
 )
-STANDARD: Final = Plan(  # seed 001: room for a long talk at little cost
+STANDARD: Final = Plan(  # room for a long conversation at little cost
     "standard",
     total=40_000,
     output_reserve=4_000,
@@ -84,7 +84,7 @@ STANDARD: Final = Plan(  # seed 001: room for a long talk at little cost
     },
     message_minimum=2_000,
 )
-LONG: Final = Plan(  # seed 004: projects of hundreds of turns
+LONG: Final = Plan(  # projects of hundreds of turns
     "long",
     total=128_000,
     output_reserve=8_000,
@@ -99,8 +99,8 @@ LONG: Final = Plan(  # seed 004: projects of hundreds of turns
 )
 
 
-def with_operators_sizes(plan: Plan) -> Plan:
-    """The plan with the sizes an operator chose (BUDGET_TOTAL_TOKENS, BUDGET_HISTORY_TOKENS, …) in place of its own."""
+def with_configured_sizes(plan: Plan) -> Plan:
+    """The plan with the operator's sizes (BUDGET_TOTAL_TOKENS, BUDGET_HISTORY_TOKENS, …) instead of its own."""
     ceilings: dict[Section, int | Percent] = {
         Section.SYSTEM_PROMPT: setting("budget_system_tokens", plan.ceilings[Section.SYSTEM_PROMPT]),
         Section.ROLE: plan.ceilings[Section.ROLE],
@@ -121,19 +121,19 @@ def with_operators_sizes(plan: Plan) -> Plan:
 
 
 PRESETS: Final = {plan.name: plan for plan in (SMALL, STANDARD, LONG)}
-DEFAULT_PLAN: Final = with_operators_sizes(PRESETS[setting("budget_plan", "standard")])
+DEFAULT_PLAN: Final = with_configured_sizes(PRESETS[setting("budget_plan", "standard")])
 PLANS: Final[Mapping[str, Plan]] = MappingProxyType({**PRESETS, DEFAULT_PLAN.name: DEFAULT_PLAN})
 
 NEVER_CUT: Final = frozenset({Section.SYSTEM_PROMPT, Section.BOUNDARIES, Section.CLOCK, Section.MESSAGE})
-"""Without these an answer would be unsafe, out of time, or an answer to nothing."""
+"""Without these an answer would be unsafe, out of date or pointless."""
 
 SHARED_CEILING: Final[Mapping[Section, Section]] = MappingProxyType(
     {
         Section.BOUNDARIES: Section.SYSTEM_PROMPT,  # both are system text
-        Section.CLOCK: Section.MESSAGE,  # both stand in the current user message
+        Section.CLOCK: Section.MESSAGE,  # both are in the current user message
     }
 )
-"""Sections without a ceiling of their own, and the one whose ceiling counts for both."""
+"""Section without its own ceiling → the section whose ceiling it shares."""
 
 HEADINGS: Final[Mapping[Section, str]] = MappingProxyType(
     {
@@ -160,30 +160,30 @@ TIERS: Final[Mapping[Section, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPlan:
-    """A plan as it holds for one model's window, in tokens."""
+    """A plan applied to one model's context window, in tokens."""
 
     name: str
     total: int
     output_reserve: int
     ceilings: Mapping[Section, int]
-    """Of each section that has its own; the message's is the rest, and all together they make up `available`."""
+    """Per section that has its own; the message gets the rest, and together they are `available`."""
     memory_cap: int | None = None
-    """What recalled memories may never exceed, whatever other sections leave unused. Guarded pieces, such as what
-    changed in the profile, are no recalled memories and do not count."""
+    """Maximum tokens of recalled memories, whatever other sections leave unused. Protected pieces, such as profile
+    updates, don't count."""
     note: str = ""
-    """What the person should know of it: that their own plan was shrunk, or does not hold any more."""
+    """Notice to the user: their plan was reduced, or no longer fits."""
 
     @property
     def available(self) -> int:
-        """What the prompt may hold: the total without the output reserve."""
+        """Tokens of the prompt: the total without the output reserve."""
         return self.total - self.output_reserve
 
 
 def resolve(plan: Plan, window: int, memory_cap: int | None = None) -> ResolvedPlan:
-    """The plan for a model whose input and output together may hold `window` tokens.
+    """The plan for a model with a context window of `window` tokens, input and output together.
 
-    A window smaller than the plan shrinks every ceiling and the reserve alike, so that the plan keeps its character.
-    `memory_cap` lowers the ceiling of recalled memories and forbids them to borrow.
+    A window smaller than the plan scales all ceilings and the reserve down, so that the proportions stay. `memory_cap`
+    lowers the ceiling of recalled memories and keeps them from borrowing.
 
     Raises:
         ValueError: the ceilings leave the message less than its minimum.
@@ -198,5 +198,5 @@ def resolve(plan: Plan, window: int, memory_cap: int | None = None) -> ResolvedP
     rest = total - reserve - sum(ceilings.values())
     minimum = plan.message_minimum * total // plan.total
     if rest < minimum:
-        raise ValueError(f"The plan “{plan.name}” leaves {rest:,} tokens for the message; it needs {minimum:,}.")
+        raise ValueError(f"The plan “{plan.name}” leaves {rest:,} tokens for the message, which needs {minimum:,}.")
     return ResolvedPlan(plan.name, total, reserve, MappingProxyType({**ceilings, Section.MESSAGE: rest}), memory_cap)

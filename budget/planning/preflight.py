@@ -1,8 +1,8 @@
-"""May this request be sent? Pure: what it is expected to have, how sure that is, and the limit. Asked before each one.
+"""Preflight check of every model request: compares the estimated size and its uncertainty with the token limit. Pure.
 
-surely fits            expected + margin ≤ limit        send
-near the limit         the margin decides               let the provider count it, where it can
-too long, or too near  nobody can tell                  shorten: what gives way first, first
+fits                   expected + margin ≤ limit        send
+near the limit         within the margin                have the provider count it, if it can
+too long, or unsure    otherwise                        shorten, in pruning order
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-SURE: Final = 4.0
-"""Standard deviations of the estimate that make a margin. Over mixed conversations one request in 2,000 was further
-off than that, and few of them stand near a limit."""
-LARGEST_MARGIN: Final = 0.15
-"""Of the estimate. Before anything is learned the ratios are unsure, but already at the high end."""
+MARGIN_DEVIATIONS: Final = 4.0
+"""Standard deviations of the estimate in a margin. In mixed conversations one request in 2,000 was further off, and few
+are near a limit."""
+MAX_MARGIN: Final = 0.15
+"""Fraction of the estimate. Before anything is learned the ratios are uncertain, but already at the high end."""
 
 
 class Verdict(StrEnum):
-    """What is done with a request."""
+    """What to do with a request."""
 
     SEND = "send"
     COUNT = "count"
@@ -30,7 +30,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PreflightResult:
-    """The verdict, and by how many tokens the request must become shorter for it to be `SEND`."""
+    """The verdict, and by how many tokens to shorten the request for `SEND`."""
 
     verdict: Verdict
     over: int = 0
@@ -53,44 +53,44 @@ def check_counted(counted: int, limit: int) -> PreflightResult:
 
 
 def margin_of(expected: int, uncertainty: float) -> int:
-    """Tokens that are kept free for what the estimate may be off."""
-    return math.ceil(min(SURE * uncertainty, LARGEST_MARGIN * expected))
+    """Tokens reserved for the error of the estimate."""
+    return math.ceil(min(MARGIN_DEVIATIONS * uncertainty, MAX_MARGIN * expected))
 
 
-# What the results of tools may take --------------------------------------------------------------------------------
+# Room for tool results ---------------------------------------------------------------------------------------------
 
-KEPT_FOR_LATER: Final = 2
-"""The results of one round may take one half of the room that is left for all rounds: later ones find room as well,
-so that what was sent, and stands in the cache, need not be changed."""
-LEAST_HEAD: Final = 120
-"""Tokens of a result that are always worth sending: it says what was found, and the line where the whole is."""
+ROUND_DIVISOR: Final = 2
+"""A round's results may take half of the remaining room: later rounds find room too, so that results already sent and
+cached needn't change."""
+MIN_HEAD: Final = 120
+"""Tokens of a result that are always worth sending: what was found, and where to read the rest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Allotted:
+class ResultAllocation:
     """Tokens for the results of a round, and for those of the rounds before, oldest first."""
 
     new: tuple[int, ...]
     older: tuple[int, ...]
 
 
-def allocate_results(wanted: Sequence[int], older: Sequence[int], room: int) -> Allotted:
-    """Share `room` among the results of a turn: `wanted` by the new ones, `older` taken by those already sent.
+def allocate_results(wanted: Sequence[int], older: Sequence[int], room: int) -> ResultAllocation:
+    """Divide `room` among a turn's results: `wanted` by new ones, `older` used by those already sent.
 
-    New results are shortened as they arrive. Older ones are changed only where the new ones would have no head, the
-    oldest first and to a head of their own; if not even heads have room, all shrink alike.
+    New results are shortened as they arrive. Older ones change only if the new ones would have no head, oldest first
+    and down to a head; if not even heads fit, all shrink alike.
     """
     free = room - sum(older)
-    need = min(sum(wanted), len(wanted) * LEAST_HEAD)
+    need = min(sum(wanted), len(wanted) * MIN_HEAD)
     older = _give(older, need - free)
     free = max(0, room - sum(older))
-    return Allotted(_level(wanted, max(free // KEPT_FOR_LATER, min(need, free))), tuple(older))
+    return ResultAllocation(_level(wanted, max(free // ROUND_DIVISOR, min(need, free))), tuple(older))
 
 
 def _give(older: Sequence[int], missing: int) -> list[int]:
-    """Older results, shortened to free `missing` tokens: first to heads, oldest first, then to nothing."""
+    """Older results, shortened to free `missing` tokens: oldest first, to heads, then to nothing."""
     left = list(older)
-    for least in (LEAST_HEAD, 0):
+    for least in (MIN_HEAD, 0):
         for place, tokens in enumerate(left):
             given = min(max(0, missing), max(0, tokens - least))
             left[place] -= given
@@ -99,7 +99,7 @@ def _give(older: Sequence[int], missing: int) -> list[int]:
 
 
 def _level(wanted: Sequence[int], room: int) -> tuple[int, ...]:
-    """What each gets: small ones all, the others the same."""
+    """Each result's tokens: small ones in full, the others equal."""
     shares: dict[int, int] = {}
     for done, place in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         shares[place] = min(wanted[place], room // (len(wanted) - done))

@@ -1,5 +1,4 @@
-"""Which plan is mine? A preset, with the ceilings a person moved; what may be moved, how far, and what holds if it no
-longer fits."""
+"""A user's plan: a preset with changed ceilings, its validation, and the fallback if it no longer fits the model."""
 
 from __future__ import annotations
 
@@ -17,27 +16,26 @@ from recall.db.prepared import PreparedQuery
 
 NEEDS: Final[Mapping[Section, int]] = MappingProxyType(
     {
-        Section.SYSTEM_PROMPT: 1_000,  # the blueprint and the tools, which stand in every prompt
-        Section.HISTORY: 500,  # a question and an answer: less, and “And she?” is about nobody
+        Section.SYSTEM_PROMPT: 1_000,  # system prompt and tools, which are in every prompt
+        Section.HISTORY: 500,  # one question and answer; with less, follow-ups have no context
         Section.TASK: 300,  # the goal, and the head of one tool result
     }
 )
-"""Tokens below which a section is of no use. The others may be set to 0: then they live on what is left unused."""
+"""Minimum tokens per section. Others may be 0 and use what is left over."""
 RESERVE_NEEDS: Final = 500
-"""Tokens of the shortest answer worth waiting for."""
-LARGEST_TOTAL: Final = 2_000_000
-"""Tokens: twice the largest window there is."""
+"""Minimum tokens of an answer."""
+MAX_TOTAL: Final = 2_000_000
+"""Tokens: twice the largest context window."""
 MOVABLE: Final = tuple(section for section in Section if section in DEFAULT_PLAN.ceilings)
-"""Sections with a ceiling to be moved; what is left is for the message."""
+"""Sections with an adjustable ceiling; the message gets the rest."""
 OWN: Final = "{preset} (yours)"
-"""Name of a plan whose ceilings were moved."""
+"""Name of a plan with changed ceilings."""
 
 _STORED: Final = PreparedQuery(lambda user: BudgetPlan.objects.filter(user=user), user=int)
 
 
 class InvalidPlanError(ValueError):
-    """A plan that cannot hold. `errors`: one sentence for each wrong field (preset, total, output_reserve, a
-    section's name; `ceilings` for their sum)."""
+    """An invalid plan. `errors`: a sentence per field (preset, total, output_reserve, a section, `ceilings`)."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__(" ".join(errors.values()))
@@ -45,23 +43,23 @@ class InvalidPlanError(ValueError):
 
 
 def plan_for(user: User, window: int) -> ResolvedPlan:
-    """The person's plan for a model whose input and output together may hold `window` tokens. One statement.
+    """The user's plan for a model with a context window of `window` tokens. One statement.
 
-    A stored plan that no longer holds gives way to its preset, and `note` says so.
+    A stored plan that no longer fits is replaced by its preset, and `note` says so.
     """
     stored = _STORED.first(user=user.pk)
     return resolve_stored(stored, window, settings.ENVIRONMENT.rag_per_turn_memory_budget_tokens)
 
 
 def resolve_stored(stored: BudgetPlan | None, window: int, memory_cap: int | None = None) -> ResolvedPlan:
-    """What a stored plan comes to; None: nothing is stored."""
+    """The resolved plan of a stored row; None: no row."""
     if stored is None:
         return resolve(DEFAULT_PLAN, window, memory_cap)
     try:
         plan = validate_plan(stored.preset, stored.total, stored.output_reserve, stored.ceilings)
         resolved = resolve(plan, window)
         if plan.name not in PLANS:
-            _refuse(_too_small(resolved))
+            _raise_if(_too_small(resolved))
     except InvalidPlanError as wrong:
         preset = PLANS.get(stored.preset, DEFAULT_PLAN)
         note = f"Your plan doesn't fit this model. {wrong} Until you change it, “{preset.name}” is used."
@@ -78,19 +76,19 @@ def validate_plan(
     ceilings: Mapping[str, int],
     window: int | None = None,
 ) -> Plan:
-    """The plan that these choices make; None, and a section not named: as in the preset.
+    """The plan of these choices; None or an unnamed section: as in the preset.
 
-    `window`: that of the model, if a total beyond it is to be refused and not shrunk.
+    `window`: the model's, to refuse a larger total instead of reducing it.
 
     Raises:
-        NotValid: one sentence for each wrong value.
+        InvalidPlanError: one sentence per wrong value.
     """
     base = PLANS.get(preset)
     if base is None:
         raise InvalidPlanError({"preset": f"No plan named “{preset}”. Choose {', '.join(PLANS)}."})
     if not isinstance(ceilings, Mapping):  # a stored row may hold any JSON
         raise InvalidPlanError({"ceilings": "Name each ceiling by its section."})
-    _refuse(_wrong_sizes(total, reserve, ceilings, window))
+    _raise_if(_wrong_sizes(total, reserve, ceilings, window))
     moved = {Section(name): tokens for name, tokens in ceilings.items() if tokens != base.ceilings[Section(name)]}
     plan = replace(
         base,
@@ -101,8 +99,8 @@ def validate_plan(
     if not moved and (plan.total, plan.output_reserve) == (base.total, base.output_reserve):
         return base
     plan = replace(plan, name=OWN.format(preset=preset))
-    _refuse(_wrong_sum(plan))
-    _refuse(_too_small(resolve(plan, plan.total)))
+    _raise_if(_wrong_sum(plan))
+    _raise_if(_too_small(resolve(plan, plan.total)))
     return plan
 
 
@@ -114,10 +112,10 @@ def save(
     ceilings: Mapping[str, int],
     window: int | None = None,
 ) -> BudgetPlan:
-    """Keep a person's choice; what was not moved is not stored, so that it follows the preset.
+    """Save a user's choice; unchanged values aren't stored, so that they follow the preset.
 
     Raises:
-        NotValid: see `validated`; nothing was saved.
+        InvalidPlanError: see `validate_plan`; nothing was saved.
     """
     plan = validate_plan(preset, total, reserve, ceilings, window)
     base = PLANS[preset]
@@ -133,15 +131,15 @@ def save(
     return stored
 
 
-def back_to_default(user: User) -> None:
-    """Forget the person's own plan: the default preset holds."""
+def reset_to_default(user: User) -> None:
+    """Delete the user's plan: the default preset applies."""
     BudgetPlan.objects.for_user(user).delete()
 
 
-# What is wrong with it ---------------------------------------------------------------------------------------------
+# Validation --------------------------------------------------------------------------------------------------------
 
 
-def _refuse(errors: Mapping[str, str]) -> None:
+def _raise_if(errors: Mapping[str, str]) -> None:
     if errors:
         raise InvalidPlanError(errors)
 
@@ -149,12 +147,12 @@ def _refuse(errors: Mapping[str, str]) -> None:
 def _wrong_sizes(
     total: int | None, reserve: int | None, ceilings: Mapping[str, int], window: int | None
 ) -> dict[str, str]:
-    """Each value by itself."""
+    """Errors of single values."""
     wrong = {name: "No such section." for name in ceilings if name not in MOVABLE}
     sizes = {name: size for name, size in ceilings.items() if name in MOVABLE}
     given = {"total": total, "output_reserve": reserve} | sizes
     wrong |= {name: "Enter a whole number of tokens, 0 or more." for name, v in given.items() if _no_size(v)}
-    most = LARGEST_TOTAL if window is None else min(window, LARGEST_TOTAL)
+    most = MAX_TOTAL if window is None else min(window, MAX_TOTAL)
     if "total" not in wrong and total is not None and total > most:
         holder = "any model" if window is None or window > most else "this model"
         wrong["total"] = f"{total:,} tokens is too much: {holder} takes at most {most:,}."
@@ -162,12 +160,12 @@ def _wrong_sizes(
 
 
 def _no_size(value: object) -> bool:
-    """Whether a stored or given value is no number of tokens; None stands for the preset's."""
+    """Whether a value isn't a number of tokens; None means the preset's."""
     return value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0)
 
 
 def _wrong_sum(plan: Plan) -> dict[str, str]:
-    """All of them together: sections, reserve and the least a message needs."""
+    """Error of the sum: sections, reserve and the minimum for a message."""
     sections = sum(ceiling for ceiling in plan.ceilings.values() if not isinstance(ceiling, Percent))
     taken = sections + plan.output_reserve + plan.message_minimum
     if taken <= plan.total:
@@ -180,7 +178,7 @@ def _wrong_sum(plan: Plan) -> dict[str, str]:
 
 
 def _too_small(plan: ResolvedPlan) -> dict[str, str]:
-    """Sections that the plan gives less than they need."""
+    """Errors of sections below their minimum."""
     wrong = {
         str(section): f"{section.heading} has {plan.ceilings[section]:,} tokens but needs at least {least:,}."
         for section, least in NEEDS.items()

@@ -32,14 +32,14 @@ from recall.views import is_htmx, post_only, signed_in_user
 
 PAGE = "budget/page.html"
 type Labels = dict[str, tuple[str, str]]
-"""By ref: what it is called, and its address."""
+"""By ref: label and address."""
 
 
 @require_safe
 @login_required
 @never_cache
 def home(request: HttpRequest) -> HttpResponse:
-    """What is used, what it costs, what it could be."""
+    """The whole dashboard."""
     return _page(request)
 
 
@@ -47,7 +47,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 def now(request: HttpRequest) -> HttpResponse:
-    """The part that follows each turn."""
+    """The live part, updated during each turn."""
     return render(request, f"{PAGE}#live", {"now": live.build_live_status(signed_in_user(request)), "is_update": True})
 
 
@@ -55,17 +55,17 @@ def now(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 def charts(request: HttpRequest) -> HttpResponse:
-    """The charts again: a turn has ended."""
+    """The charts, updated after each turn."""
     return render(request, f"{PAGE}#trends", {"charts": trends(signed_in_user(request))})
 
 
 @post_only("budget", at="plan")
 @login_required
 def plan(request: HttpRequest) -> HttpResponse:
-    """Try another plan, begin from a preset, save it, or go back to the default."""
+    """Preview a plan, start from a preset, save it, or reset to the default."""
     user, deed = signed_in_user(request), request.POST.get("do", "preview")
     if deed == "default":
-        user_plan.back_to_default(user)
+        user_plan.reset_to_default(user)
         messages.success(request, "Reset to the default plan. It applies from your next message.")
         return redirect(f"{reverse('budget')}#plan")
     latest = live.latest(user)
@@ -84,7 +84,7 @@ def plan(request: HttpRequest) -> HttpResponse:
 @post_only("budget", at="limits")
 @login_required
 def limits(request: HttpRequest) -> HttpResponse:
-    """Set one's own limits, all at once."""
+    """Save the user's limits, all at once."""
     errors = limiting.save(signed_in_user(request), request.POST)
     if errors:
         fields = limiting.fields(signed_in_user(request), request.POST, errors)
@@ -96,7 +96,7 @@ def limits(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def retire(request: HttpRequest, pk: int) -> HttpResponse:
-    """Stop remembering a fact that costs more than it brings; it can be undone."""
+    """Reject a fact that costs more than it helps; it can be undone."""
     fact = get_object_or_404(Fact.objects.for_user(signed_in_user(request)), pk=pk)
     try:
         action = review.reject(fact, by=signed_in_user(request))
@@ -122,22 +122,22 @@ def _page(request: HttpRequest, status: int = 200, **instead: Any) -> HttpRespon
 
 
 def _plan(request: HttpRequest, found: planning.Planning, partial: str, status: int = 200) -> HttpResponse:
-    """For htmx the part that changed, else the whole page."""
+    """The changed part for htmx, else the whole page."""
     if is_htmx(request):
         return render(request, f"{PAGE}#{partial}", {"planning": found, "is_update": True}, status=status)
     return _page(request, status=status, planning=found)
 
 
 def _window(latest: Receipt | None) -> int:
-    """Tokens that the model of the latest turn, or the one a conversation begins with, may hold."""
+    """Context window of the latest turn's model, or of the default model."""
     return get_capabilities(latest.model if latest is not None else settings.ENVIRONMENT.chat_model).context_window
 
 
-# What memories cost --------------------------------------------------------------------------------------------------
+# Memory costs --------------------------------------------------------------------------------------------------------
 
 
 def _economy(user: User, at: datetime) -> dict[str, Any]:
-    """The memories' economics, with what memory knows of each today. Five statements."""
+    """Memory costs, with the current facts and episodes. Five statements."""
     spent, turns = memory_cost.spent_since(user, at - memory_cost.PERIOD)
     facts, importance = _known(user, [one.ref for one in spent])
     active = {ref for ref, fact in facts.items() if fact.status == Fact.Status.ACTIVE}
@@ -156,7 +156,7 @@ def _economy(user: User, at: datetime) -> dict[str, Any]:
 
 
 def _known(user: User, refs: list[str]) -> tuple[dict[str, Fact], dict[str, float]]:
-    """By ref: the facts that are still there, and how important facts and episodes are."""
+    """By ref: existing facts, and the importance of facts and episodes."""
     ids = ids_by_kind(refs)
     facts = Fact.objects.for_user(user).filter(pk__in=ids["fact"]).only("statement", "importance", "status", "user")
     found = {fact.ref: fact for fact in facts}
@@ -166,7 +166,7 @@ def _known(user: User, refs: list[str]) -> tuple[dict[str, Fact], dict[str, floa
 
 
 def _documents(user: User, refs: list[str], labels: Labels) -> Labels:
-    """The passages among these, with the address of their document."""
+    """Chunks among these, with their document's address."""
     ids = ids_by_kind(refs)["chunk"]
     passages = Chunk.objects.for_user(user).filter(pk__in=ids, document__isnull=False)
     places = passages.values_list("pk", "document__path")
@@ -190,7 +190,7 @@ def _row(worth: memory_cost.Worth, facts: dict[str, Fact], labels: Labels) -> di
 
 
 def _retired(request: HttpRequest) -> ReviewAction | None:
-    """The decision that was just taken here, to be undone."""
+    """The decision just made here, to offer undo."""
     asked = request.GET.get("retired", "")
     if not asked.isdecimal() or len(asked) > 18:
         return None

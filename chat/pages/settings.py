@@ -14,7 +14,7 @@ from django.urls import reverse
 from accounts import deletion
 from accounts.api.scopes import SCOPES
 from accounts.models import ApiKey, User
-from budget.planning.user_plan import LARGEST_TOTAL, plan_for
+from budget.planning.user_plan import MAX_TOTAL, plan_for
 from chat.conversations import retention
 from chat.conversations.model_choice import EFFORTS, accepts_any_name, defaults_of, has_effort, models_for
 from memory.models import Boundary, Fact
@@ -79,7 +79,7 @@ def time_zones() -> list[str]:
 def model_choice(user: User) -> dict[str, Any]:
     """The models and efforts to choose from, the user's choice, and the budget plan."""
     model, effort = defaults_of(user)
-    plan = plan_for(user, LARGEST_TOTAL)
+    plan = plan_for(user, MAX_TOTAL)
     return {
         "models": models_for(user),
         "model": model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 import pytest
@@ -106,7 +107,7 @@ def test_a_page_that_tells_of_a_mail_says_where_it_is(client: Client, settings: 
 
     for page in (signed_up, reset):
         assert (PRINTED in page) is is_printed
-        assert ("we sent" in page.lower()) is not is_printed
+        assert ("we sent" in page or "Verification link sent" in page) is not is_printed
 
 
 def reset_by_mail(user: User, client: Client, mailoutbox: list[EmailMessage]) -> str:
@@ -142,7 +143,7 @@ def test_a_reset_password_revokes_every_key_of_that_person_and_says_so(
     secrets = [keys.create_key(alice, name, ["chat:read"])[1] for name in names]
     _, his = keys.create_key(bob, "Bob's", ["chat:read"])
     page = reset_by_mail(alice, client, mailoutbox)
-    assert told in page
+    assert told in unescape(page)
     assert [keys.find_active_key(secret) for secret in secrets] == [None] * len(names)
     assert keys.find_active_key(his) is not None
 
@@ -185,7 +186,7 @@ def test_pages_tell_times_in_the_persons_own_zone(alice: User, bob: User, client
 
 def test_a_time_zone_has_to_exist() -> None:
     validate_time_zone("Europe/Lisbon")
-    with pytest.raises(ValidationError, match="not a time zone"):
+    with pytest.raises(ValidationError, match="isn't a time zone"):
         validate_time_zone("Mars/Olympus")
 
 

@@ -146,7 +146,7 @@ def test_a_session_that_calls_the_api_is_asked_as_well_and_a_key_is_not(
     address = f"/api/v1/{route}"
     answered = getattr(found, method)(address, body, content_type="application/json")
     assert answered.status_code == 403
-    assert "Show first that it is you" in answered.json()["detail"]
+    assert "Confirm it's you" in answered.json()["detail"]
     assert Fact.objects.filter(user=alice).exists()
 
     _, secret = keys.create_key(alice, "one", ["export", "forget"])

@@ -106,7 +106,7 @@ def test_a_time_zone_that_is_none_is_refused_and_nothing_changed(
         reverse("settings"), {**PROFILE, "preferred_name": "Lis", "time_zone": "Mars/Olympus"}, headers=headers
     )
     assert answer.status_code == 422
-    assert "not a time zone" in text(answer)
+    assert "a time zone. Choose one such as" in text(answer)
     alice.refresh_from_db()
     assert (alice.preferred_name, alice.time_zone) == ("Alice", "Europe/Lisbon")
 
@@ -206,9 +206,9 @@ def test_a_key_without_a_name_or_scope_is_refused_with_what_was_ticked(sign_in: 
     client = confirmed(sign_in(alice))
     answer = client.post(reverse("make_key"), {**NEW, "name": " ", "scopes": ["forget"]})
     assert answer.status_code == 422
-    assert "Give the key a name" in text(answer)
+    assert "Name the key" in text(answer)
     assert 'value="forget" checked' in text(answer)
-    assert "Choose what the key may open" in text(client.post(reverse("make_key"), {**NEW, "scopes": []}))
+    assert "Choose at least one scope" in text(client.post(reverse("make_key"), {**NEW, "scopes": []}))
     assert not ApiKey.objects.exists()
 
 
@@ -251,7 +251,7 @@ def test_keys_that_work_stand_before_those_that_do_not(alice: User) -> None:
         ("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0) AppleWebKit/605 Version/19 Safari/604", "Safari on iPhone"),
         ("Mozilla/5.0 (Linux; Android 16) AppleWebKit/537 Chrome/140 Mobile Safari/537", "Chrome on Android"),
         ("curl/8.14", "curl"),
-        ("", "A browser that does not say which"),
+        ("", "Unknown browser"),
     ],
 )
 def test_a_browser_is_called_as_people_know_it(user_agent: str, told: str) -> None:

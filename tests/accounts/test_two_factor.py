@@ -174,7 +174,7 @@ def test_an_operator_lets_somebody_in_who_lost_everything(sign_in: SignIn, alice
     call_command("turn_off_second_factor", alice.email.upper(), stdout=StringIO())
     assert sign_in_with_password(alice.email)[1]["Location"] == "/"
     assert list(Authenticator.objects.all()) == [kept]
-    with pytest.raises(CommandError, match="Nobody signs in"):
+    with pytest.raises(CommandError, match="No user signs in"):
         call_command("turn_off_second_factor", "nobody@example.org")
 
 
@@ -297,7 +297,7 @@ def test_a_lost_key_is_told_and_what_it_sealed_stays_in_case_it_is_found(
     assert not caplog.text
     with override_settings(SECRET_KEY=SECOND_KEY):
         secret_encryption.seal_all()
-    assert caplog.text.count("2 secrets of second factors were sealed by another SECRET_KEY") == 1
+    assert caplog.text.count("2 second-factor secrets were encrypted with another SECRET_KEY") == 1
     assert stored() == before
     assert is_in(with_code(alice, code_of(secret))[0])
 

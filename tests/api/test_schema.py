@@ -44,7 +44,7 @@ def test_every_operation_asks_for_a_scope_and_every_scope_opens_something() -> N
 
 
 def test_a_scope_that_is_not_there_cannot_be_asked_for() -> None:
-    with pytest.raises(ValueError, match="no scope"):
+    with pytest.raises(ValueError, match="No scope"):
         require_scope("everything")
 
 
@@ -155,7 +155,7 @@ def test_a_further_scope_is_told_where_an_operation_takes_one_at_some_places() -
     further = {told["operationId"]: told["x-scope-also"] for _, _, told in operations() if "x-scope-also" in told}
     assert set(further) == {"put_document", "move_documents", "revert_document", "upload_file", "sync_folder"}
     assert set(further.values()) == {"review"}
-    with pytest.raises(ValueError, match="no scope"):
+    with pytest.raises(ValueError, match="No scope"):
         require_scope("memory:write", also="everything")
 
 

@@ -19,6 +19,7 @@ from budget.planning.fit import PRUNING_ORDER, Cut, Piece, fit
 from budget.planning.plan import Section
 from budget.receipts.record import TurnOutcome, finalize_receipt
 from budget.spending.prices import forget_known_prices
+from budget.templatetags.figures import cut_reason
 from tests.budget.pieces import plan_of
 from tests.budget.rows import PLAN, Figures, answer_of, draft_for
 
@@ -57,7 +58,7 @@ def test_the_panel_lists_what_was_recalled_with_tokens_score_and_source(alice: A
     assert 'href="/m/7"' in recalled
     assert "Score 0.81" in recalled
     assert re.search(r"<dt>name match</dt> <dd class=\"number\">0.50</dd>", recalled)
-    assert "The user is allergic to peanuts." in recalled.partition("Always told, from your profile: 1")[2]
+    assert "The user is allergic to peanuts." in recalled.partition("Always included, from your profile: 1")[2]
 
 
 def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalled(alice: Any, sign_in: SignIn) -> None:
@@ -69,7 +70,7 @@ def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalle
 
     page = a_page(sign_in(alice), receipt.message_id).partition('id="receipt-recalled"')[2]
 
-    recalled, _, others = page.partition("Always told, from your profile: 1")
+    recalled, _, others = page.partition("Always included, from your profile: 1")
     assert "The user sings." in recalled
     assert '<span class="badge">in your profile</span>' in recalled
     assert "Score 0.74" in recalled
@@ -82,9 +83,9 @@ def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in:
     page = a_page(sign_in(alice), booked(alice, Figures(input=10), not_taken=(near,)).message_id)
     cut = page.partition('id="receipt-cut"')[2]
     rule = next(step.rule for step in PRUNING_ORDER if step.section is Section.MEMORIES)
-    assert "left out: 2" in cut
-    assert f'<p>A long document</p> <p class="muted"><span class="badge">{rule}</span>' in cut
-    assert '<p>Mary likes tea.</p> <p class="muted"><span class="badge">below the floor</span>' in cut
+    assert "not used: 2" in cut
+    assert f'<p>A long document</p> <p class="muted"><span class="badge">{cut_reason(rule)}</span>' in cut
+    assert '<p>Mary likes tea.</p> <p class="muted"><span class="badge">not relevant enough</span>' in cut
 
 
 def test_the_panel_sets_the_prediction_beside_the_providers_figures(alice: Any, sign_in: SignIn) -> None:
@@ -124,14 +125,14 @@ def test_the_offline_demo_says_that_nothing_is_charged(alice: Any, sign_in: Sign
     receipt = booked(alice, Figures(input=400))
     settings.IS_OFFLINE = False  # a key was entered since: the old answer is still a demo's
     page = a_page(sign_in(alice), receipt.message_id)
-    assert "Demo, nothing is charged." in page
-    assert "This would have cost" in page
+    assert "Demo: nothing is charged." in page
+    assert "Would have cost" in page
 
 
 def test_a_model_without_a_price_is_told_so(alice: Any, sign_in: SignIn, settings: Any) -> None:
     settings.IS_OFFLINE = False
     page = a_page(sign_in(alice), booked(alice, Figures(input=400), model="llama3.3:70b").message_id)
-    assert "No price is known for llama3.3:70b." in page
+    assert "No price set for llama3.3:70b." in page
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,7 @@ def test_while_the_answer_is_written_the_panel_already_shows_the_prompt(alice: A
     page = a_page(sign_in(alice), receipt.message_id)
     assert "In progress" in page
     assert "sister Mary" in page
-    assert "come with the answer" in page
+    assert "when the answer is complete" in page
 
 
 def test_an_answer_without_memories_says_so(alice: Any, sign_in: SignIn) -> None:
@@ -164,7 +165,7 @@ def test_an_answer_without_memories_says_so(alice: Any, sign_in: SignIn) -> None
     receipt = draft_for(answer_of(alice), fitted)
     receipt.save()
     page = a_page(sign_in(alice), receipt.message_id)
-    assert "No memory was close enough" in page
+    assert "No relevant memories" in page
     assert 'id="receipt-cut"' not in page
 
 
@@ -175,7 +176,7 @@ def test_the_panel_warns_when_even_keyed_facts_were_cut(alice: Any, sign_in: Sig
     ]
     receipt = draft_for(answer_of(alice), fit(pieces, plan_of(100)))
     receipt.save()
-    assert "keyed facts of your profile had to be cut" in a_page(sign_in(alice), receipt.message_id)
+    assert "key facts from your profile were left out" in a_page(sign_in(alice), receipt.message_id)
 
 
 def test_the_bar_can_be_read_without_colour_and_without_seeing_it(alice: Any, sign_in: SignIn) -> None:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budget.planning.preflight import (
-    LARGEST_MARGIN,
-    LEAST_HEAD,
-    SURE,
+    MARGIN_DEVIATIONS,
+    MAX_MARGIN,
+    MIN_HEAD,
     Verdict,
     allocate_results,
     check_counted,
@@ -65,7 +65,7 @@ def test_more_expected_less_sure_or_less_room_is_never_judged_more_leniently(
 @given(tokens, unsure, tokens)
 def test_what_is_sent_uncounted_fits_with_its_margin(expected: int, uncertainty: float, limit: int) -> None:
     margin = margin_of(expected, uncertainty)
-    assert margin >= min(SURE * uncertainty, LARGEST_MARGIN * expected)
+    assert margin >= min(MARGIN_DEVIATIONS * uncertainty, MAX_MARGIN * expected)
     sent = check_estimate(expected, uncertainty, limit, can_count=True).verdict is Verdict.SEND
     assert sent == (expected + margin <= limit)
 
@@ -113,8 +113,8 @@ def test_what_was_sent_before_stays_as_it_is_while_the_new_results_have_room_for
 
 def test_older_results_give_way_before_newer_ones_the_oldest_first() -> None:
     allotted = allocate_results([9_000], [2_000, 1_000], 3_000)
-    assert allotted.older == (2_000 - LEAST_HEAD, 1_000)
-    assert allotted.new == (LEAST_HEAD,)
+    assert allotted.older == (2_000 - MIN_HEAD, 1_000)
+    assert allotted.new == (MIN_HEAD,)
 
 
 def test_eight_rounds_of_verbose_results_hold_the_ceiling_and_each_has_a_head() -> None:
@@ -123,4 +123,4 @@ def test_eight_rounds_of_verbose_results_hold_the_ceiling_and_each_has_a_head() 
         allotted = allocate_results([9_000], sent, 4_000)
         sent = [*allotted.older, *allotted.new]
         assert sum(sent) <= 4_000
-    assert min(sent) >= LEAST_HEAD
+    assert min(sent) >= MIN_HEAD

@@ -13,8 +13,8 @@ from budget.planning.plan import LONG, PLANS, SMALL, STANDARD, ResolvedPlan, Sec
 from budget.planning.user_plan import (
     MOVABLE,
     InvalidPlanError,
-    back_to_default,
     plan_for,
+    reset_to_default,
     resolve_stored,
     save,
     validate_plan,
@@ -176,7 +176,7 @@ def test_a_choice_that_cannot_hold_leaves_the_earlier_one(alice: Any) -> None:
 def test_going_back_to_the_default_touches_only_the_persons_own_plan(alice: Any, bob: Any) -> None:
     for person in (alice, bob):
         save(person, "long", None, None, {})
-    back_to_default(alice)
+    reset_to_default(alice)
     assert (plan_for(alice, WINDOW).name, plan_for(bob, WINDOW).name) == ("standard", "long")
 
 

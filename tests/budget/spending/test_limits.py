@@ -114,7 +114,7 @@ def test_of_two_limits_that_are_reached_the_one_that_stops_for_longer_is_told(
     for per in Per:
         set_limit(alice, What.TURNS, per, Decimal(3))
     used(alice, turns=3)
-    assert "on 1 December" in (check_limits(alice) or "")
+    assert "on December 1" in (check_limits(alice) or "")
 
 
 def test_a_limit_of_nothing_stops_everything(alice: Any) -> None:
@@ -282,7 +282,7 @@ def test_sixteen_sends_at_once_do_not_pass_a_limit_of_four(alice: Any, what: Wha
 
 @pytest.mark.parametrize("hair", ["0.00001", "1E-999999", "2.50001"])
 def test_a_limit_of_money_is_never_rounded_to_another_one(alice: Any, hair: str) -> None:
-    with pytest.raises(NotAllowed, match="at most 4 decimals"):
+    with pytest.raises(NotAllowed, match="at most 4 decimal places"):
         set_limit(alice, What.MONEY, Per.DAY, Decimal(hair))
     set_limit(alice, What.MONEY, Per.DAY, Decimal("2.500000"))
     assert the_only(alice).amount == Decimal("2.5")

@@ -16,7 +16,7 @@ from asgiref.sync import sync_to_async
 
 from budget.models import Receipt
 from budget.planning.plan import SMALL, ResolvedPlan, Section, resolve
-from budget.planning.preflight import LEAST_HEAD, PreflightResult, Verdict
+from budget.planning.preflight import MIN_HEAD, PreflightResult, Verdict
 from chat.models import Message
 from chat.prompt import inputs, preflight
 from chat.tools.output_budget import SentToolResult
@@ -126,7 +126,7 @@ async def test_the_task_ceiling_and_the_total_hold_in_each_of_eight_rounds(
     task = next(section for section in receipt.sections if section["section"] == "task")
     assert task["tokens"] <= plan.ceilings[Section.TASK]
     assert len([item for item in receipt.items if item["ref"].startswith("tool:") and item["kept"]]) == 8
-    assert min(len(text) for text in results_of(requests[-1])) > LEAST_HEAD, "each has a head"
+    assert min(len(text) for text in results_of(requests[-1])) > MIN_HEAD, "each has a head"
 
 
 async def test_the_cap_on_memories_holds_for_what_tools_bring_as_well(

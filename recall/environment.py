@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
-"""Where a folder has the graph of an embedding model, as such models are published."""
+"""Where published embedding models have their graph."""
 TOKENIZER: Final = "tokenizer.json"
 SCHEMES: dict[str, tuple[str, ...]] = {
     "anthropic_base_url": ("http://", "https://"),
@@ -33,13 +33,13 @@ SCHEMES: dict[str, tuple[str, ...]] = {
     "web_search_url": ("http://", "https://"),
     "email_url": ("smtp://", "smtps://"),  # STARTTLS, and TLS from the first byte
 }
-"""How each address may start."""
+"""Allowed schemes of each address."""
 
 ENV_FILE = Path(os.environ.get("ENV_FILE", BASE_DIR / ".env"))
 
 
 CAPABILITIES = frozenset({"caching", "structured_output", "thinking", "effort", "count_tokens", "images", "web_search"})
-"""What MODEL_CAPABILITIES may name."""
+"""Values of MODEL_CAPABILITIES."""
 
 
 class Environment(BaseSettings):
@@ -170,7 +170,7 @@ class Environment(BaseSettings):
         None, ge=0, le=1, description="Minimum importance of keyed facts that are in every prompt"
     )
 
-    # What the librarian keeps, and what fades
+    # Librarian and decay
     librarian_every_turns: int | None = Field(
         None, ge=1, description="Turns after which the librarian reads an ongoing conversation"
     )
@@ -204,7 +204,7 @@ class Environment(BaseSettings):
         None, description="Number of sessions below which a user is NEW, DEVELOPING, COMFORTABLE"
     )
 
-    # What a prompt may hold
+    # Prompt budget
     budget_plan: Literal["small", "standard", "long"] | None = Field(
         None, description="Plan of users who haven't chosen one"
     )
@@ -244,7 +244,7 @@ class Environment(BaseSettings):
         None, ge=1, le=10, description="Excerpts of one web search that the model sees"
     )
 
-    # What can be watched
+    # Observability
     log_format: Literal["plain", "json"] = Field("plain", description="Log lines for people, or one JSON object a line")
     metrics_token: SecretStr | None = Field(
         None,
@@ -264,14 +264,14 @@ class Environment(BaseSettings):
         if value is not None and not value.startswith(schemes):
             raise ValueError(f"must start with {' or '.join(schemes)}")
         if value is not None and not value.startswith(("postgres", "redis")):
-            _ = urlsplit(value).port  # raises for one that is none; a database's address may name several hosts
+            _ = urlsplit(value).port  # raises for an invalid port; a database URL may name several hosts
         return value.rstrip("/") if value else value
 
     @field_validator("web_search_url")
     @classmethod
     def _needed_by_searxng(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is None and info.data.get("web_search") == "searxng":
-            raise ValueError("is needed for WEB_SEARCH=searxng")
+            raise ValueError("is required for WEB_SEARCH=searxng")
         return value
 
     @field_validator("relationship_stages")
@@ -292,7 +292,7 @@ class Environment(BaseSettings):
     @field_validator("rag_chunk_overlap")
     @classmethod
     def _less_than_half(cls, value: int, info: ValidationInfo) -> int:
-        size = info.data.get("rag_chunk_size")  # absent when it is wrong itself
+        size = info.data.get("rag_chunk_size")  # absent if it is invalid itself
         if size is not None and value > size // 2:
             raise ValueError(f"must be at most half of RAG_CHUNK_SIZE, {size // 2}")
         return value
@@ -302,7 +302,7 @@ class Environment(BaseSettings):
     def _known_capabilities(cls, value: str) -> str:
         unknown = {word.strip() for word in value.split(",") if word.strip()} - CAPABILITIES
         if unknown:
-            raise ValueError(f"{', '.join(sorted(unknown))}: known are {', '.join(sorted(CAPABILITIES))}")
+            raise ValueError(f"unknown: {', '.join(sorted(unknown))}; use {', '.join(sorted(CAPABILITIES))}")
         return value
 
     @field_validator("database_url")
@@ -311,9 +311,7 @@ class Environment(BaseSettings):
         try:
             conninfo_to_dict(value or "")
         except ProgrammingError:
-            raise ValueError(
-                "is not an address that PostgreSQL's client understands"
-            ) from None  # it may hold a password
+            raise ValueError("is not a valid PostgreSQL address") from None  # it may hold a password
         return value
 
     @property
@@ -326,26 +324,26 @@ def read_environment() -> Environment:
     """Read and check the environment.
 
     Raises:
-        ImproperlyConfigured: one sentence that names each wrong variable and what is wrong with it.
+        ImproperlyConfigured: one sentence that names each invalid variable and why.
     """
     try:
         return Environment()
     except ValidationError as error:
         wrong = [f"{str(e['loc'][0]).upper()}: {e['msg'].removeprefix('Value error, ')}" for e in error.errors()]
-        raise ImproperlyConfigured(f"The environment is not right: {'; '.join(wrong)}.") from None
+        raise ImproperlyConfigured(f"Invalid settings: {'; '.join(wrong)}.") from None
 
 
 def setting[T](name: str, constant: T) -> T:
-    """What the operator chose for `name`, or the constant. For constants of modules: the environment stays as it is."""
+    """The operator's value of `name`, or the constant. For module constants: read once, at import."""
     chosen = getattr(settings.ENVIRONMENT, name)
     return constant if chosen is None else chosen
 
 
 def kept_secret_key(var_dir: Path) -> str:
-    """The signing key of an installation without SECRET_KEY: made once and kept, readable by its owner only.
+    """The signing key without SECRET_KEY: generated once and stored, readable by its owner only.
 
     Raises:
-        ImproperlyConfigured: one sentence, when `var_dir` cannot be written or read.
+        ImproperlyConfigured: `var_dir` can't be written or read.
     """
     path = var_dir / "secret_key"
     try:
@@ -354,23 +352,23 @@ def kept_secret_key(var_dir: Path) -> str:
         return path.read_text()
     except OSError as error:
         raise ImproperlyConfigured(
-            f"VAR_DIR: {error.filename or var_dir} cannot be used ({error.strerror}); choose a folder to write to."
+            f"VAR_DIR: can't use {error.filename or var_dir} ({error.strerror}). Choose a writable folder."
         ) from error
 
 
 def former_keys(given: SecretStr | None) -> list[str]:
-    """The keys of SECRET_KEY_FALLBACKS, one by one."""
+    """The keys of SECRET_KEY_FALLBACKS as a list."""
     return [key.strip() for key in given.get_secret_value().split(",") if key.strip()] if given else []
 
 
 def _make_secret_key(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    own = path.with_name(f"{path.name}.{os.getpid()}")
-    own.touch(mode=0o600)
-    own.write_text(secrets.token_urlsafe(48))
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_text(secrets.token_urlsafe(48))
     try:
-        path.hardlink_to(own)  # whole or not at all
+        path.hardlink_to(draft)  # whole or not at all
     except FileExistsError:
-        pass  # another process made it a moment ago: its key is the one
+        pass  # another process was first: use its key
     finally:
-        own.unlink()
+        draft.unlink()

@@ -295,7 +295,7 @@ def test_an_import_that_waits_goes_on_at_once_and_one_that_ended_does_not(staff:
 
     assert "1 started again" in act(client, "chat.importjob", "retry", job)
     assert "1 stopped." in act(client, "chat.importjob", "stop", job)
-    assert "0 started again; 1 had ended" in act(client, "chat.importjob", "retry", job)
+    assert "0 started again. The others had ended" in act(client, "chat.importjob", "retry", job)
 
 
 def test_an_operator_revokes_a_key_and_makes_none(staff: Staff, alice: User) -> None:

@@ -229,7 +229,7 @@ def test_without_room_for_the_placeholder_all_turns_and_the_placeholder_go() -> 
 
 
 def test_turns_out_of_order_or_without_number_are_a_mistake() -> None:
-    with pytest.raises(ValueError, match="number of its turn"):
+    with pytest.raises(ValueError, match="turn number"):
         piece(Section.HISTORY, "turn:1", 1)
     with pytest.raises(ValueError, match="rising order"):
         fit(turns(1, 1)[::-1], plan_of(100))

@@ -1,7 +1,7 @@
-"""What did the model do before it answered, as people read it? While it does it, and folded away behind the answer.
+"""The steps before an answer, as pages show them: while a tool runs, and collapsed into one line afterwards.
 
-Kept with the answer are the name of the tool, what it was asked and how much it brought; all it brought stands in the
-events below the answer, and is not read to show a page.
+The answer's row stores each tool's name, topic and number of results; the results are in events below the answer, and
+pages do not read them.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from recall.text import storable
 
 NAME_CHARS: Final = 80
 ABOUT_CHARS: Final = 100
-"""Characters told of what a tool was asked."""
+"""Characters shown of a tool's topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLabels:
-    """How a tool's use is told."""
+    """How pages describe a tool call."""
 
     doing: str
     done: str
     once: str
-    """In the line that all of them are folded into; {n} where it was more than once."""
+    """In the summary line; `often` if it ran {n} times."""
     often: str
     about: str = ""
-    """Field of the input that says what it is about."""
+    """Field of the input with the topic."""
 
 
 TOOL_LABELS: Final[dict[str, ToolLabels]] = {
@@ -43,77 +43,79 @@ TOOL_LABELS: Final[dict[str, ToolLabels]] = {
         about="query",
     ),
     "search_conversation": ToolLabels(
-        "Searching what was said",
-        "Searched what was said",
-        "searched what was said",
-        "searched what was said {n} times",
+        "Searching your conversations",
+        "Searched your conversations",
+        "searched your conversations",
+        "searched your conversations {n} times",
         about="query",
     ),
     "read_document": ToolLabels("Reading a document", "Read", "read 1 document", "read {n} documents", about="path"),
     "remember": ToolLabels(
-        "Proposing a memory", "Proposed to remember", "proposed 1 memory", "proposed {n} memories", about="statement"
+        "Proposing a memory", "Proposed a memory", "proposed 1 memory", "proposed {n} memories", about="statement"
     ),
-    "update_task": ToolLabels("Noting the task", "Noted the task", "noted the task", "noted the task", about="goal"),
+    "update_task": ToolLabels(
+        "Updating the task", "Updated the task", "updated the task", "updated the task", about="goal"
+    ),
     "web_search": ToolLabels(
         "Searching the web", "Searched the web", "searched the web", "searched the web {n} times", about="query"
     ),
 }
 OTHER_TOOL: Final = ToolLabels("Looking something up", "Called a tool", "called a tool", "called {n} tools")
-"""A model may invent a name."""
+"""For a name the model invented."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One use of a tool."""
+    """One tool call."""
 
     name: str
     about: str = ""
     found: int | None = None
-    """Results; None: what it brings is not counted."""
+    """Number of results; None: not a search."""
     failed: bool = False
 
     @property
     def labels(self) -> ToolLabels:
-        """How it is told."""
+        """Its texts."""
         return TOOL_LABELS.get(self.name, OTHER_TOOL)
 
     @property
-    def beginning(self) -> str:
-        """While it is done."""
+    def running_line(self) -> str:
+        """Shown while it runs."""
         return f"{self.labels.doing}: {self.about}" if self.about else self.labels.doing
 
     @property
     def line(self) -> str:
-        """Once it is done."""
+        """Shown once it ran."""
         return f"{self.labels.done}{f' “{self.about}”' if self.about else ''}{self._outcome}"
 
     @property
     def _outcome(self) -> str:
         if self.failed:
-            return ": that did not work"
+            return ": failed"
         if self.found is None:
             return ""
         return f": {self.found or 'nothing'} found"
 
 
 def step_of(call: ToolUse) -> Step:
-    """A tool's use in short; before it was run, what it is asked alone."""
-    found = None if call.is_error else _found(call.result)
+    """The step of a call; before it ran, only its topic."""
+    found = None if call.is_error else _count_results(call.result)
     return Step(storable(call.name)[:NAME_CHARS], about(call.name, call.input), found, call.is_error)
 
 
 def about(name: str, asked: Any) -> str:
-    """What a tool was asked about, by its input."""
+    """The topic of a call, by its input."""
     named = asked.get(TOOL_LABELS.get(name, OTHER_TOOL).about, "") if isinstance(asked, dict) else ""
     shown = " ".join(storable(named).split()) if isinstance(named, str) else ""
     return shown if len(shown) <= ABOUT_CHARS else f"{shown[: ABOUT_CHARS - 1]}…"
 
 
 def readable(result: str) -> str:
-    """What a tool answered, as people read it: the words it found, without what is for the model."""
+    """A tool's result as users read it: titles and texts, without what is for the model."""
     try:
         answer = json.loads(result)
-    except ValueError:  # a sentence of its own, or what stands for what was moved or forgotten
+    except ValueError:  # plain text, or the note that replaces a moved or forgotten result
         return result
     if not isinstance(answer, dict):
         return result
@@ -123,28 +125,28 @@ def readable(result: str) -> str:
     return _titled(answer) or str(answer.get("outcome", "")) or result
 
 
-def _titled(found: Any) -> str:
-    """“Title: text”, as far as it has them."""
-    told = [found.get(name) for name in ("title", "text")] if isinstance(found, dict) else []
-    return ": ".join(one for one in told if one and isinstance(one, str))
+def _titled(result: Any) -> str:
+    """“Title: text”, whichever it has."""
+    parts = [result.get(name) for name in ("title", "text")] if isinstance(result, dict) else []
+    return ": ".join(part for part in parts if part and isinstance(part, str))
 
 
-def _found(result: str) -> int | None:
+def _count_results(result: str) -> int | None:
     try:
         results = json.loads(result or "{}").get("results")
-    except (ValueError, AttributeError):  # a tool that answers otherwise
+    except (ValueError, AttributeError):  # not a search
         return None
     return len(results) if isinstance(results, list) else None
 
 
 def serialize_steps(calls: Iterable[ToolUse]) -> list[dict[str, Any]]:
-    """The steps as an answer's event data holds them."""
-    told = (asdict(step_of(call)) for call in calls)
-    return [{name: value for name, value in one.items() if value is not None and value is not False} for one in told]
+    """The steps as an answer's event data stores them."""
+    steps = (asdict(step_of(call)) for call in calls)
+    return [{name: value for name, value in step.items() if value is not None and value is not False} for step in steps]
 
 
 def steps_of(event_data: dict[str, Any]) -> list[Step]:
-    """The steps of an answer; of one from before they were kept, the names in its tool lines."""
+    """The steps of an answer; for one from before they were stored, the names in its tool lines."""
     if "tools" in event_data:
         return [
             Step(one["name"], one.get("about", ""), one.get("found"), one.get("failed", False))
@@ -154,8 +156,8 @@ def steps_of(event_data: dict[str, Any]) -> list[Step]:
     return [Step(line[1]) for line in lines if line]
 
 
-def folded(steps: Sequence[Step], thought: float | None) -> str:
-    """All of it in one line: “Thought for 4 s, searched your memory, read 1 document”. Empty: there was none."""
+def summarize_steps(steps: Sequence[Step], thought: float | None) -> str:
+    """The summary line: “Thought for 4 s, searched your memory, read 1 document”; empty without steps."""
     names = Counter(step.name if step.name in TOOL_LABELS else "" for step in steps)
     parts = [f"thought for {max(1, round(thought))} s"] if thought is not None else []
     for name, times in names.items():

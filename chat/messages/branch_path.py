@@ -1,7 +1,7 @@
-"""Which messages lead to this one? Their ids alone, from the end of a branch towards its beginning, however long it is.
+"""The path of a branch for pages: ids only, from its end to its start, however long it is.
 
-The walk steps over each folded stretch in one go. `chat/messages/history.py` walks likewise for a prompt, with the
-texts, and over the summaries as they stand there; a page shows each folding as it was made.
+The walk skips each compacted span in one step. `chat/messages/history.py` walks the same way for a prompt, with texts
+and merged summaries; a page shows each segment as it was made.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from chat.models import Conversation, Segment
 
 
 class Piece(NamedTuple):
-    """One thing a page shows: a message, or folded turns in its place."""
+    """One entry of a page: a message, or a segment in place of compacted turns."""
 
     message: int | None
     segment: int | None
     before: int | None
-    """Id of the message that comes before it; None: it is the first."""
+    """Id of the message before it; None: it is the first."""
 
 
-# Of the segments that end with a message the one as it was made, and not one that several were merged into: a page
-# shows each folding by itself. OFFSET keeps each step a look-up by key (see chat/messages/history.py).
+# Of the segments that end with a message, the original one and not the one it was merged into: a page shows each
+# compaction. OFFSET keeps each step a look-up by key (see chat/messages/history.py).
 _WALK: Final = """
 WITH RECURSIVE walk (step, message, segment, next) AS (
     SELECT 0, NULL::bigint, NULL::bigint, %(until)s::bigint
@@ -44,11 +44,11 @@ WITH RECURSIVE walk (step, message, segment, next) AS (
 )
 SELECT message, segment, next FROM walk WHERE step > 0 ORDER BY step DESC
 """
-_ENDLESS: Final = 2**31 - 1
+_NO_LIMIT: Final = 2**31 - 1
 
 
-def walk(conversation: Conversation, until: int | None, most: int = _ENDLESS) -> list[Piece]:
-    """The last `most` pieces of the branch that ends with `until`, oldest first. One statement, ids alone."""
+def walk(conversation: Conversation, until: int | None, most: int = _NO_LIMIT) -> list[Piece]:
+    """The last `most` entries of the branch that ends with `until`, oldest first. One statement, ids only."""
     if until is None:
         return []
     values: dict[str, int | UUID] = {
@@ -76,7 +76,7 @@ SELECT id FROM folded ORDER BY step DESC
 
 
 def folded_ids(segment: Segment) -> list[int]:
-    """The messages that the segment tells of, oldest first."""
+    """The messages that the segment summarizes, oldest first."""
     with connection.cursor() as cursor:
         cursor.execute(_FOLDED, {"last": segment.last_message_id, "before": segment.before_id})
         return [pk for (pk,) in cursor.fetchall()]

@@ -1,16 +1,13 @@
-"""Which branches has a conversation, and what does it mean to follow another one?
+"""Branches of a conversation, and switching between them.
 
-A question that was edited, and one that was answered again, stand beside the earlier one below the same parent: both
-are kept, and `Conversation.active_leaf` says which is followed. What follows from that, in one place:
+An edited question, or another answer, is a sibling of the earlier one: both are kept, and `Conversation.active_leaf`
+says which branch is active. What depends on that:
 
-- the index holds what was said on the branch that is followed, and nothing else (`memory/index/indexer.py`);
-- the librarian reads each message once, and only while its branch is followed: what was left before it was read is
-  marked PASSED_OVER, and read when somebody comes back to it;
-- what was learned unasked from words that are left waits for the person's decision
-(`memory/librarian/branch_facts.py`);
-- a summary of folded turns belongs to the branches that go through its last message (`chat/messages/history.py`):
-there is
-  nothing to do for it.
+- the index has only the messages of the active branch (`memory/index/indexer.py`);
+- the librarian reads each message once, while its branch is active: unread messages of a branch that is left are marked
+  PASSED_OVER, and read when the user returns to it;
+- facts saved without asking from a branch that is left become proposals (`memory/librarian/branch_facts.py`);
+- a segment belongs to every branch through its last message (`chat/messages/history.py`): nothing to do.
 """
 
 from __future__ import annotations
@@ -32,13 +29,13 @@ from recall.db.notify import publish_event
 from recall.db.prepared import PreparedQuery
 
 KEPT: Final = "kept"
-"""In the event data of one that was tried, once the conversation was to go on from it: then it is a branch."""
+"""In the event data of a trial that was chosen: then it is a branch."""
 PASSED_OVER: Final = "passed_over"
-"""In the event data of a message whose branch was left before the librarian had read it."""
+"""In the event data of a message whose branch was left before the librarian read it."""
 
 SAID: Final = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
 IS_BRANCH: Final = Q(event_type__in=SAID) & (~Q(event_data__has_key=BESIDE) | Q(event_data__has_key=KEPT))
-"""Questions and answers; not what tools did, nor an answer that is only tried."""
+"""Questions and answers, without tool events and trials."""
 
 _BELOW: Final = PreparedQuery(
     lambda user, conversation, parent: (
@@ -52,11 +49,11 @@ _BELOW: Final = PreparedQuery(
 )
 
 
-# How messages hang together: pure ---------------------------------------------------------------------------------
+# Links between messages: pure -------------------------------------------------------------------------------------
 
 
 class Link(NamedTuple):
-    """What a message hangs on."""
+    """A message's place in the tree."""
 
     parent: int | None
     seq: int
@@ -64,11 +61,11 @@ class Link(NamedTuple):
 
 
 type Links = Mapping[int, Link]
-"""By the message's id, in order of arrival: a parent stands before its children."""
+"""By message id, in order of arrival: parents come before their children."""
 
 
 def path_to(links: Links, leaf: int | None) -> list[int]:
-    """The messages that lead to this one, itself included, oldest first; None leads nowhere."""
+    """The messages that lead to this one, including itself, oldest first."""
     path: list[int] = []
     while leaf is not None and leaf in links:
         path.append(leaf)
@@ -77,7 +74,7 @@ def path_to(links: Links, leaf: int | None) -> list[int]:
 
 
 def newest_below(links: Links, message: int) -> int:
-    """The end of the newest branch that goes through this message: itself, if nothing follows it."""
+    """The end of the newest branch through this message: itself, if nothing follows it."""
     below, newest = {message}, message
     for pk, link in links.items():
         if link.parent in below:
@@ -86,12 +83,12 @@ def newest_below(links: Links, message: int) -> int:
     return newest
 
 
-# Beside one another -----------------------------------------------------------------------------------------------
+# Siblings ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a message stands among those that have the same parent."""
+    """A message's position among its siblings."""
 
     number: int
     """From 1, in order of arrival."""
@@ -102,18 +99,18 @@ class Place:
 
 
 def places(messages: Iterable[Message]) -> dict[int, Place]:
-    """Of those that have others beside them, by id. At most two statements."""
+    """Positions of the messages that have siblings, by id. At most two statements."""
     shown = [message for message in messages if message.pk is not None and message.pk > 0]
     if not shown:
         return {}
     groups: dict[int | None, list[int]] = {}
-    for pk, parent in _beside(shown):
+    for pk, parent in _load_siblings(shown):
         groups.setdefault(parent, []).append(pk)
     return {pk: place for group in groups.values() if len(group) > 1 for pk, place in _numbered(group)}
 
 
-def _beside(messages: Sequence[Message]) -> Iterable[tuple[int, int | None]]:
-    """Id and parent of all that hang where these do, in order of arrival."""
+def _load_siblings(messages: Sequence[Message]) -> Iterable[tuple[int, int | None]]:
+    """Id and parent of all siblings, in order of arrival."""
     first = messages[0]
     parents = {message.parent_id for message in messages}
     if len(parents) == 1 and first.parent_id is not None:  # as after every turn
@@ -132,45 +129,45 @@ def _numbered(group: Sequence[int]) -> Iterable[tuple[int, Place]]:
 
 
 def is_typed(message: Message) -> bool:
-    """Whether the user wrote it: not the request to go on, nor what somebody else says in an imported conversation."""
+    """Whether the user wrote it: not a Continue, nor another person's message in an imported conversation."""
     is_question = message.event_type == Message.Event.USER_MESSAGE and "continues" not in message.event_data
     return is_question and not message.author
 
 
-# Following another one --------------------------------------------------------------------------------------------
+# Switching --------------------------------------------------------------------------------------------------------
 
 
 def links_of(conversation: Conversation) -> dict[int, Link]:
-    """How the conversation's messages hang together, of every branch; their texts are not read. One statement."""
+    """The links of every branch of the conversation; texts are not read. One statement."""
     rows = Message.objects.filter(IS_BRANCH, conversation=conversation, user=conversation.user_id).order_by("seq")
     return {pk: Link(*rest) for pk, *rest in rows.values_list("pk", "parent_id", "seq", "turn")}
 
 
 def switch_branch(conversation: Conversation, links: Links, tip: int | None) -> None:
-    """Leave the branch that is followed for the one that leads to `tip` (None: for one that begins anew).
+    """Leave the active branch for the one that leads to `tip` (None: an empty one).
 
-    Within a transaction that has locked the conversation. The caller then sets `active_leaf`: to `tip`, or to what
-    it hangs below it.
+    Within a transaction that has locked the conversation. The caller then sets `active_leaf` to `tip` or to a message
+    below it.
     """
     before, after = path_to(links, conversation.active_leaf_id), path_to(links, tip)
     left, gained = _without(before, after), _without(after, before)
     if not left and not gained:
         return
     shared = after[: len(after) - len(gained)]
-    _leave_unread(conversation, links, left)
-    _take_up(conversation, links, gained, shared)
+    _mark_unread(conversation, links, left)
+    _resume_reading(conversation, links, gained, shared)
     if conversation.cut_until > (links[shared[-1]].turn if shared else 0):
-        conversation.cut_from = conversation.cut_until = 0  # it told of turns that this branch does not have
+        conversation.cut_from = conversation.cut_until = 0  # those turns are not on this branch
     conversation.save(update_fields=["librarian_watermark", "cut_from", "cut_until"])
-    # At once, so that no prompt recalls what was left; the task then brings in what was gained, and the neighbours.
+    # Delete the old branch's chunks now, so that retrieval cannot return them; the task indexes the new branch.
     Chunk.objects.filter(conversation=conversation, kind=Chunk.Kind.MESSAGE, message__in=left).delete()
     enqueue_on_commit(INDEX_TASK, str(conversation.pk))
     branch_facts.demote_facts(conversation.user, left)
     branch_facts.reactivate_facts(conversation.user, gained)
 
 
-def told_elsewhere(conversation: Conversation) -> None:
-    """Have every page that shows another branch of the conversation fetch it again, once this is committed."""
+def notify_branch_switched(conversation: Conversation) -> None:
+    """On commit, have pages that show another branch of the conversation fetch it again."""
     end = conversation.active_leaf_id or 0
     publish_event(f"user-{conversation.user_id}", "branch", conversation=str(conversation.pk), message=end)
 
@@ -180,9 +177,8 @@ def _without(path: Sequence[int], other: Collection[int]) -> list[int]:
     return [pk for pk in path if pk not in known]
 
 
-def _leave_unread(conversation: Conversation, links: Links, left: Sequence[int]) -> None:
-    """Mark what the librarian has not read of the messages that are left. A reading that was asked for and has not
-    begun would find nothing of them any more: it is withdrawn."""
+def _mark_unread(conversation: Conversation, links: Links, left: Sequence[int]) -> None:
+    """Mark the unread messages of the branch that is left, and delete pending librarian runs that would read them."""
     if not left:
         return
     waiting = LibrarianRun.objects.filter(
@@ -196,8 +192,8 @@ def _leave_unread(conversation: Conversation, links: Links, left: Sequence[int])
     Message.objects.filter(pk__in=unread).update(event_data=mark)
 
 
-def _take_up(conversation: Conversation, links: Links, gained: Sequence[int], shared: Sequence[int]) -> None:
-    """Let the librarian's next reading begin with the first message of this branch that it has not read."""
+def _resume_reading(conversation: Conversation, links: Links, gained: Sequence[int], shared: Sequence[int]) -> None:
+    """Set the librarian's watermark before the first unread message of this branch."""
     if not gained:
         return
     marked = Message.objects.filter(pk__in=gained, event_data__has_key=PASSED_OVER)

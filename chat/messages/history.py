@@ -1,10 +1,8 @@
-"""Which turns came before, and how do they stand in a request? Rendered from rows by a pure function, so that two
-consecutive requests share their bytes (docs/turn.md).
+"""Conversation history, loaded from rows and rendered by a pure function, so that two requests share their bytes.
 
-Two ways of reading. `active_path` gives every message of the branch, for pages and the librarian. `past` gives what a
-prompt may show: it walks from a message towards the beginning and steps over each folded stretch in one go, so that
-the thousandth turn costs as much as the thirtieth. A segment belongs to every branch that goes through its last
-message, and to no other.
+`active_path` loads every message of the branch, for exports and the librarian. `load_history` loads what a prompt may
+show: it walks back from a message and skips each compacted span in one step, so that the thousandth turn costs as much
+as the thirtieth. A segment belongs to every branch that goes through its last message, and to no other.
 """
 
 from __future__ import annotations
@@ -34,26 +32,26 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class ConversationHistory:
-    """What came before a message, as a prompt may show it."""
+    """Turns and segments before a message, as a prompt may show them."""
 
     turns: tuple[Turn, ...] = ()
-    """Those that are not folded, oldest first."""
+    """Turns that are not compacted, oldest first."""
     segments: tuple[Segment, ...] = ()
-    """Summaries of those that are, oldest first; where some were merged, the one they were merged into."""
+    """Summaries of the others, oldest first; merged segments are replaced by the one they were merged into."""
 
     @property
     def in_order(self) -> list[Turn | Segment]:
-        """Both, as they stand in the prompt."""
+        """Both, in prompt order."""
         return sorted([*self.segments, *self.turns], key=first_turn)
 
 
-def first_turn(one: Turn | Segment) -> int:
-    """Where it stands among the turns."""
-    return one.first_turn if isinstance(one, Segment) else one.number
+def first_turn(entry: Turn | Segment) -> int:
+    """The turn it starts with."""
+    return entry.first_turn if isinstance(entry, Segment) else entry.number
 
 
 def load_history(conversation: Conversation, until: int | None) -> ConversationHistory:
-    """What came before, the message `until` included (None: nothing). At most two statements, however long it is."""
+    """The history up to and including the message `until` (None: empty). At most two statements."""
     if until is None:
         return ConversationHistory()
     values = {"until": until, "conversation": conversation.pk, "user": conversation.user_id}
@@ -74,7 +72,7 @@ _COLUMNS: Final = ", ".join(
     f"message.{field.column}" for field in Message._meta.concrete_fields if field.name != "search"
 )
 # Of several segments that end with the same message, the widest is the one that others were merged into. OFFSET keeps
-# each step a look-up by key: whose conversation it is would else be asked first, and all of its messages read.
+# each step a look-up by key: the planner would otherwise read all messages of the conversation.
 _WALK: Final = f"""
 WITH RECURSIVE walk (step, message, folded, next) AS (
     SELECT 0, NULL::bigint, NULL::bigint, %(until)s::bigint
@@ -93,12 +91,14 @@ WITH RECURSIVE walk (step, message, folded, next) AS (
 SELECT {_COLUMNS}, walk.folded FROM walk LEFT JOIN chat_message AS message ON message.id = walk.message
 WHERE step > 0 ORDER BY step DESC
 """  # noqa: S608 - put together from the model's own columns
-"""From `until` back to the beginning, a message or the segment that stands for all up to it; the oldest first."""
+"""From `until` back to the start: a message, or the segment that summarizes all up to it; oldest first."""
 
 
 def active_path(conversation: Conversation) -> list[Message]:
-    """The active branch's questions and answers, oldest first, each with `conversation` set. Two statements: which
-    they are, and what they say; the texts of other branches are not read."""
+    """The active branch's questions and answers, oldest first, each with `conversation` set.
+
+    Two statements: ids, then rows; the texts of other branches are not read.
+    """
     said = Message.objects.filter(
         conversation=conversation,
         user_id=conversation.user_id,
@@ -117,7 +117,7 @@ def active_path(conversation: Conversation) -> list[Message]:
 
 
 def finished_turns(path: Sequence[Message]) -> list[Turn]:
-    """The turns that stand in a prompt: a failed one without text is left out, an interrupted one stands as shown."""
+    """The turns a prompt shows: not failed ones without text; interrupted ones as they were shown."""
     pairs = pairwise(path)
     return [
         Turn(question.turn, question, answer)
@@ -147,8 +147,7 @@ def with_attachments(
 
 
 def render_turn(turn: Turn) -> list[MessageParam]:
-    """A finished turn as two messages: the user's text after what is attached to it, and the answer after one line for
-    each tool round."""
+    """A finished turn as two messages: attachments and the user's text, then tool lines and the answer."""
     answer: list[TextBlockParam] = [_text(line) for line in tool_lines(turn.answer)]
     said = [_text(turn.question.text)] if turn.question.text or not turn.attachments else []
     return [
@@ -158,7 +157,7 @@ def render_turn(turn: Turn) -> list[MessageParam]:
 
 
 def tool_lines(answer: Message) -> list[str]:
-    """The immutable lines that stand for an answer's tool rounds, written when it was closed."""
+    """The immutable lines that replace an answer's tool rounds, written when it was finished."""
     lines: list[str] = answer.event_data.get("tool_lines", [])
     return lines
 

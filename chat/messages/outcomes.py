@@ -1,4 +1,4 @@
-"""How did an answer end, what is said about it, and what can be done next? One row a stop reason or failure."""
+"""How an answer ended: the sentence shown and the buttons offered, one row for each stop reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chat.turn import MAX_ROUNDS, MESSAGE_TOO_LONG
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end of an answer: a sentence for the user (empty: nothing to say) and the buttons that are offered."""
+    """The end of an answer: a sentence for the user (may be empty) and the buttons offered."""
 
     sentence: str = ""
     offers: tuple[str, ...] = ()
@@ -24,30 +24,28 @@ CRASHED = "process_ended"
 BY_STOP_REASON: dict[str, Outcome] = {
     "end_turn": DONE,
     "stop_sequence": DONE,
-    "tool_use": Outcome(
-        f"The model wanted to go on searching; Recall ended it after {MAX_ROUNDS} rounds.", ("continue",)
-    ),
+    "tool_use": Outcome(f"Recall stopped the model's tool calls after {MAX_ROUNDS} rounds.", ("continue",)),
     "max_tokens": Outcome("The answer reached its length limit.", ("continue",)),
-    "pause_turn": Outcome("The model paused in the middle of its work.", ("continue",)),
-    "refusal": Outcome("The model declined to answer this. You can put it another way, or try again.", ("retry",)),
+    "pause_turn": Outcome("The model paused before it was done.", ("continue",)),
+    "refusal": Outcome("The model declined to answer. Rephrase your message, or try again.", ("retry",)),
     "model_context_window_exceeded": Outcome(
-        "The conversation no longer fits the model's window. Go on in a new conversation: Recall brings your memories.",
+        "This conversation is too long for the model. Continue in a new one: Recall keeps your memories.",
         ("new",),
     ),
     STOPPED: Outcome("You stopped this answer.", ("continue", "retry"), Message.Status.INTERRUPTED),
     CRASHED: Outcome(
-        "Recall was interrupted while it wrote this. Nothing you sent was lost.",
+        "Recall was interrupted while writing this. Nothing you sent was lost.",
         ("continue", "retry"),
         Message.Status.INTERRUPTED,
     ),
 }
 """The provider's stop reasons and Recall's own."""
 
-UNKNOWN = Outcome("The model stopped for a reason Recall does not know.", ("continue", "retry"))
+UNKNOWN = Outcome("The model stopped for an unknown reason.", ("continue", "retry"))
 
 
 def outcome(message: Message) -> Outcome:
-    """The end of this answer, for the page."""
+    """How this answer ended, for the page."""
     error = message.event_data.get("error")
     if error is not None:
         offers = ("continue", "retry") if message.text else ("retry",)

@@ -1,6 +1,6 @@
-"""What do the pages show of a message, and of the librarian's work?
+"""Renders messages and the librarian's status for pages and sockets.
 
-The push over the socket and the page render the same partials of `templates/chat/page.html`.
+Both render the same partials of `templates/chat/page.html`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 
 from accounts.models import User
 from chat.attachments.view import AttachmentView, attached_to
-from chat.messages.activity import Step, folded, steps_of
+from chat.messages.activity import Step, steps_of, summarize_steps
 from chat.messages.branches import Place, is_typed, places
 from chat.messages.outcomes import Outcome, outcome
 from chat.models import Conversation, Message
@@ -37,27 +37,27 @@ class MessageView:
     author: str
     status: str
     html: SafeString
-    """The user's words as they were typed; an answer rendered and sanitised, or as plain text while it is written."""
+    """The user's text as typed; an answer as sanitized Markdown, or as plain text while it is written."""
     said_at: datetime
     when: str
     outcome: Outcome
     continues: bool
-    """Nobody typed it: it stands for the “continue” button."""
+    """Sent by the Continue button, not typed."""
     editable: bool
-    """It can be asked in other words."""
+    """The user can edit it."""
     place: Place | None
-    """Where it stands among others beside it; None: there are none."""
+    """Its position among its siblings; None: it has none."""
     steps: Sequence[Step]
-    """What the model did before it answered."""
+    """Thinking and tool calls before the answer."""
     folded_steps: str
-    """All of that in one line."""
+    """The steps in one line."""
     attachments: Sequence[AttachmentView] = ()
 
 
 def build_message_view(
     message: Message, zone: ZoneInfo, place: Place | None = None, attachments: Sequence[AttachmentView] = ()
 ) -> MessageView:
-    """A message for the partial `message`. Asks the database nothing."""
+    """A message for the partial `message`. Makes no queries."""
     is_answer = message.role == Message.Role.ASSISTANT
     is_being_written = message.status == Message.Status.STREAMING
     steps = steps_of(message.event_data)
@@ -74,13 +74,13 @@ def build_message_view(
         editable=message.pk > 0 and is_typed(message),
         place=place,
         steps=steps,
-        folded_steps=folded(steps, message.event_data.get("thought")),
+        folded_steps=summarize_steps(steps, message.event_data.get("thought")),
         attachments=attachments,
     )
 
 
 def told_time(at: datetime, zone: ZoneInfo, now: datetime) -> str:
-    """A point in time as people tell it: today by its hour, else with its day."""
+    """A point in time: the hour if it is today, else with the day."""
     local, today = at.astimezone(zone), now.astimezone(zone).date()
     if local.date() == today:
         return f"{local:%H:%M}"
@@ -92,8 +92,8 @@ def messages_html(messages: Sequence[Message], *, user: User) -> str:
     """Messages of one conversation as the page renders them, for the socket."""
     template, numbered = get_template("chat/page.html#message"), places(messages)
     attached = attached_to(messages)
-    told = [build_message_view(one, user.zone, numbered.get(one.pk), attached.get(one.pk, ())) for one in messages]
-    return "".join(template.render({"message": message}).strip() for message in told)
+    views = [build_message_view(each, user.zone, numbered.get(each.pk), attached.get(each.pk, ())) for each in messages]
+    return "".join(template.render({"message": view}).strip() for view in views)
 
 
 def message_html(message: Message, *, user: User) -> str:
@@ -106,27 +106,27 @@ def exchange_html(question: Message, answer: Message, *, user: User) -> str:
     return messages_html([question, answer], user=user)
 
 
-# What the librarian made of a conversation -------------------------------------------------------------------------
+# The librarian's status --------------------------------------------------------------------------------------------
 
 
 BY_RULES: Final = "rules/"
-"""Prefix of the rule engine's version (memory/librarian/rules/engine.py), whose import takes a second."""
+"""Prefix of the rule engine's version; importing it (memory/librarian/rules/engine.py) takes a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibrarianLine:
-    """What the librarian did with one conversation, and whether there is something left for it to read."""
+    """What the librarian did with one conversation, and whether it has more to read."""
 
     is_reading: bool = False
     error: str = ""
     has_read: bool = False
     by_rules: bool = False
-    """The last time without a model: only English is read (memory/librarian/rules/engine.py)."""
+    """The last run used the rule engine, which reads only English (memory/librarian/rules/engine.py)."""
     learned: int = 0
     waiting: int = 0
     unread: bool = False
     cost: Decimal = Decimal(0)
-    """US dollars that reading it cost; 0: by rules, or at a price that is not known."""
+    """US dollars; 0 for the rule engine, or if the price is unknown."""
 
 
 def librarian_line(conversation: Conversation) -> LibrarianLine:

@@ -1,9 +1,9 @@
-"""Can the request behind an answer be built again, byte for byte? From rows, by the code that built it.
+"""Replay: rebuild the request behind an answer from rows, byte for byte, and say what changed since.
 
-A receipt keeps what no other row keeps (`ingredients`): the recalled memories, the clock and the profile update as they
-were sent, the settings of the request, and of each text that has a row of its own the row's id with a fingerprint.
-`replay` reads those rows, builds with `chat.prompt.request.build_request`, and compares the digest; where it differs,
-the fingerprints tell what was changed or forgotten since.
+A receipt stores what no other row has (`ingredients`): the recalled memories, the clock and the profile update as sent,
+the options of the request, and for each text with its own row that row's id and a fingerprint. `replay` reads those
+rows, builds with `build_request`, and compares the digest; if it differs, the fingerprints show what was changed or
+forgotten.
 """
 
 from __future__ import annotations
@@ -33,50 +33,50 @@ if TYPE_CHECKING:
     from chat.prompt.assemble import AssembledPrompt
 
 Kept = dict[str, Any]
-"""What a receipt keeps of one field of `Contents`, as JSON."""
+"""What a receipt stores of one field of `PromptContents`, as JSON."""
 
 PRINT_CHARS: Final = 6
-"""Of a fingerprint: it only tells which of some dozen texts changed; the digest of the whole proves that none did."""
+"""Of a fingerprint: it only shows which of a few dozen texts changed; the digest proves that none did."""
 FORGOTTEN: Final = "[forgotten]"
 OTHER_WORDING: Final = (
-    "Every text it was made from is unchanged, but it is not the same request: another version of Recall made it."
+    "Every text it was built from is unchanged, but the request differs: another version of Recall built it."
 )
 NO_INGREDIENTS: Final = (
-    "The receipt does not say what the request was made from: it is older than replay, or was erased."
+    "The receipt doesn't say what the request was built from: it is older than replay, or was erased."
 )
-WORDS_REMOVED: Final = "What the request was made from was removed after {} days, as this server is set up."
-FIRST_REMOVED: Final = "It did without a part of what the answer beside it was given; that was removed after {} days."
+WORDS_REMOVED: Final = "What the request was built from was removed after {} days, by this server's retention setting."
+FIRST_REMOVED: Final = "It was built without a part of the first answer's prompt; that part was removed after {} days."
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came of building a request again."""
+    """Result of rebuilding a request."""
 
     request: dict[str, Any] | None
-    """As rebuilt; None: it cannot be built at all."""
+    """As rebuilt; None: it cannot be rebuilt."""
     identical: bool
     """Its digest is that of the request that was sent."""
     changes: tuple[str, ...] = ()
-    """Sentences: what was changed or forgotten since. None where it is identical."""
+    """Sentences: what was changed or forgotten since; empty if identical."""
 
 
-def ingredients(compiled: AssembledPrompt) -> dict[str, Any]:
-    """What the receipt keeps, so that `replay` can build the request again; a few kilobytes at most."""
-    contents = {name: _keep(name, compiled) for name in FIELDS}
+def ingredients(prompt: AssembledPrompt) -> dict[str, Any]:
+    """What the receipt stores so that `replay` can rebuild the request; a few kilobytes at most."""
+    contents = {name: _keep(name, prompt) for name in FIELDS}
     return {
         "contents": contents,
         "settings": {
-            name: each.dump_python(getattr(compiled.options, name), mode="json") for name, each in HOW.items()
+            name: each.dump_python(getattr(prompt.options, name), mode="json") for name, each in OPTION_TYPES.items()
         },
-        "tools": _print(_canonical(compiled.request["tools"])),
-        "frame": _print(FRAME + PLACEHOLDER),
-        "plan": compiled.inputs.budget.plan.name,
-        "unlisted": compiled.unlisted,
+        "tools": _fingerprint(_canonical(prompt.request["tools"])),
+        "frame": _fingerprint(FRAME + PLACEHOLDER),
+        "plan": prompt.inputs.budget.plan.name,
+        "unlisted": prompt.unlisted,
     }
 
 
 def replay(receipt: Receipt) -> Replay:
-    """Build the receipt's first request again from rows, and say whether it is the one that was sent."""
+    """Rebuild the receipt's first request from rows, and say whether it is the one that was sent."""
     if "contents" not in receipt.ingredients:
         return Replay(None, identical=False, changes=(_why_not(receipt),))
     rows = _rows(receipt)
@@ -88,18 +88,18 @@ def replay(receipt: Receipt) -> Replay:
 
 
 def rebuild(receipt: Receipt, rows: _Rows | None = None) -> dict[str, Any]:
-    """The request as its rows give it today; `rows` notes what is no longer as it was."""
+    """The request by today's rows; `rows` notes what changed."""
     rows = rows or _rows(receipt)
     kept: Mapping[str, Kept] = receipt.ingredients["contents"]
     contents = {name: _restore(name, kept[name], rows) for name in FIELDS if name in kept}  # older ones have fewer
-    how = {name: HOW[name].validate_python(value) for name, value in receipt.ingredients["settings"].items()}
+    how = {name: OPTION_TYPES[name].validate_python(value) for name, value in receipt.ingredients["settings"].items()}
     return build_request(PromptContents(**contents), RequestOptions(**how))
 
 
-def _keep(name: str, compiled: AssembledPrompt) -> Any:
+def _keep(name: str, prompt: AssembledPrompt) -> Any:
     keeper = KEEPERS.get(name)
-    value = getattr(compiled.contents, name)
-    return keeper.keep(value, compiled) if keeper else AS_SENT[name].dump_python(value, mode="json")
+    value = getattr(prompt.contents, name)
+    return keeper.keep(value, prompt) if keeper else AS_SENT[name].dump_python(value, mode="json")
 
 
 def _restore(name: str, kept: Any, rows: _Rows) -> Any:
@@ -108,12 +108,12 @@ def _restore(name: str, kept: Any, rows: _Rows) -> Any:
 
 
 def _wording_changes(kept: Mapping[str, Any], request: Mapping[str, Any]) -> Iterator[str]:
-    if kept["tools"] != _print(_canonical(request["tools"])):
-        yield "The definitions of the tools are other ones now."
-    if kept["frame"] != _print(FRAME + PLACEHOLDER):
-        yield "The headings between the sections are worded otherwise now."
+    if kept["tools"] != _fingerprint(_canonical(request["tools"])):
+        yield "The tool definitions have changed."
+    if kept["frame"] != _fingerprint(FRAME + PLACEHOLDER):
+        yield "The headings between the sections have changed."
     if FORGOTTEN in _canonical(kept["contents"]):
-        yield "Memories that it recalled were forgotten since."
+        yield "Some of its recalled memories were forgotten."
 
 
 def _why_not(receipt: Receipt) -> str:
@@ -122,38 +122,38 @@ def _why_not(receipt: Receipt) -> str:
 
 
 def _first_removed(receipt: Receipt) -> Iterator[str]:
-    """An answer without a memory was built from the receipt of the answer that had it."""
+    """A trial was built from the receipt of the first answer."""
     first = Receipt.objects.filter(message_id=receipt.message.event_data.get("beside"), user=receipt.user_id)
     for days in first.exclude(words_kept_days=None).values_list("words_kept_days", flat=True):
         yield FIRST_REMOVED.format(days)
 
 
-# What the rows say today -----------------------------------------------------------------------------------------
+# Today's rows ----------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Rows:
-    """Reads what the receipt refers to, and notes what is not as it was."""
+    """Reads the rows the receipt refers to, and notes what changed."""
 
     receipt: Receipt
     changes: list[str] = field(default_factory=list)
     left_out: Exclusion = NO_EXCLUSION
 
     def checked(self, text: str | None, expected: str, what: str) -> str:
-        """`text`, with a note where it is gone, forgotten, or not the one that was sent."""
+        """`text`, with a note if it is gone, forgotten, or not the one that was sent."""
         if text is None:
             self.changes.append(f"{what} is gone.")
-        elif _print(text) != expected:
+        elif _fingerprint(text) != expected:
             self.changes.append(f"{what} was {'forgotten' if FORGOTTEN in text else 'edited'} since.")
         return text or ""
 
     @property
     def question(self) -> Message | None:
-        """The message that the answer answers."""
+        """The question of the answer."""
         return self.receipt.message.parent
 
     def path(self) -> list[Message]:
-        """What came before the question on its branch, oldest first."""
+        """The messages before the question on its branch, oldest first."""
         said = (Message.Event.USER_MESSAGE, Message.Event.ASSISTANT_RESPONSE)
         mine = Message.objects.for_user(self.receipt.user)
         messages = mine.filter(conversation_id=self.receipt.conversation_id, event_type__in=said)
@@ -170,19 +170,19 @@ def _rows(receipt: Receipt) -> _Rows:
     return _Rows(receipt, left_out=load_exclusion(receipt.message))
 
 
-# How each text that has a row of its own is kept -----------------------------------------------------------------
+# Texts with rows of their own -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Keeper:
-    """One field of `Contents`: what the receipt keeps of it, and how its value is found again."""
+    """One field of `PromptContents`: what the receipt stores of it, and how to restore its value."""
 
     keep: Callable[[Any, AssembledPrompt], Any]
     restore: Callable[[Any, _Rows], Any]
 
 
 def _keep_blueprint(text: str, _: AssembledPrompt) -> Kept:
-    return {"version": system_prompt.VERSION, "print": _print(text)}
+    return {"version": system_prompt.VERSION, "print": _fingerprint(text)}
 
 
 def _restore_blueprint(kept: Kept, rows: _Rows) -> str:
@@ -192,56 +192,60 @@ def _restore_blueprint(kept: Kept, rows: _Rows) -> str:
     return rows.checked(system_prompt.SYSTEM_PROMPT, kept["print"], "The blueprint")
 
 
-def _keep_boundaries(texts: Sequence[str], compiled: AssembledPrompt) -> list[Kept]:
-    """By text, as `Contents` tells them: two with the same text are the same to the model."""
-    ids = {boundary.text: boundary.pk for boundary in compiled.inputs.instructions.boundaries}
-    return [{"id": ids[text], "print": _print(text)} for text in texts]
+def _keep_boundaries(texts: Sequence[str], prompt: AssembledPrompt) -> list[Kept]:
+    """By text: two boundaries with the same text are the same to the model."""
+    ids = {boundary.text: boundary.pk for boundary in prompt.inputs.instructions.boundaries}
+    return [{"id": ids[text], "print": _fingerprint(text)} for text in texts]
 
 
 def _restore_boundaries(kept: Sequence[Kept], rows: _Rows) -> list[str]:
-    theirs = Boundary.objects.filter(Q(user=None) | Q(user=rows.receipt.user))  # also those that hold no more
+    theirs = Boundary.objects.filter(Q(user=None) | Q(user=rows.receipt.user))  # including retired ones
     texts = dict(theirs.filter(pk__in=[one["id"] for one in kept]).values_list("pk", "text"))
     return [rows.checked(texts.get(one["id"]), one["print"], f"Boundary {one['id']}") for one in kept]
 
 
-def _keep_role(instructions: str, compiled: AssembledPrompt) -> Kept | None:
-    role = compiled.inputs.instructions.role
-    return {"id": role.pk, "version": role.version, "print": _print(instructions)} if role and instructions else None
+def _keep_role(instructions: str, prompt: AssembledPrompt) -> Kept | None:
+    role = prompt.inputs.instructions.role
+    return (
+        {"id": role.pk, "version": role.version, "print": _fingerprint(instructions)} if role and instructions else None
+    )
 
 
 def _restore_role(kept: Kept | None, rows: _Rows) -> str:
     if kept is None:
         return ""
     role: Role | None = Role.objects.for_user(rows.receipt.user).filter(pk=kept["id"]).first()
-    named = f"The role (version {kept['version']} then)"
-    told = _as_printed([role.prompt_text, role.instructions] if role else [], kept["print"])  # once without the name
+    named = f"The role (then version {kept['version']})"
+    told = _matching(
+        [role.prompt_text, role.instructions] if role else [], kept["print"]
+    )  # older receipts have it without the name
     return rows.checked(told, kept["print"], named)
 
 
-def _keep_project(told: str, compiled: AssembledPrompt) -> Kept | None:
-    project = compiled.inputs.instructions.project
-    return {"id": project.pk, "print": _print(told)} if project and told else None
+def _keep_project(told: str, prompt: AssembledPrompt) -> Kept | None:
+    project = prompt.inputs.instructions.project
+    return {"id": project.pk, "print": _fingerprint(told)} if project and told else None
 
 
 def _restore_project(kept: Kept | None, rows: _Rows) -> str:
     if kept is None:
         return ""
     project: Project | None = Project.objects.for_user(rows.receipt.user).filter(pk=kept["id"]).first()
-    return rows.checked(project.prompt_text if project else None, kept["print"], "What the project says")
+    return rows.checked(project.prompt_text if project else None, kept["print"], "The project's text")
 
 
-def _as_printed(ways: Sequence[str], expected: str) -> str | None:
-    """The one of several ways to tell it that has this fingerprint, else the first; None: there is none."""
-    return next((text for text in ways if _print(text) == expected), ways[0] if ways else None)
+def _matching(wordings: Sequence[str], expected: str) -> str | None:
+    """The wording that has this fingerprint, else the first; None: there is none."""
+    return next((text for text in wordings if _fingerprint(text) == expected), wordings[0] if wordings else None)
 
 
-def _keep_profile(lines: Sequence[str], compiled: AssembledPrompt) -> Kept | None:
-    """Which lines of the pinned snapshot, by their place; `snapshot` on the receipt says which snapshot."""
+def _keep_profile(lines: Sequence[str], prompt: AssembledPrompt) -> Kept | None:
+    """Lines of the pinned snapshot, by position; the receipt's `snapshot` says which snapshot."""
     if not lines:
         return None
     told = list(lines)
-    pinned = [line.text for line in pinned_lines(compiled.inputs.profile.snapshot)]
-    return {"lines": _spans(_places(told, pinned)), "print": _print("\n".join(told))}
+    pinned = [line.text for line in pinned_lines(prompt.inputs.profile.snapshot)]
+    return {"lines": _to_runs(_places(told, pinned)), "print": _fingerprint("\n".join(told))}
 
 
 def _restore_profile(kept: Kept | None, rows: _Rows) -> list[str]:
@@ -249,16 +253,16 @@ def _restore_profile(kept: Kept | None, rows: _Rows) -> list[str]:
         return []
     snapshot: ProfileSnapshot | None = rows.receipt.snapshot
     pinned = [line.text for line in pinned_lines(snapshot)] if snapshot else []
-    lines = [pinned[place] for place in _unspanned(kept["lines"]) if place < len(pinned)]
+    lines = [pinned[place] for place in _from_runs(kept["lines"]) if place < len(pinned)]
     rows.checked("\n".join(lines) if snapshot else None, kept["print"], "The profile it was pinned to")
     return lines
 
 
 def _keep_turns(turns: Sequence[Turn], _: AssembledPrompt) -> Kept:
-    """Their numbers as runs; a fingerprint of each question and answer, one behind the other."""
+    """Turn numbers as runs, and the concatenated fingerprints of each question and answer."""
     said = [text for turn in turns for text in _texts(turn)]
     unseen = [one.id for turn in turns for one in turn.attachments if one.is_unseen]
-    kept = {"shown": _spans([turn.number for turn in turns]), "prints": "".join(map(_print, said))}
+    kept = {"shown": _to_runs([turn.number for turn in turns]), "prints": "".join(map(_fingerprint, said))}
     return {**kept, "unseen": unseen} if unseen else kept
 
 
@@ -271,7 +275,7 @@ def _restore_turns(kept: Kept, rows: _Rows) -> list[Turn]:
     there = {turn.number: turn_without(turn, rows.left_out) for turn in whole}
     prints = _pairs(kept["prints"])
     turns: list[Turn] = []
-    for number, (question, answer) in zip(_unspanned(kept["shown"]), prints, strict=True):
+    for number, (question, answer) in zip(_from_runs(kept["shown"]), prints, strict=True):
         turn = there.get(number)
         if turn is None:
             rows.changes.append(f"Turn {number} is gone.")
@@ -283,7 +287,7 @@ def _restore_turns(kept: Kept, rows: _Rows) -> list[Turn]:
 
 
 def _keep_segments(segments: Sequence[Segment], _: AssembledPrompt) -> list[Kept]:
-    return [{"id": segment.pk, "print": _print(segment.text)} for segment in segments]
+    return [{"id": segment.pk, "print": _fingerprint(segment.text)} for segment in segments]
 
 
 def _restore_segments(kept: Sequence[Kept], rows: _Rows) -> list[Segment]:
@@ -296,8 +300,8 @@ def _restore_segments(kept: Sequence[Kept], rows: _Rows) -> list[Segment]:
 
 
 def _keep_attachments(attached: Sequence[PromptAttachment], _: AssembledPrompt) -> list[Kept]:
-    """Those of the message, by their rows; `unseen`: told of and not shown."""
-    return [{"id": one.id, "print": _print(one.print_of), "unseen": one.is_unseen} for one in attached]
+    """Attachments of the message, by row; `unseen`: mentioned but not shown to the model."""
+    return [{"id": one.id, "print": _fingerprint(one.print_of), "unseen": one.is_unseen} for one in attached]
 
 
 def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttachment]:
@@ -310,11 +314,11 @@ def _restore_attachments(kept: Sequence[Kept], rows: _Rows) -> list[PromptAttach
     return [there[one["id"]] for one in kept if one["id"] in there]
 
 
-def _keep_message(text: str, compiled: AssembledPrompt) -> Kept:
-    """Of the person's own words only the fingerprint; what stands around them as it was sent."""
-    before, found, after = text.partition(compiled.inputs.question.message.text)
+def _keep_message(text: str, prompt: AssembledPrompt) -> Kept:
+    """Only a fingerprint of the user's own words; the text around them as it was sent."""
+    before, found, after = text.partition(prompt.inputs.question.message.text)
     return (
-        {"print": _print(compiled.inputs.question.message.text), "before": before, "after": after}
+        {"print": _fingerprint(prompt.inputs.question.message.text), "before": before, "after": after}
         if found
         else {"as": text}
     )
@@ -339,14 +343,14 @@ KEEPERS: Final[Mapping[str, _Keeper]] = {
     "message": _Keeper(_keep_message, _restore_message),
     "attachments": _Keeper(_keep_attachments, _restore_attachments),
 }
-"""Fields of `Contents` whose texts stand in rows of their own. Every other field is kept as it was sent."""
+"""Fields of `PromptContents` whose texts have rows of their own. Every other field is stored as sent."""
 
 
 FIELDS: Final = tuple(one.name for one in fields(PromptContents))
 AS_SENT: Final[Mapping[str, TypeAdapter[Any]]] = {
     name: TypeAdapter(kind) for name, kind in get_type_hints(PromptContents).items() if name not in KEEPERS
 }
-HOW: Final[Mapping[str, TypeAdapter[Any]]] = {
+OPTION_TYPES: Final[Mapping[str, TypeAdapter[Any]]] = {
     name: TypeAdapter(kind) for name, kind in get_type_hints(RequestOptions).items()
 }
 """Each field by its type, to JSON and back."""
@@ -355,12 +359,12 @@ HOW: Final[Mapping[str, TypeAdapter[Any]]] = {
 # Fingerprints and runs -------------------------------------------------------------------------------------------
 
 
-def _print(text: str) -> str:
+def _fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:PRINT_CHARS]
 
 
 def _texts(turn: Turn) -> tuple[str, str]:
-    """What the turn says in a prompt: its question; its answer with the lines for its tools."""
+    """The turn's texts in a prompt: question with attachments, answer with tool lines."""
     attached = [one.print_of for one in turn.attachments]
     return "\n".join([*attached, turn.question.text]), "\n".join([*tool_lines(turn.answer), turn.answer.text])
 
@@ -371,15 +375,15 @@ def _pairs(prints: str) -> list[tuple[str, str]]:
 
 
 def _places(told: Sequence[str], pinned: Sequence[str]) -> list[int]:
-    """Where each told line stands among the pinned ones; both are in the same order."""
+    """Position of each line among the pinned ones; both are in the same order."""
     places: list[int] = []
     for line in told:
         places.append(pinned.index(line, places[-1] + 1 if places else 0))
     return places
 
 
-def _spans(numbers: Sequence[int]) -> list[list[int]]:
-    """Rising numbers as runs: 1 2 3 7 → [1, 3], [7, 7]."""
+def _to_runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Ascending numbers as runs: 1 2 3 7 → [1, 3], [7, 7]."""
     if not numbers:
         return []
     breaks = [(one, other) for one, other in pairwise(numbers) if other != one + 1]
@@ -388,7 +392,7 @@ def _spans(numbers: Sequence[int]) -> list[list[int]]:
     return [list(run) for run in zip(firsts, lasts, strict=True)]
 
 
-def _unspanned(runs: Iterable[Sequence[int]]) -> list[int]:
+def _from_runs(runs: Iterable[Sequence[int]]) -> list[int]:
     return [number for first, last in runs for number in range(first, last + 1)]
 
 

@@ -1,8 +1,8 @@
-"""How much of what tools return does the model see? The working memory of one running turn, in tokens.
+"""Tokens of tool results in one turn: how much of each result the model sees.
 
-A result is shortened as it arrives: of a search the beginning of each result is sent, of a text or where that is too
-long its head, and a line says how much was left out and where the whole is kept. What was sent stands in the provider's
-cache; it is shortened once more only where a later round has no room.
+A result is truncated as it arrives: for a search the start of each hit, otherwise, or if that is too long, the head of
+the text; a line says how much was left out and where the whole is kept. A result that was sent is in the provider's
+cache, so it is truncated again only if a later round has no room.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ KEPT_AT: Final = " The whole is kept at {path}: read_document reads on from a st
 GONE: Final = "[Left out for want of room.{where}]"
 RULE: Final = next(step.rule for step in PRUNING_ORDER if step.section is Section.TASK)
 FRAME: Final = {TextClass.FRAME: MESSAGE_FRAME * 2}
-"""A result costs what a message does, and the name of its call."""
+"""A result costs what a message does, plus the name of its call."""
 LABEL_CHARS: Final = 120
 _ORDER: Final = {section: place for place, section in enumerate(Section)}
 TRIES, BELOW = 8, 0.97
-"""A head is cut by the characters a token had so far, a little shorter each time, until it has the tokens it may."""
+"""A head is cut by the measured characters a token, a little shorter each time, until it fits."""
 
 
 @dataclass(slots=True)
 class SentToolResult:
-    """A tool's result as it is sent."""
+    """A tool's result as currently sent."""
 
     call: ToolUse
     text: str
@@ -46,30 +46,30 @@ class SentToolResult:
     """... and of the whole."""
     counts: Mapping[TextClass, int]
     path: str = ""
-    """Where the whole is kept, once some of it was left out."""
+    """Where the whole is stored, once some of it was left out."""
 
 
 @dataclass(slots=True)
 class ToolOutputBudget:
-    """The tool loop's share of the prompt, and what stands in it."""
+    """The tool loop's share of the prompt, and its results."""
 
     ceiling: int
-    """Tokens of the plan for task state, less what stands there from the start."""
+    """Tokens of the plan for task state, minus the task itself."""
     ratios: Mapping[TextClass, float]
     belief: Belief
     snippets: int | None = None
-    """Tokens that all results together may take: what the cap on memories leaves; None: there is no cap."""
+    """Tokens for all results together: what the cap on memories leaves; None: there is no cap."""
     shown: list[SentToolResult] = field(default_factory=list)
     said: list[int] = field(default_factory=list)
     """Tokens of the model's own blocks, one figure a round: they go back unchanged."""
 
     @property
     def tokens(self) -> int:
-        """All that the loop added to the first request."""
+        """What the loop added to the first request."""
         return sum(self.said) + sum(one.tokens for one in self.shown)
 
     def measure(self, call: ToolUse) -> SentToolResult:
-        """A result as it came."""
+        """A result as it arrived."""
         counts = self._counts(call.result)
         tokens = estimate(counts, self.ratios)
         return SentToolResult(call, call.result, tokens, tokens, counts)
@@ -88,7 +88,7 @@ class ToolOutputBudget:
         return [(one, tokens) for one, tokens in both if tokens < one.tokens]
 
     def truncate(self, one: SentToolResult, tokens: int) -> None:
-        """Keep what `tokens` hold beside the line that says so: the beginning of each result, else the head."""
+        """Shorten it to `tokens`, note included: the start of each hit, else the head."""
         where = KEPT_AT.format(path=one.path) if one.path else ""
         result = one.call.result
         if gist := render_snippets(result):
@@ -112,7 +112,7 @@ class ToolOutputBudget:
         return standard_deviation(self.belief, sum_counts(one.counts for one in arrived))
 
     def pieces(self) -> Iterator[Piece | Cut]:
-        """What the receipt says of the loop: the model's blocks, the head of each result, and what was cut of it."""
+        """The loop's pieces for the receipt: the model's blocks, each sent result, and what was cut of it."""
         for number, tokens in enumerate(self.said, start=1):
             label = f"What the model thought, said and asked for in round {number}"
             yield Piece(Section.TASK, f"round:{number}", label, tokens, is_protected=True)
@@ -132,7 +132,7 @@ class ToolOutputBudget:
 
 
 def with_task(fitted: FitResult, task: Iterable[Piece | Cut]) -> FitResult:
-    """The prompt of the last request of a turn: the first one's pieces and what the loop added to it."""
+    """The pieces of a turn's last request: the first request's, and what the loop added."""
     task = list(task)
     kept = [*fitted.kept, *(one for one in task if isinstance(one, Piece))]
     in_order = tuple(sorted(kept, key=lambda piece: _ORDER[piece.section]))

@@ -1,7 +1,7 @@
-"""Does a message ask for something newer than the model and the person's memory can know? Words decide, no model.
+"""Detects questions that need current information, by words and without a model.
 
-English only, and meant to be too shy rather than too bold: the cue adds one line to the prompt, which offers the web
-(`chat/tools/search_providers.py`). Without it the model can still search, when the installation has a search at all.
+English only, and rather too few than too many: a cue adds one line to the prompt that offers the web
+(`chat/tools/search_providers.py`). Without it the model can still search, if the installation has a search.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ORDERS: Final = (
     r"google (?:it|this|that|for)",
     r"what does the (?:web|internet) say",
 )
-"""The person says themselves where to look: this holds for any message."""
+"""The user asks for a web search; counts in any message."""
 CUES: Final = (
     # What is newest of its kind.
     r"latest",
@@ -44,7 +44,7 @@ CUES: Final = (
     r"opening hours",
     r"(?:still|already) (?:open|available|alive|valid|supported)",
 )
-"""What is sought changes with time: this holds for a question about the world."""
+"""The answer changes with time; counts in a question about the world."""
 OWN: Final = (
     r"(?:my|mine|our|ours)",
     r"(?:did|do|have|had|am|was|were|are) (?:i|we)",
@@ -52,13 +52,13 @@ OWN: Final = (
     r"you (?:know|remember) (?:about|of) me",
     r"(?:told|asked) you",
 )
-"""What is sought is the person's own life or an earlier conversation, which no web page knows: no cue counts then."""
+"""About the user's own life or an earlier conversation, which no web page knows: no cue counts then."""
 ASKING: Final = (
     r"^\W*(?:who|whom|whose|what|where|when|which|how|why|is|are|was|were|has|have|does|do|did|can|could|will|would)\b",
     r"^\W*(?:please )?(?:tell|show|find|give|list|check|look up|summari[sz]e)\b",
     r"\?",
 )
-"""How a question begins, or ends: “I love the current weather” asks nothing."""
+"""How a question starts, or ends: “I love the current weather” asks nothing."""
 
 
 def _any(patterns: tuple[str, ...], *, words: bool = True) -> re.Pattern[str]:
@@ -70,7 +70,7 @@ _ORDERS, _CUES, _OWN, _ASKING = _any(ORDERS), _any(CUES), _any(OWN), _any(ASKING
 
 
 def needs_web_search(message: str) -> bool:
-    """Whether `message` orders a look at the web, or asks the world for what is new."""
+    """Whether `message` asks for a web search or for current information."""
     plain = message.replace("’", "'")
     if _ORDERS.search(plain):
         return True

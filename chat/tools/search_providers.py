@@ -1,8 +1,8 @@
-"""How is the web searched? A port with two adapters: SearXNG by its address, and the provider's own server tool.
+"""Web search providers: SearXNG by its URL, and the model provider's own server tool.
 
-Off unless the operator chooses one (WEB_SEARCH). What comes back was written by strangers: it is data, shown in two or
-three short excerpts with source and date, and kept as a document below `/artifacts`. The addresses of hits are shown
-and never fetched, so no page can make this server call another one; the operator's own search server is trusted.
+Off unless the operator chooses one (WEB_SEARCH). Results are untrusted data: two or three short excerpts with source
+and date, stored as a document below `/artifacts`. URLs of hits are shown and never fetched, so no page can make this
+server call another one; the operator's own search server is trusted.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ EXCERPT_CHARS: Final = 400
 """Of one hit: what search engines show; the person can open the source."""
 TITLE_CHARS: Final = 150
 URL_CHARS: Final = 500
-"""A longer address is not shown, nor its hit: cut, it would lead elsewhere."""
+"""A hit with a longer URL is dropped: cut, it would lead elsewhere."""
 QUERY_CHARS: Final = 200
-"""Search engines cut longer ones; and it bounds what of a conversation one search can carry outside."""
+"""Search engines cut longer ones; it also limits how much of a conversation one search can send outside."""
 SEARCHES_A_TURN: Final = 3
-"""One, another in other words, and one for what the first two brought up; each shows the query to strangers."""
+"""One, a rewording, and a follow-up; each shows the query to others."""
 SECONDS: Final = 8.0
 """For the whole answer of the search server: a turn waits for it."""
 TIMEOUT: Final = httpx2.Timeout(SECONDS, connect=3.0)
 MAX_RESPONSE_BYTES: Final = 2_000_000
 """Bytes read of the search server's answer; twenty hits are some 30 kB."""
 PLAIN: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
-"""Not compressed: a small answer cannot unfold into a large one."""
+"""Not compressed: a small response cannot expand into a large one."""
 
 OFFER: Final = "The web can be searched for this."
-"""Stands in the current user message when the question has a recency cue. The tool itself stands in every request of
-an installation that has a search: the provider's cache matches exact bytes, and tools come first, so a tool that came
-and went with the question would cost the whole cached prompt each time."""
+"""In the current user message when the question has a recency cue. The tool itself is in every request of an
+installation that has a search: the provider's cache matches exact bytes and tools come first, so a tool that came and
+went with the question would cost the whole cached prompt each time."""
 SERVER_TOOL: Final[WebSearchTool20250305Param] = {
     "type": "web_search_20250305",
     "name": "web_search",
@@ -58,7 +58,7 @@ code execution, and is not covered by its zero data retention."""
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One page that was found; nothing of it was fetched."""
+    """One search hit; its page was not fetched."""
 
     title: str
     url: str
@@ -67,25 +67,25 @@ class Hit:
 
 
 class WebSearch(Protocol):
-    """The port."""
+    """A search server."""
 
     def search(self, query: str, limit: int) -> list[Hit]:
         """The best `limit` hits at most; raises `SearchFailedError`."""
 
 
 class SearchFailedError(Exception):
-    """The search server gave no answer to use; the message is a sentence for the model."""
+    """The search failed; the message is a sentence for the model."""
 
 
 def chosen() -> WebSearch | None:
-    """The search this installation runs itself; None: it has none, or the provider's."""
+    """The search server of this installation; None: it has none, or uses the provider's."""
     environment = settings.ENVIRONMENT
     address = environment.web_search_url
     return SearXNG(address) if environment.web_search == "searxng" and address else None
 
 
 def offer(question: str) -> str:
-    """The line that offers the web for this question; empty where there is no search, or no cue."""
+    """The line that offers the web for this question; empty without a search, or without a cue."""
     return OFFER if settings.ENVIRONMENT.web_search != "off" and needs_web_search(question) else ""
 
 
@@ -111,11 +111,11 @@ class _Result(BaseModel):
         try:
             found: datetime | None = parse(value)
         except ValueError:
-            return None  # a date in words is no date
+            return None  # not an ISO date
         return found
 
 
-class _Found(BaseModel):
+class _Response(BaseModel):
     results: list[_Result]
 
 
@@ -129,7 +129,7 @@ class SearXNG:
     def search(self, query: str, limit: int) -> list[Hit]:
         """The best `limit` hits with a web address and a text; raises `SearchFailedError`."""
         try:
-            found = _Found.model_validate_json(self._asked(query))
+            found = _Response.model_validate_json(self._request(query))
         except httpx2.TimeoutException as error:
             raise SearchFailedError("The search server did not answer in time.") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -139,13 +139,13 @@ class SearXNG:
         return _best(found.results, limit)
 
     def _client(self) -> httpx2.Client:
-        secure = self.address.startswith("https://")  # else no certificates need be loaded, which takes a while
+        secure = self.address.startswith("https://")  # loading certificates takes a while
         return httpx2.Client(
             headers=PLAIN, timeout=TIMEOUT, transport=self.transport, follow_redirects=False, verify=secure
         )
 
-    def _asked(self, query: str) -> bytes:
-        """The answer's bytes. The query goes in the body: it should not stand in access logs."""
+    def _request(self, query: str) -> bytes:
+        """The response's bytes. The query goes in the body, so that it is not in access logs."""
         form = {"q": query[:QUERY_CHARS], "format": "json"}
         with (
             self._client() as client,
@@ -159,7 +159,7 @@ class SearXNG:
 
 
 def _read(response: httpx2.Response) -> bytes:
-    """The body, as long as it is neither too large nor too slow as a whole."""
+    """The body, unless it is too large or too slow as a whole."""
     until, body = time.monotonic() + SECONDS, bytearray()
     for part in response.iter_bytes():
         body += part
@@ -171,13 +171,13 @@ def _read(response: httpx2.Response) -> bytes:
 
 
 def _best(results: list[_Result], limit: int) -> list[Hit]:
-    """In the server's order; no page twice, none without an address a person can open, none without words."""
+    """In the server's order, without duplicates, and without hits that lack a web URL or a text."""
     hits: dict[str, Hit] = {}
     for result in results:
         hit = Hit(
-            title=_shortened(result.title, TITLE_CHARS),
+            title=_shorten(result.title, TITLE_CHARS),
             url=storable(result.url.strip()),
-            text=_shortened(result.content, EXCERPT_CHARS),
+            text=_shorten(result.content, EXCERPT_CHARS),
             published=result.publishedDate.date() if result.publishedDate else None,
         )
         if hit.text and _is_web_address(hit.url):
@@ -193,6 +193,6 @@ def _is_web_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and len(url) <= URL_CHARS and url.isprintable()
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     plain = " ".join(storable(text).split())
     return plain if len(plain) <= most else plain[: most - 1].rsplit(" ", 1)[0] + "…"

@@ -1,7 +1,6 @@
-"""What does a search's answer come to in a few words? The beginning of each result, where there is no room for all.
+"""Snippets of a search result: the start of each hit, when there is no room for all of them.
 
-The head of an answer would tell the first results in full and nothing of the last ones. Pure, and without a model: a
-tool's result is no text to be told in other words, and the model reads the whole where it needs it.
+The head of the JSON would show the first hits in full and the last ones not at all. Pure, and without a model.
 """
 
 from __future__ import annotations
@@ -10,32 +9,32 @@ import json
 import re
 from typing import Any, Final
 
-MOST_CHARS: Final = 160
+MAX_CHARS: Final = 160
 """Of each result's text: a sentence or two."""
 _SENTENCE: Final = re.compile(r".+?[.!?…](?=\s|$)", re.DOTALL)
 
 
 def render_snippets(result: str) -> str:
-    """The same answer with the beginning of each result; empty where it is no list of results, or says little less."""
+    """The same result with the start of each hit; empty if it is no list of hits, or would not get shorter."""
     try:
         answer: Any = json.loads(result)
     except ValueError:
         return ""
     results = answer.get("results") if isinstance(answer, dict) else None
-    if not isinstance(results, list) or len(results) < 2 or not all(_has_text(one) for one in results):
+    if not isinstance(results, list) or len(results) < 2 or not all(_has_text(hit) for hit in results):
         return ""
-    told = {**answer, "results": [{**one, "text": beginning(one["text"])} for one in results]}
-    gist = json.dumps(told, ensure_ascii=False, sort_keys=True)
-    return gist if len(gist) < len(result) else ""
+    shortened = {**answer, "results": [{**hit, "text": first_sentence(hit["text"])} for hit in results]}
+    snippets = json.dumps(shortened, ensure_ascii=False, sort_keys=True)
+    return snippets if len(snippets) < len(result) else ""
 
 
-def beginning(text: str) -> str:
-    """The first sentence, or as many whole words as there is room for."""
+def first_sentence(text: str) -> str:
+    """The first sentence, or as many whole words as fit."""
     words = " ".join(text.split())
     found = _SENTENCE.match(words)
     first = found[0] if found else words
-    return first if len(first) <= MOST_CHARS else f"{first[:MOST_CHARS].rsplit(' ', 1)[0]} …"
+    return first if len(first) <= MAX_CHARS else f"{first[:MAX_CHARS].rsplit(' ', 1)[0]} …"
 
 
-def _has_text(one: object) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("text"), str)
+def _has_text(hit: object) -> bool:
+    return isinstance(hit, dict) and isinstance(hit.get("text"), str)

@@ -149,7 +149,7 @@ async def _run_tools(turn: RunningTurn, reply: ModelReply, run: AgentRun, run_to
     for call in calls:
         earlier_calls = sum(earlier.name == call.name for earlier in run.tools)
         run.tools.append(call)
-        turn.set_status("tool", step_of(call).beginning)
+        turn.set_status("tool", step_of(call).running_line)
         if earlier_calls >= call_limit(call.name):
             call.result, call.is_error = TOO_OFTEN, True
         else:

@@ -18,7 +18,7 @@ from chat.attachments import drafts
 from chat.conversations import options
 from chat.conversations.model_choice import ModelNotOfferedError
 from chat.conversations.titles import first_words
-from chat.messages.branches import KEPT, Links, is_typed, links_of, newest_below, switch_branch, told_elsewhere
+from chat.messages.branches import KEPT, Links, is_typed, links_of, newest_below, notify_branch_switched, switch_branch
 from chat.models import Attachment, Conversation, Message
 from chat.prompt.ablation import excludable_items, load_exclusion
 from chat.protocol import NO_OPTIONS, ConversationOptions
@@ -184,7 +184,7 @@ def _follow_leaf(conversation: Conversation, links: Links, leaf: int) -> None:
     switch_branch(conversation, links, leaf)
     conversation.active_leaf_id = leaf
     conversation.save(update_fields=["active_leaf"])
-    told_elsewhere(conversation)
+    notify_branch_switched(conversation)
 
 
 def _accept_once(user: User, client_id: UUID, save: Callable[[], AcceptedTurn]) -> AcceptedTurn:

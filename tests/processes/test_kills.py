@@ -21,7 +21,7 @@ pytestmark = pytest.mark.processes
 STORY = " ".join(f"word{number}" for number in range(60))
 SLOWLY = 0.1
 """Seconds between two words: six for the story."""
-INTERRUPTED = "Recall was interrupted while it wrote this. Nothing you sent was lost."
+INTERRUPTED = "Recall was interrupted while writing this. Nothing you sent was lost."
 
 
 def question(turn: Turn) -> Said:

@@ -93,7 +93,7 @@ def test_the_other_process_learns_that_one_was_killed(app: App, turn: Turn, othe
     there.open(turn.conversation)
     app.kill("web")
     there.hear("nudge", kind="conversation", conversation=turn.conversation)
-    assert "Recall was interrupted while it wrote this." in there_shown(turn, other_process)
+    assert "Recall was interrupted while writing this." in there_shown(turn, other_process)
     assert [said.status for said in rows.messages(turn.conversation)] == ["complete", "interrupted"]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from budget.counting.learning import unknown
 from chat.tools.output_budget import ToolOutputBudget
-from chat.tools.snippets import MOST_CHARS, beginning, render_snippets
+from chat.tools.snippets import MAX_CHARS, first_sentence, render_snippets
 from chat.turn import ToolUse
 
 LONG = " ".join(f"Sentence number {n} tells something about the harbour." for n in range(12))
@@ -46,7 +46,7 @@ def test_where_every_result_is_short_there_is_nothing_to_leave_out() -> None:
 
 @given(st.text())
 def test_a_beginning_is_never_longer_than_its_limit(text: str) -> None:
-    assert len(beginning(text)) <= MOST_CHARS + 2
+    assert len(first_sentence(text)) <= MAX_CHARS + 2
 
 
 def test_a_search_without_room_tells_of_every_result_and_a_text_its_head() -> None:

@@ -466,7 +466,7 @@ async def test_tools_are_told_as_they_are_used_and_folded_away_behind_the_answer
     assert "Searching your memory: Mary's town <b>" in [frame["label"] for frame in states]
     searched, read = states[-1]["steps"]
     assert re.fullmatch("Searched your memory “Mary's town <b>”: (\\d+|nothing) found", searched)
-    assert read == "Read “/profile/nothing”: that did not work"
+    assert read == "Read “/profile/nothing”: failed"
     assert "<summary>Searched your memory, read 1 document</summary>" in done["html"]
     assert "Mary&#x27;s town &lt;b&gt;" in done["html"]
 

@@ -216,15 +216,14 @@ def _restore_role(kept: Kept | None, rows: _Rows) -> str:
         return ""
     role: Role | None = Role.objects.for_user(rows.receipt.user).filter(pk=kept["id"]).first()
     named = f"The role (then version {kept['version']})"
-    told = _matching(
-        [role.prompt_text, role.instructions] if role else [], kept["print"]
-    )  # older receipts have it without the name
-    return rows.checked(told, kept["print"], named)
+    wordings = [role.prompt_text, role.instructions] if role else []  # older receipts have it without the name
+    text = _matching(wordings, kept["print"])
+    return rows.checked(text, kept["print"], named)
 
 
-def _keep_project(told: str, prompt: AssembledPrompt) -> Kept | None:
+def _keep_project(text: str, prompt: AssembledPrompt) -> Kept | None:
     project = prompt.inputs.instructions.project
-    return {"id": project.pk, "print": _fingerprint(told)} if project and told else None
+    return {"id": project.pk, "print": _fingerprint(text)} if project and text else None
 
 
 def _restore_project(kept: Kept | None, rows: _Rows) -> str:
@@ -243,9 +242,8 @@ def _keep_profile(lines: Sequence[str], prompt: AssembledPrompt) -> Kept | None:
     """Lines of the pinned snapshot, by position; the receipt's `snapshot` says which snapshot."""
     if not lines:
         return None
-    told = list(lines)
     pinned = [line.text for line in pinned_lines(prompt.inputs.profile.snapshot)]
-    return {"lines": _to_runs(_places(told, pinned)), "print": _fingerprint("\n".join(told))}
+    return {"lines": _to_runs(_positions(lines, pinned)), "print": _fingerprint("\n".join(lines))}
 
 
 def _restore_profile(kept: Kept | None, rows: _Rows) -> list[str]:
@@ -374,12 +372,12 @@ def _pairs(prints: str) -> list[tuple[str, str]]:
     return list(zip(each[::2], each[1::2], strict=True))
 
 
-def _places(told: Sequence[str], pinned: Sequence[str]) -> list[int]:
+def _positions(lines: Sequence[str], pinned: Sequence[str]) -> list[int]:
     """Position of each line among the pinned ones; both are in the same order."""
-    places: list[int] = []
-    for line in told:
-        places.append(pinned.index(line, places[-1] + 1 if places else 0))
-    return places
+    positions: list[int] = []
+    for line in lines:
+        positions.append(pinned.index(line, positions[-1] + 1 if positions else 0))
+    return positions
 
 
 def _to_runs(numbers: Sequence[int]) -> list[list[int]]:

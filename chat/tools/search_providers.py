@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # the SDK takes 1.5 s to load; pages and commands start witho
 MAX_HITS: Final = setting("web_search_results", 3)
 """Excerpts of one search: two or three short ones are what a prompt should spend on the web (seed 003)."""
 EXCERPT_CHARS: Final = 400
-"""Of one hit: what search engines show; the person can open the source."""
+"""Of one hit: what search engines show; the user can open the source."""
 TITLE_CHARS: Final = 150
 URL_CHARS: Final = 500
 """A hit with a longer URL is dropped: cut, it would lead elsewhere."""

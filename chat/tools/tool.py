@@ -34,7 +34,7 @@ class Tool:
     labels: ToolLabels
     """How pages describe its use."""
     limit: int = DEFAULT_CALL_LIMIT
-    """Calls a turn; the model is told when it is reached."""
+    """Calls a turn; further calls return an error to the model."""
     scope: str = ""
     """What an API key needs to use it over MCP (`accounts/api/scopes.py`); empty: it is not offered there."""
     writes: bool = False

@@ -210,7 +210,7 @@ async def test_the_command_proves_it_and_tells_what_changed(alice: Any, tabs: Ta
             run(str(last))
         with pytest.raises(CommandError, match="No receipt"):
             run("--conversation", str(receipt.conversation_id), "--turn", "99")
-        with pytest.raises(CommandError, match="Name either"):
+        with pytest.raises(CommandError, match="Give either"):
             run()
 
     await sync_to_async(check)()

@@ -132,7 +132,7 @@ CHANGES = [
     (
         "the role",
         lambda: Role.objects.update(instructions="Be brief.", version=2),
-        "The role (version 1 then) was edited since.",
+        "The role (then version 1) was edited since.",
     ),
     ("the snapshot", lambda: ProfileSnapshot.objects.all().delete(), "The profile it was pinned to is gone."),
 ]

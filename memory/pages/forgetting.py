@@ -126,13 +126,13 @@ class TableHits:
     """Label and URL of some of them."""
 
 
-def build_table_hits(user: User, words: str, found: Mapping[str, int]) -> list[TableHits]:
+def build_table_hits(user: User, words: str, hits: Mapping[str, int]) -> list[TableHits]:
     """The hits of `verify.look_for` for the page, with links. At most one query for each linked table."""
     return [
         TableHits(
             TABLE_NAMES.get(table, table), rows, tuple(_load_places(user, words, table)) if table in LINKED else ()
         )
-        for table, rows in found.items()
+        for table, rows in hits.items()
     ]
 
 
@@ -194,8 +194,8 @@ def _find_exact(user: User, words: str) -> Iterator[Match]:
     facts = Fact.objects.for_user(user).filter(Q(statement__icontains=words) | Q(quote__icontains=words))
     for fact in facts.defer("vector", "search")[:MAX_MATCHES]:
         yield Match(fact.ref, f"fact, {fact.get_status_display().lower()}", fact.statement, is_sure=True)
-    told = Episode.objects.for_user(user).filter(Q(title__icontains=words) | Q(summary__icontains=words))
-    for episode in told.defer("vector", "search")[:MAX_MATCHES]:
+    episodes = Episode.objects.for_user(user).filter(Q(title__icontains=words) | Q(summary__icontains=words))
+    for episode in episodes.defer("vector", "search")[:MAX_MATCHES]:
         yield Match(episode.ref, "episode", f"{episode.title}: {episode.summary}", is_sure=True)
     for document in Document.objects.for_user(user).filter(text__icontains=words)[:MAX_MATCHES]:
         yield Match(f"document:{document.pk}", "document", document.path, is_sure=True)

@@ -83,9 +83,9 @@ class Edge:
 class LinkView:
     """A link in the list below the graph."""
 
-    one: Fact
+    first: Fact
     relation: str
-    other: Fact
+    second: Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Graph:
     height: int
     nodes: Sequence[Node]
     edges: Sequence[Edge]
-    said: Sequence[LinkView]
+    links: Sequence[LinkView]
     box_width: int = BOX[0]
     box_height: int = BOX[1]
 
@@ -106,27 +106,29 @@ def build_graph(user: User, fact: Fact) -> Graph | None:
     near = neighbours(user, fact, MAX_STEPS, MAX_NEIGHBORS)
     if not near:
         return None
-    return lay_out(fact, near, among(user, [fact.pk, *(one.fact.pk for one in near)]))
+    return lay_out(fact, near, among(user, [fact.pk, *(neighbor.fact.pk for neighbor in near)]))
 
 
 def lay_out(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) -> Graph:
     """Lay out `fact` and its neighbors, the nearest first. Pure."""
-    parents = {one.fact.pk: _parent(one) for one in near}
+    parents = {neighbor.fact.pk: _parent(neighbor) for neighbor in near}
     rows = _rows(fact.pk, parents)
     nodes = {fact.pk: _node(fact, 0, rows[fact.pk], "", 0)}
-    for one in near:
-        parent = parents[one.fact.pk]
-        nodes[one.fact.pk] = _node(one.fact, one.steps, rows[one.fact.pk], relation_words(one.link, parent), parent)
-    shown = [one for one in links if one.from_fact_id in nodes and one.to_fact_id in nodes]
-    columns = 1 + max(one.steps for one in near)
+    for neighbor in near:
+        parent = parents[neighbor.fact.pk]
+        nodes[neighbor.fact.pk] = _node(
+            neighbor.fact, neighbor.steps, rows[neighbor.fact.pk], relation_words(neighbor.link, parent), parent
+        )
+    shown = [link for link in links if link.from_fact_id in nodes and link.to_fact_id in nodes]
+    columns = 1 + max(neighbor.steps for neighbor in near)
     return Graph(
         width=columns * BOX[0] + (columns - 1) * GAP[0] + 2 * EDGE + _outside(shown, nodes),
         height=max(node.y for node in nodes.values()) + BOX[1] + EDGE,
         nodes=list(nodes.values()),
-        edges=[_edge(one, nodes, parents) for one in shown],
-        said=[
-            LinkView(nodes[one.from_fact_id].fact, RELATIONS[one.relation][0], nodes[one.to_fact_id].fact)
-            for one in shown
+        edges=[_edge(link, nodes, parents) for link in shown],
+        links=[
+            LinkView(nodes[link.from_fact_id].fact, RELATIONS[link.relation][0], nodes[link.to_fact_id].fact)
+            for link in shown
         ],
     )
 
@@ -136,9 +138,9 @@ def relation_words(link: FactLink, first: int) -> str:
     return RELATIONS[link.relation][link.from_fact_id != first]
 
 
-def _parent(one: Neighbour) -> int:
+def _parent(neighbor: Neighbour) -> int:
     """The fact that it was reached from."""
-    return one.link.from_fact_id if one.link.to_fact_id == one.fact.pk else one.link.to_fact_id
+    return neighbor.link.from_fact_id if neighbor.link.to_fact_id == neighbor.fact.pk else neighbor.link.to_fact_id
 
 
 def _rows(root: int, parents: Mapping[int, int]) -> dict[int, float]:
@@ -181,8 +183,8 @@ def wrap_statement(statement: str) -> list[str]:
 
 
 def _edge(link: FactLink, nodes: Mapping[int, Node], parents: Mapping[int, int]) -> Edge:
-    one, other = nodes[link.from_fact_id], nodes[link.to_fact_id]
-    left, right = sorted((one, other), key=lambda node: (node.x, node.y))
+    first, second = nodes[link.from_fact_id], nodes[link.to_fact_id]
+    left, right = sorted((first, second), key=lambda node: (node.x, node.y))
     is_tree = parents.get(right.fact.pk) == left.fact.pk
     path = _across(left, right) if left.x != right.x else _beside(left, right)
     return Edge(path, RELATIONS[link.relation][0], is_tree)
@@ -207,5 +209,5 @@ def _beside(upper: Node, lower: Node) -> str:
 def _outside(links: Iterable[FactLink], nodes: Mapping[int, Node]) -> int:
     """Extra width for curves at the right of the last column."""
     last = max(node.x for node in nodes.values())
-    bows = (one for one in links if nodes[one.from_fact_id].x == nodes[one.to_fact_id].x == last)
-    return GAP[0] // 2 if any(bows) else 0
+    curves = (link for link in links if nodes[link.from_fact_id].x == nodes[link.to_fact_id].x == last)
+    return GAP[0] // 2 if any(curves) else 0

@@ -183,9 +183,9 @@ def _shorten(title: str) -> str:
 def _draw_line(dots: Sequence[Dot]) -> str:
     """A smooth line, horizontal at each dot, so that it never overshoots."""
     curves = []
-    for one, other in pairwise(dots):
-        middle = (one.x + other.x) // 2
-        curves.append(f"C{middle} {one.y} {middle} {other.y} {other.x} {other.y}")
+    for left, right in pairwise(dots):
+        middle = (left.x + right.x) // 2
+        curves.append(f"C{middle} {left.y} {middle} {right.y} {right.x} {right.y}")
     return f"M{dots[0].x} {dots[0].y}{''.join(curves)}"
 
 

@@ -114,8 +114,8 @@ class BatchNotice:
     """`accept` or `reject`."""
 
 
-def build_queue(user: User, changed: Row | None = None, told: BatchNotice | None = None) -> dict[str, Any]:
-    """The review page's context; `changed` replaces its plain row, `told` is shown above the queue."""
+def build_queue(user: User, changed: Row | None = None, notice: BatchNotice | None = None) -> dict[str, Any]:
+    """The review page's context; `changed` replaces its plain row, `notice` is shown above the queue."""
     proposals = with_evidence(Fact.objects.for_user(user).proposed())
     in_order = proposals.order_by(
         F("message__conversation__last_activity_at").desc(nulls_last=True),
@@ -134,7 +134,7 @@ def build_queue(user: User, changed: Row | None = None, told: BatchNotice | None
         "waiting_count": so_far.waiting,
         "progress": so_far,
         "recent": can_be_undone(user)[:MAX_RECENT],
-        "told": told,
+        "told": notice,
         "page": "review",
     }
 

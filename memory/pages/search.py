@@ -163,7 +163,7 @@ def build_search_page(user: User, form: SearchForm) -> dict[str, Any]:
         filters=_parse_filters(form, user),
     )
     cut = found.cut[:MAX_LEFT_OUT]
-    shown = _build_results(user, asked, [*found.kept, *(one.item for one in cut)])
+    shown = _build_results(user, asked, [*found.kept, *(candidate.item for candidate in cut)])
     return {
         **context,
         "results": shown[: len(found.kept)],
@@ -223,10 +223,10 @@ def _start_of(day: date, user: User) -> datetime:
 def _load_tags(user: User) -> list[str]:
     """Tags of the user's documents and facts."""
     owned = (Document.objects.for_user(user), Fact.objects.for_user(user))
-    found = [
+    tag_lists = [
         rows.annotate(tag=Func("tags", function="unnest")).values_list("tag").distinct()[:MAX_TAGS] for rows in owned
     ]
-    return sorted({tag for rows in found for (tag,) in rows}, key=str.casefold)
+    return sorted({tag for rows in tag_lists for (tag,) in rows}, key=str.casefold)
 
 
 def _build_choices() -> dict[str, Sequence[tuple[str, str]]]:
@@ -285,8 +285,8 @@ def explain_score(parts: Mapping[Part, float]) -> tuple[list[Reason], list[Reaso
     """The parts of a score, the largest first, and the signals not used for ranking. Pure."""
     weights = DEFAULT_PROFILE.weights
     known = [Reason(part, _part_name(part), value, weights.get(part, 0.0)) for part, value in parts.items()]
-    counted = sorted((one for one in known if one.weight), key=lambda one: -abs(one.weight * one.value))
-    return [one for one in counted if one.value], [one for one in known if not one.weight]
+    counted = sorted((part for part in known if part.weight), key=lambda part: -abs(part.weight * part.value))
+    return [part for part in counted if part.value], [part for part in known if not part.weight]
 
 
 def _part_name(part: Part) -> str:

@@ -108,32 +108,33 @@ def build_sliders(user: User, now: datetime) -> tuple[Slider, Slider]:
     return _sliders(user, {}, now)
 
 
-def build_past_profile(user: User, given: dict[str, str], now: datetime) -> PastProfile:
-    """What Recall knew at the end of one day to be true on another. `given`: the fields of `DaysForm`.
+def build_past_profile(user: User, fields: dict[str, str], now: datetime) -> PastProfile:
+    """What Recall knew at the end of one day to be true on another. `fields`: those of `DaysForm`.
 
     Eight statements at most.
     """
-    form = DaysForm(given)
+    form = DaysForm(fields)
     days = form.cleaned_data if form.is_valid() else {}
     known, true = _sliders(user, days, now)
     moment, world = _end_of(known.day, user, now), _end_of(true.day, user, now)
-    own = Fact.objects.for_user(user)
-    facts = list(_in_page_order(own.known_at(moment, true_at=world))[: MAX_FACTS + 1])
-    known_now = set(own.known_at(now).values_list("pk", flat=True))
-    later = own.known_at(now).exclude(pk__in=own.known_at(moment, true_at=world).values("pk"))
-    came = list(_in_page_order(later).order_by("-recorded_at", "-pk")[:MAX_FACTS])
-    shown, links = facts[:MAX_FACTS], source.message_urls(fact.message_id for fact in [*facts, *came])
-    told = [_build_past_fact(fact, "" if fact.pk in known_now else _why_gone(fact, user), links) for fact in shown]
+    facts_of_user = Fact.objects.for_user(user)
+    facts = list(_in_page_order(facts_of_user.known_at(moment, true_at=world))[: MAX_FACTS + 1])
+    known_now = set(facts_of_user.known_at(now).values_list("pk", flat=True))
+    later = facts_of_user.known_at(now).exclude(pk__in=facts_of_user.known_at(moment, true_at=world).values("pk"))
+    added = list(_in_page_order(later).order_by("-recorded_at", "-pk")[:MAX_FACTS])
+    shown, links = facts[:MAX_FACTS], source.message_urls(fact.message_id for fact in [*facts, *added])
+    reasons = {fact.pk: "" if fact.pk in known_now else _why_gone(fact, user) for fact in shown}
+    past_facts = [_build_past_fact(fact, reasons[fact.pk], links) for fact in shown]
     return PastProfile(
         known=known,
         true=true,
         errors=[str(error) for errors in form.errors.values() for error in errors],
         is_past=(known.day, true.day) != (known.last, true.last),
-        groups=[(Kind(kind).label, list(group)) for kind, group in groupby(told, lambda one: one.fact.kind)],
+        groups=[(Kind(kind).label, list(group)) for kind, group in groupby(past_facts, lambda past: past.fact.kind)],
         shown=len(shown),
         more=len(facts) > len(shown),
-        gone=sum(bool(one.since) for one in told),
-        came=[_build_past_fact(fact, _why_new(fact, user, moment), links) for fact in came],
+        gone=sum(bool(past.since) for past in past_facts),
+        came=[_build_past_fact(fact, _why_new(fact, user, moment), links) for fact in added],
         documents=list(_load_documents(user, moment)),
     )
 
@@ -217,8 +218,8 @@ def _load_documents(user: User, moment: datetime) -> Iterator[PastDocument]:
     by_id = {document.pk: document for document in documents}
     latest = Revision.objects.filter(document__in=by_id, created_at__lte=moment)
     numbers = dict(latest.order_by().values_list("document").annotate(Max("number")))
-    found = {one.document_id: one for one in latest if numbers.get(one.document_id) == one.number}
+    revisions = {row.document_id: row for row in latest if numbers.get(row.document_id) == row.number}
     for pk, document in by_id.items():
-        if pk in found and found[pk].text:
-            now, before = document.display_text, without_marks(found[pk].text)
-            yield PastDocument(document, found[pk].number, before, changes(before, now) if now != before else ())
+        if pk in revisions and revisions[pk].text:
+            now, before = document.display_text, without_marks(revisions[pk].text)
+            yield PastDocument(document, revisions[pk].number, before, changes(before, now) if now != before else ())

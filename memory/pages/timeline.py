@@ -57,9 +57,9 @@ def build_timeline(
 
     `stages`: relationship stages with the time each was reached.
     """
-    told = Episode.objects.for_user(user).not_deleted().unmerged()
-    found = _with_details(user, told.filter(_parse_filter(form)).latest_first())
-    page: Page[Episode] = Paginator(found, PAGE_SIZE).get_page(number)
+    episodes = Episode.objects.for_user(user).not_deleted().unmerged()
+    filtered = _with_details(user, episodes.filter(_parse_filter(form)).latest_first())
+    page: Page[Episode] = Paginator(filtered, PAGE_SIZE).get_page(number)
     shown = build_moments(user, list(page))
     months = groupby(shown, lambda moment: _month(moment, user))
     return {
@@ -68,7 +68,7 @@ def build_timeline(
         "episodes": page,
         "months": [(month, list(of_month)) for month, of_month in months],
         "is_filtered": bool(form.data),
-        "has_any": bool(page) or told.exists(),
+        "has_any": bool(page) or episodes.exists(),
     }
 
 
@@ -78,19 +78,19 @@ def build_story(user: User, conversation: UUID) -> dict[str, Any]:
     Raises:
         Episode.DoesNotExist: the user has no episodes of this conversation.
     """
-    told_by_thirds = narrative_arc(conversation, user)
-    told = [*told_by_thirds.beginning, *told_by_thirds.middle, *told_by_thirds.end]
-    if not told:
+    story = narrative_arc(conversation, user)
+    episodes = [*story.beginning, *story.middle, *story.end]
+    if not episodes:
         raise Episode.DoesNotExist
-    whole = _with_details(user, Episode.objects.for_user(user).filter(pk__in=[one.pk for one in told]))
+    whole = _with_details(user, Episode.objects.for_user(user).filter(pk__in=[episode.pk for episode in episodes]))
     shown = {moment.episode.pk: moment for moment in build_moments(user, list(whole))}
-    thirds = (told_by_thirds.beginning, told_by_thirds.middle, told_by_thirds.end)
+    thirds = (story.beginning, story.middle, story.end)
     parts = zip(("Beginning", "Middle", "End"), thirds, strict=True)
     return {
-        "conversation": shown[told[0].pk].episode.conversation,
-        "parts": [(name, [shown[one.pk] for one in part]) for name, part in parts],
-        "key_moments": [shown[one.pk] for one in told_by_thirds.key_moments],
-        "arc": draw_arc(_build_points((shown[one.pk] for one in told), user, by_month=False)),
+        "conversation": shown[episodes[0].pk].episode.conversation,
+        "parts": [(name, [shown[episode.pk] for episode in part]) for name, part in parts],
+        "key_moments": [shown[episode.pk] for episode in story.key_moments],
+        "arc": draw_arc(_build_points((shown[episode.pk] for episode in episodes), user, by_month=False)),
     }
 
 
@@ -100,14 +100,15 @@ def _build_points(moments: Iterable[Moment], user: User, *, by_month: bool = Tru
 
 
 def _build_point(moment: Moment, month: str) -> Point:
-    one = moment.episode
-    return Point(f"#episode-{one.pk}", one.title, one.valence, one.significance, one.happened_at, month, moment.is_key)
+    episode = moment.episode
+    mood, weight = episode.valence, episode.significance
+    return Point(f"#episode-{episode.pk}", episode.title, mood, weight, episode.happened_at, month, moment.is_key)
 
 
 def build_moments(user: User, episodes: Sequence[Episode]) -> list[Moment]:
     """The user's episodes with their display data. One query."""
-    links = _load_links(user, [one.pk for one in episodes])
-    return [_build_moment(one, links.get(one.pk, "")) for one in episodes]
+    links = _load_links(user, [episode.pk for episode in episodes])
+    return [_build_moment(episode, links.get(episode.pk, "")) for episode in episodes]
 
 
 def significance_level(significance: float) -> int:
@@ -135,8 +136,8 @@ def _month(moment: Moment, user: User) -> date:
 def _load_links(user: User, episodes: Sequence[int]) -> dict[int, str]:
     """The URL of each episode's first message."""
     of_first_turn = Q(conversation__messages__turn=F("first_turn"))
-    own = Episode.objects.for_user(user).filter(pk__in=episodes)
-    first = own.values_list("pk").annotate(message=Min("conversation__messages__pk", filter=of_first_turn))
+    of_user = Episode.objects.for_user(user).filter(pk__in=episodes)
+    first = of_user.values_list("pk").annotate(message=Min("conversation__messages__pk", filter=of_first_turn))
     return {pk: source.get_source().message_url(message) for pk, message in first if message is not None}
 
 

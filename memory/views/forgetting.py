@@ -88,9 +88,9 @@ def forgotten(request: HttpRequest) -> HttpResponse:
 def check_again(request: HttpRequest) -> HttpResponse:
     """Search all of the user's data for words, which are not stored."""
     words = _parse_words(request)
-    found = look_for(signed_in_user(request), words) if words else {}
+    hits = look_for(signed_in_user(request), words) if words else {}
     return _render_receipts(
-        request, {"looked_for": words, "standing": build_table_hits(signed_in_user(request), words, found)}
+        request, {"looked_for": words, "standing": build_table_hits(signed_in_user(request), words, hits)}
     )
 
 

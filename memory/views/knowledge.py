@@ -57,12 +57,12 @@ def profile_page(request: HttpRequest) -> HttpResponse:
     days = {name: request.GET[name] for name in ("at", "true") if name in request.GET}
     if not days:
         return render(request, "memory/profile.html", {**_build_profile(request), "sliders": build_sliders(user, now)})
-    found = build_past_profile(user, days, now)
-    asked = {"then": found, "sliders": (found.known, found.true)}
-    status = 422 if found.errors else 200
+    past = build_past_profile(user, days, now)
+    context = {"then": past, "sliders": (past.known, past.true)}
+    status = 422 if past.errors else 200
     if is_htmx(request):
-        return render(request, "memory/profile.html#then", asked, status=status)
-    return render(request, "memory/profile.html", {**_build_profile(request), **asked}, status=status)
+        return render(request, "memory/profile.html#then", context, status=status)
+    return render(request, "memory/profile.html", {**_build_profile(request), **context}, status=status)
 
 
 @post_only("memory:profile", at="boundaries")
@@ -120,17 +120,17 @@ def _build_profile(request: HttpRequest, **instead: Any) -> dict[str, Any]:
 def home(request: HttpRequest) -> HttpResponse:
     """The start page of memory: search over everything, next to the document tree."""
     form = SearchForm(request.GET)
-    found = build_search_page(signed_in_user(request), form)
+    page = build_search_page(signed_in_user(request), form)
     status = 200 if form.is_valid() else 422
     if is_htmx(request):
-        return render(request, "memory/memory.html#results", found, status=status)
-    return _render_home(request, found, status=status)
+        return render(request, "memory/memory.html#results", page, status=status)
+    return _render_home(request, page, status=status)
 
 
-def _render_home(request: HttpRequest, found: dict[str, Any], status: int = 200) -> HttpResponse:
+def _render_home(request: HttpRequest, page: dict[str, Any], status: int = 200) -> HttpResponse:
     user = signed_in_user(request)
     frame = {"tree": knowledge.build_tree(user), "page": "knowledge", "projects": projects_of(user)}
-    context = {**frame, **knowledge.build_uploads(user), **found}
+    context = {**frame, **knowledge.build_uploads(user), **page}
     return render(request, "memory/memory.html", context, status=status)
 
 
@@ -175,8 +175,8 @@ def new_document(request: HttpRequest) -> HttpResponse:
 
 
 def _render_creation_error(request: HttpRequest, form: NewDocumentForm, sentence: str, status: int) -> HttpResponse:
-    found = build_search_page(signed_in_user(request), SearchForm({}))
-    return _render_home(request, {**found, "new": form, "not_begun": sentence}, status=status)
+    page = build_search_page(signed_in_user(request), SearchForm({}))
+    return _render_home(request, {**page, "new": form, "not_begun": sentence}, status=status)
 
 
 @post_only("memory:home")
@@ -263,9 +263,9 @@ def _render_refusal(request: HttpRequest, path: str, sentence: str, status: int)
 def remove(request: HttpRequest) -> HttpResponse:
     """Delete a document or folder; the next page offers to undo it."""
     path = _parse_path(PlaceForm(request.POST))
-    moment, gone = trash.delete(signed_in_user(request), path)
-    _or_404(gone)
-    messages.success(request, f"Deleted: {_count_documents(gone)}.", extra_tags=f"{trash.UNDO} {moment.isoformat()}")
+    moment, deleted = trash.delete(signed_in_user(request), path)
+    _or_404(deleted)
+    messages.success(request, f"Deleted: {_count_documents(deleted)}.", extra_tags=f"{trash.UNDO} {moment.isoformat()}")
     folder = tree.parent_of(path)
     is_left = (
         Document.objects.for_user(signed_in_user(request)).under(folder).exists() if folder != tree.ROOT else False

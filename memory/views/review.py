@@ -146,8 +146,8 @@ def decide_selected(request: HttpRequest) -> HttpResponse:
     except review.RefusedError as refusal:
         return _render_queue(request, BatchNotice(str(refusal)), status=409)
     first = outcome.actions[0] if outcome.actions else None
-    gone = [review.GONE] * (len(chosen) - len(facts))
-    sentence = describe_batch(verb, len(outcome.actions), [*outcome.refusals, *gone])
+    missing = [review.GONE] * (len(chosen) - len(facts))
+    sentence = describe_batch(verb, len(outcome.actions), [*outcome.refusals, *missing])
     return _render_queue(request, BatchNotice(sentence, ReviewAction.objects.get(pk=first.pk) if first else None))
 
 
@@ -157,9 +157,9 @@ def decide_selected(request: HttpRequest) -> HttpResponse:
 def merge_facts(request: HttpRequest) -> HttpResponse:
     """GET shows the merge form, POST merges."""
     if request.method != "POST":
-        asked = FactsForm({"fact": request.GET.getlist("fact"), "verb": ReviewAction.Verb.MERGE})
+        query = FactsForm({"fact": request.GET.getlist("fact"), "verb": ReviewAction.Verb.MERGE})
         return _render_merge_form(
-            request, _get_own_facts(request, asked.cleaned_data["fact"] if asked.is_valid() else [0])
+            request, _get_own_facts(request, query.cleaned_data["fact"] if query.is_valid() else [0])
         )
     form = MergeForm(request.POST)
     if not form.is_valid():
@@ -285,14 +285,14 @@ def _render_row(request: HttpRequest, row: Row, status: int = 200) -> HttpRespon
     return _redirect_back(request, row.sentence, status, row.shown.fact.pk)
 
 
-def _render_queue(request: HttpRequest, told: BatchNotice, status: int = 200) -> HttpResponse:
+def _render_queue(request: HttpRequest, notice: BatchNotice, status: int = 200) -> HttpResponse:
     """The queue again, with a notice above it."""
     if is_htmx(request):
-        context = {**build_queue(signed_in_user(request), told=told), "is_answer": True}
+        context = {**build_queue(signed_in_user(request), notice=notice), "is_answer": True}
         return render(request, "memory/review.html#queue", context, status=status)
-    if told.offer:
-        return render(request, "memory/review.html", build_queue(signed_in_user(request), told=told), status=status)
-    return _redirect_back(request, told.sentence, status)
+    if notice.offer:
+        return render(request, "memory/review.html", build_queue(signed_in_user(request), notice=notice), status=status)
+    return _redirect_back(request, notice.sentence, status)
 
 
 def _redirect_back(request: HttpRequest, sentence: str, status: int, fact: int = 0) -> HttpResponse:
@@ -304,8 +304,8 @@ def _redirect_back(request: HttpRequest, sentence: str, status: int, fact: int =
 
 
 def _return_page(request: HttpRequest) -> str:
-    asked = request.POST.get("page", "")
-    return asked if asked in PAGES else "review"
+    page = request.POST.get("page", "")
+    return page if page in PAGES else "review"
 
 
 def _load_fact_view(fact: Fact) -> FactView:

@@ -6,7 +6,7 @@ access log of every user it shows gets an entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.contrib import messages
@@ -29,6 +29,7 @@ from memory.forms import StatementForm
 from memory.models import Fact, ReviewAction
 from memory.models.kinds import Kind
 from memory.pages.review import DONE, Row, describe_batch, describe_refusals, group_by_conversation, with_evidence
+from memory.views.review import DECISIONS
 from recall.views import signed_in_user
 
 PAGE_SIZE: Final = 50
@@ -38,12 +39,6 @@ RECENT: Final = 10
 LOG_ENTRY: Final = "proposals to review"
 """What the access log says was viewed."""
 
-DECISIONS: Final[dict[str, Callable[..., ReviewAction]]] = {
-    ReviewAction.Verb.ACCEPT: review.accept,
-    ReviewAction.Verb.REJECT: review.reject,
-    ReviewAction.Verb.KEEP_BOTH: review.keep_both,
-    ReviewAction.Verb.UNRELATED: review.not_a_contradiction,
-}
 VIEW_PERMISSIONS: Final = ("memory.view_fact", "memory.change_fact")
 CHANGE_PERMISSION: Final = "memory.change_fact"
 

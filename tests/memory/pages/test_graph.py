@@ -55,7 +55,7 @@ def test_a_relation_reads_from_the_fact_one_came_from(alice: User) -> None:
     assert node_of(shown, job).relation == "caused by"
     assert node_of(shown, flat).relation == "needed by"
     assert node_of(shown, move).is_centre
-    assert [(one.one.statement, one.relation, one.other.statement) for one in shown.said] == [
+    assert [(one.first.statement, one.relation, one.second.statement) for one in shown.links] == [
         ("The move.", "caused by", "The job."),
         ("The flat.", "depends on", "The move."),
     ]
@@ -101,7 +101,7 @@ def test_links_besides_the_tree_are_thin_lines_and_stand_in_the_list(alice: User
 
     assert shown is not None
     assert sorted(edge.is_tree for edge in shown.edges) == [False, True, True]
-    assert len(shown.said) == 3
+    assert len(shown.links) == 3
 
 
 def test_no_fact_of_another_person_is_in_it(alice: User, bob: User) -> None:
@@ -152,7 +152,7 @@ def test_no_two_boxes_touch_and_all_stand_in_the_drawing(around: tuple[Fact, lis
     shown = lay_out(*around)
 
     assert len(shown.nodes) == len(around[1]) + 1
-    assert len(shown.edges) == len(shown.said) == len(around[2])
+    assert len(shown.edges) == len(shown.links) == len(around[2])
     for left, top, right, bottom in boxes(shown):
         assert 0 <= left < right <= shown.width
         assert 0 <= top < bottom <= shown.height

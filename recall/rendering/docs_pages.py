@@ -1,8 +1,7 @@
-"""What is there to read? The pages of `docs/`, in an order for readers, served as they stand in the repository.
+"""Documentation pages: the files of `docs/` in reading order, rendered at `/docs` without sign-in.
 
-The pages are ours, so they may hold images and links among themselves, which an answer may not
-(`recall/rendering/markdown.py`). They can be read without an account. `/docs/source/…` shows the file that a page
-names: who reads how it is done can look at it there and then.
+The pages are part of the repository, so they may hold images and links to each other, unlike answers
+(`recall/rendering/markdown.py`). `/docs/source/…` shows the Python files that a page links to.
 """
 
 from __future__ import annotations
@@ -53,10 +52,10 @@ CHAPTERS: Final = (
         ),
     ),
 )
-"""Every page, once; `tests/recall/rendering/test_docs_pages.py` holds it against the folder."""
+"""Every page, once; `tests/recall/rendering/test_docs_pages.py` compares it with the folder."""
 FIRST: Final = "quick-start"
 ELSEWHERE: Final[Mapping[str, str]] = {"changelog": "CHANGELOG.md"}
-"""Pages whose file does not lie in `docs/`."""
+"""Pages whose file is outside `docs/`."""
 MOVED: Final[Mapping[str, str]] = {"consolidation": "memory", "decisions": "sources"}
 """Former pages, and the page that has their text now."""
 SOURCES: Final = ("recall", "accounts", "memory", "budget", "chat", "offline", "bench", "tests", "docs")

@@ -14,7 +14,7 @@ from budget.counting import calibration
 from budget.models import BudgetPlan, Calibration, Limit, Price, ProfileSnapshot, Receipt, UsageDay
 from budget.planning.user_plan import InvalidPlanError, validate_plan
 from budget.spending import prices
-from budget.spending.limits import NotAllowed, What, allowed
+from budget.spending.limits import InvalidLimitError, What, validate_amount
 
 LONG = ("items", "sections", "rounds", "ingredients", "prefix", "base_by_class", "timings")
 """Large columns of a receipt that lists don't load."""
@@ -160,8 +160,8 @@ class LimitForm(forms.ModelForm[Limit]):
         chosen: dict[str, Any] = super().clean() or self.cleaned_data
         if {"what", "amount"} <= chosen.keys():
             try:
-                allowed(What(chosen["what"]), chosen["amount"])
-            except NotAllowed as wrong:
+                validate_amount(What(chosen["what"]), chosen["amount"])
+            except InvalidLimitError as wrong:
                 self.add_error("amount", str(wrong))
         same = Limit.objects.filter(**{name: chosen.get(name) for name in ("user", "what", "per")}, set_by_staff=True)
         if same.exclude(pk=self.instance.pk).exists():

@@ -192,8 +192,8 @@ def set_limits(request: HttpRequest, given: NewLimits) -> Any:
         with transaction.atomic():
             for one in given.limits:
                 limits.set_limit(user, limits.What(one.what), limits.Per(one.per), one.amount)
-    except limits.NotAllowed as refused:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(refused)) from refused
+    except limits.InvalidLimitError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
     return limits.limit_statuses(user)
 
 

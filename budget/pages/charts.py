@@ -1,7 +1,7 @@
-"""How does a row of figures become a chart? Pure arithmetic: figures in, shapes in a fixed frame out.
+"""Charts: figures in, shapes in a fixed frame out. Pure.
 
-Each chart can be read without colour (patterns, positions and figures tell the same), has a title and a sentence for
-those who do not see it, and a table of the very figures it was drawn from.
+Each chart is readable without color (patterns, positions and figures say the same), has a title and a sentence for
+screen readers, and a table of its figures.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from dataclasses import dataclass, field
 from typing import Final
 
 WIDTH, HEIGHT = 360, 176
-"""The frame in the chart's own units: about as many pixels on a phone, so that its letters keep their size there."""
+"""The frame in chart units: about one pixel each on a phone, so that text keeps its size there."""
 LEFT, RIGHT, TOP, BOTTOM = 52, 8, 10, 20
-"""Room around the plot: for the figures of the axis, half a mark, half a letter, and what stands below."""
+"""Margins: axis figures, half a mark, half a letter, and the labels below."""
 PLOT_WIDTH, PLOT_HEIGHT = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 TICKS: Final = 4
-"""Lines across, at most, beside that of zero: more would be in the way of the columns."""
+"""Maximum grid lines beside zero."""
 STEPS: Final = (1, 2, 2.5, 5, 10)
-"""A line stands at such a figure, times a power of ten."""
-COLUMN: Final = 0.72
-"""Share of its place that a column takes."""
-WIDEST_COLUMN: Final = 36
-"""Units: a chart of two days shall not be two walls."""
+"""Grid steps, times a power of ten."""
+COLUMN_SHARE: Final = 0.72
+"""Share of its slot that a column fills."""
+MAX_COLUMN_WIDTH: Final = 36
+"""Units: a chart of two days shouldn't be two walls."""
 FLAT: Final = 1e-9
-"""Figures nearer to each other than this are one figure: lines are written with twelve decimals."""
-type Told = Callable[[float], str]
+"""Values closer than this are equal: grid lines have twelve decimals."""
+type Format = Callable[[float], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across, and its figure."""
+    """A grid line and its figure."""
 
     y: float
     text: str
@@ -39,7 +39,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A column, or a part of one. `look` names its colour and pattern."""
+    """A column or a part of one. `look` names its color and pattern."""
 
     x: float
     y: float
@@ -50,13 +50,13 @@ class Bar:
 
     @property
     def path(self) -> str:
-        """The same as a `<path>` takes it."""
+        """The bar as path data for a `<path>`."""
         return f"M{self.x} {self.y}h{self.width}v{self.height}h-{self.width}z"
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A figure of its own; `stem_y`: where the line that carries it begins, if one does."""
+    """A single figure; `stem_y`: where its stem starts, if it has one."""
 
     x: float
     y: float
@@ -66,7 +66,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What stands below the plot."""
+    """A label below the plot."""
 
     x: float
     text: str
@@ -75,7 +75,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A line of the legend."""
+    """A legend entry."""
 
     look: str
     text: str
@@ -83,20 +83,20 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Shapes, words, and the table behind them."""
+    """Shapes, texts and the data table."""
 
     name: str
     """Unique on its page."""
     title: str
     description: str
-    """What it shows, and its most telling figures, in a sentence or two."""
+    """A sentence or two with its main figures."""
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
-    """The table, first column its row headings, newest last."""
+    """The table; first column: row headings; newest last."""
     rules: Sequence[Rule] = ()
     bars: Sequence[Bar] = ()
     lines: Sequence[str] = ()
-    """Points of each line, as `<polyline>` takes them."""
+    """Points of each line, for a `<polyline>`."""
     dots: Sequence[Dot] = ()
     labels: Sequence[Label] = ()
     legend: Sequence[Key] = ()
@@ -113,7 +113,7 @@ class Chart:
 
     @property
     def patterned(self) -> list[tuple[str, str]]:
-        """Each look with all its bars as one path, to lay its pattern over them."""
+        """Each look with all its bars as one path, for the pattern overlay."""
         paths: dict[str, list[str]] = {}
         for bar in self.bars:
             paths.setdefault(bar.look, []).append(bar.path)
@@ -128,12 +128,12 @@ def stacked(
     title: str,
     columns: Sequence[tuple[str, Mapping[str, float]]],
     parts: Mapping[str, str],
-    told: Told,
+    format_value: Format,
     first_head: str,
 ) -> Chart:
-    """One column for each (label, {part: figure}), its parts piled up in the order of `parts` (name → heading).
+    """One column per (label, {part: figure}), stacked in the order of `parts` (name → heading).
 
-    Parts that no column has are left out, of the table too.
+    Parts that no column has are left out, in the table too.
     """
     shown = {part: heading for part, heading in parts.items() if any(column.get(part) for _, column in columns)}
     sums = [sum(column.get(part, 0) for part in shown) for _, column in columns]
@@ -146,18 +146,18 @@ def stacked(
             value = column.get(part, 0)
             if value:
                 top, bottom = axis.y(pile + value), axis.y(pile)
-                bars.append(Bar(x, top, width, _r(bottom - top), part, f"{label}, {heading}: {told(value)}"))
+                bars.append(Bar(x, top, width, _r(bottom - top), part, f"{label}, {heading}: {format_value(value)}"))
             pile += value
     return Chart(
         name,
         title,
-        _range("Total", sums, told),
+        _range("Total", sums, format_value),
         (first_head, *shown.values(), "Total"),
         [
-            (label, *(told(column.get(part, 0)) for part in shown), told(total))
+            (label, *(format_value(column.get(part, 0)) for part in shown), format_value(total))
             for (label, column), total in zip(columns, sums, strict=True)
         ],
-        rules=axis.rules(told),
+        rules=axis.rules(format_value),
         bars=bars,
         labels=_ends([label for label, _ in columns]),
         legend=[Key(part, heading) for part, heading in shown.items()],
@@ -169,14 +169,14 @@ def within(
     title: str,
     columns: Sequence[tuple[str, float, float]],
     heads: tuple[str, str, str],
-    told: Told,
+    format_value: Format,
 ) -> Chart:
-    """One column for each (label, part, whole): the part is solid and stands inside the hollow whole, or beyond it."""
+    """One column per (label, part, whole): a solid part inside, or above, the hollow whole."""
     axis = _Axis(0, max((max(part, whole) for _, part, whole in columns), default=0))
     bars: list[Bar] = []
     for number, (label, part, whole) in enumerate(columns):
         x, width = _place(number, len(columns))
-        sentence = f"{label}: {told(part)}; {heads[2].lower()} {told(whole)}"
+        sentence = f"{label}: {format_value(part)}; {heads[2].lower()} {format_value(whole)}"
         for value, look in ((whole, "whole"), (part, "part")):
             if value > 0:
                 top = axis.y(value)
@@ -184,11 +184,11 @@ def within(
     return Chart(
         name,
         title,
-        f"{_range(heads[1], [part for _, part, _ in columns], told)} {heads[2]}: {told(sum(c[2] for c in columns))}, "
-        f"compared with {told(sum(c[1] for c in columns))}.",
+        f"{_range(heads[1], [part for _, part, _ in columns], format_value)} {heads[2]}: "
+        f"{format_value(sum(c[2] for c in columns))}, compared with {format_value(sum(c[1] for c in columns))}.",
         heads,
-        [(label, told(part), told(whole)) for label, part, whole in columns],
-        rules=axis.rules(told),
+        [(label, format_value(part), format_value(whole)) for label, part, whole in columns],
+        rules=axis.rules(format_value),
         bars=bars,
         labels=_ends([label for label, _, _ in columns]),
         legend=[Key("part", heads[1]), Key("whole", heads[2])],
@@ -200,15 +200,14 @@ def points(
     title: str,
     values: Sequence[tuple[str, float | None]],
     heads: tuple[str, str],
-    told: Told,
+    format_value: Format,
     *,
     most: float | None = None,
     stems: bool = False,
 ) -> Chart:
-    """One dot for each (label, figure); None: there is nothing to show. Either joined by a line, or each on a stem
-    from zero, for figures that may be below it.
+    """One dot per (label, figure); None: no figure. Joined by a line, or each on a stem from zero, for signed figures.
 
-    `most`: the axis's end, if it is known beforehand, such as 100 %.
+    `most`: the end of the axis, if it is known, such as 100%.
     """
     known = [value for _, value in values if value is not None]
     axis = _Axis(min([0, *known]), max([0, *known]) if most is None else most)
@@ -217,14 +216,14 @@ def points(
         if value is not None:
             x, width = _place(number, len(values))
             stem = axis.y(0) if stems else None
-            dots.append(Dot(_r(x + width / 2), axis.y(value), f"{label}: {told(value)}", stem))
+            dots.append(Dot(_r(x + width / 2), axis.y(value), f"{label}: {format_value(value)}", stem))
     return Chart(
         name,
         title,
-        _range(heads[1], known, told),
+        _range(heads[1], known, format_value),
         heads,
-        [(label, "–" if value is None else told(value)) for label, value in values],
-        rules=axis.rules(told),
+        [(label, "–" if value is None else format_value(value)) for label, value in values],
+        rules=axis.rules(format_value),
         lines=[] if stems or len(dots) < 2 else [" ".join(f"{dot.x},{dot.y}" for dot in dots)],
         dots=dots,
         labels=_ends([label for label, _ in values]),
@@ -235,7 +234,7 @@ def points(
 
 
 class _Axis:
-    """From the lowest line to the highest; both at round figures."""
+    """An axis between two round figures."""
 
     def __init__(self, low: float, high: float) -> None:
         self.step = _step(high - low)
@@ -245,14 +244,14 @@ class _Axis:
     def y(self, value: float) -> float:
         return _r(TOP + PLOT_HEIGHT * (self.high - value) / (self.high - self.low))
 
-    def rules(self, told: Told) -> list[Rule]:
+    def rules(self, format_value: Format) -> list[Rule]:
         number = round((self.high - self.low) / self.step)
         figures = [round(self.low + self.step * n, 12) for n in range(number + 1)]
-        return [Rule(self.y(figure), told(figure)) for figure in figures]
+        return [Rule(self.y(figure), format_value(figure)) for figure in figures]
 
 
 def _step(span: float) -> float:
-    """The distance between two lines, so that there are at most TICKS of them."""
+    """The distance between grid lines, for at most TICKS of them."""
     if span <= FLAT:
         return 1.0
     power = 10.0 ** math.floor(math.log10(span / TICKS))
@@ -262,26 +261,26 @@ def _step(span: float) -> float:
 def _place(number: int, of: int) -> tuple[float, float]:
     """Left edge and width of a column."""
     place = PLOT_WIDTH / of
-    width = min(place * COLUMN, WIDEST_COLUMN)
+    width = min(place * COLUMN_SHARE, MAX_COLUMN_WIDTH)
     return _r(LEFT + place * number + (place - width) / 2), _r(width)
 
 
 def _ends(labels: Sequence[str]) -> list[Label]:
-    """The first and the last label: those between can be counted, or read in the table."""
+    """The first and last label; the table has the others."""
     if len(labels) == 1:
         return [Label(LEFT + PLOT_WIDTH / 2, labels[0], "middle")]
     return [Label(LEFT, labels[0], "start"), Label(WIDTH - RIGHT, labels[-1], "end")] if labels else []
 
 
-def _range(what: str, values: Iterable[float], told: Told) -> str:
+def _range(what: str, values: Iterable[float], format_value: Format) -> str:
     found = list(values)
     if not found:
         return "No data yet."
     if len(found) == 1:
-        return f"{what}: {told(found[0])}."
-    return f"{what}: {told(min(found))} to {told(max(found))}, latest {told(found[-1])}."
+        return f"{what}: {format_value(found[0])}."
+    return f"{what}: {format_value(min(found))} to {format_value(max(found))}, latest {format_value(found[-1])}."
 
 
 def _r(value: float) -> float:
-    """Tenths of a unit are finer than the eye, and keep the page small."""
+    """Round to tenths of a unit: finer than visible, and keeps the page small."""
     return round(value, 1)

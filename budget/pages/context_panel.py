@@ -1,4 +1,4 @@
-"""What does the context panel say of one answer? The arithmetic of a receipt; the shapes are in the template."""
+"""The context panel of one answer: figures and texts computed from its receipt; the template has the layout."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from budget.receipts.profile_snapshots import HOLDS_NO_LONGER
 from budget.receipts.retention import REMOVED
 
 BAR_WIDTH: Final = 1000
-"""Units of the bar's own coordinates: it is stretched to the panel."""
-THINNEST: Final = 4
-"""Units of a section that would be too small to see."""
+"""Width of the bar in its own units; it is stretched to the panel."""
+MIN_WIDTH: Final = 4
+"""Minimum width of a section, to be visible."""
 KEYED_FACTS_CUT: Final = next(step.last_resort for step in PRUNING_ORDER if step.section is Section.PROFILE)
 EXPLAINED: Final = (Section.MEMORIES, Section.PROFILE)
-"""Sections whose items have a page that says why they came up; turns and tool results need none."""
+"""Sections whose items link to a page with reasons; turns and tool results don't."""
 SMALLEST_SHOWN: Final = Decimal("0.0001")
-"""US dollars; less is told as “less than”."""
+"""US dollars; smaller amounts are shown as “less than”."""
 TIMINGS: Final = {
     "history": "Load history",
     "profile": "Load profile",
@@ -37,7 +37,7 @@ TIMINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One section in the budget bar and its legend."""
+    """One section of the budget bar and its legend."""
 
     section: str
     heading: str
@@ -54,7 +54,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRoom:
-    """What the plan keeps free for the answer, at the end of the bar."""
+    """The room reserved for the answer, at the end of the bar."""
 
     tokens: int
     """What the ceilings leave of the plan."""
@@ -63,12 +63,12 @@ class AnswerRoom:
 
     @property
     def x(self) -> int:
-        """Where it begins."""
+        """Its start."""
         return BAR_WIDTH - self.width
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ItemView:
     """One memory, profile line or run of turns, kept or cut."""
 
     label: str
@@ -76,37 +76,36 @@ class Shown:
     tokens: int
     score: float
     in_profile: bool
-    """It stood there whatever was asked, and fits."""
+    """A profile line that is always included and is relevant."""
     parts: list[tuple[str, float]]
     rule: str
     url: str
     ref: str = ""
-    """Where the answer can be had again without it."""
+    """Set if the answer can be retried without it."""
     name: str = ""
-    """Its ref, if the page of reasons has something to say of it."""
+    """Its ref, if it has a page with reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A receipt in the words and numbers of the page."""
+    """A receipt as the page shows it."""
 
     receipt: Receipt
     bars: list[Bar]
     answer: AnswerRoom
-    recalled: list[Shown]
-    """What the question called for, and told anyway by the profile or not, best first."""
-    profile: list[Shown]
-    """Its other lines."""
-    cut: list[Shown]
+    recalled: list[ItemView]
+    """Items found by the question, in the profile or not, best first."""
+    profile: list[ItemView]
+    """The other profile lines."""
+    cut: list[ItemView]
     unlisted: int
-    """Candidates that retrieval left out and the receipt does not list: they scored lower than all that it does."""
+    """Candidates left out by retrieval with lower scores than all listed ones."""
     cut_before: list[tuple[str, int]]
-    """Once the list of what was cut is gone (`budget/receipts/retention.py`): each rule, and how many were cut by
-    it, the most first."""
+    """After retention removed the list of cut items: rules with their counts, the most frequent first."""
     facts_were_cut: bool
-    """Even keyed facts gave way, which the person must be told."""
+    """Even keyed facts were cut, which the user must know."""
     off_by: str
-    """How far the prediction was from the provider's figure; empty where they cannot be compared."""
+    """The estimate's error against the provider's figure; empty if they can't be compared."""
     is_demo: bool
     cost: str
     cost_uncached: str
@@ -115,21 +114,21 @@ class Panel:
 
     @property
     def shown_bars(self) -> list[Bar]:
-        """The sections that there is something to say about."""
+        """Sections with kept or cut items."""
         return [bar for bar in self.bars if bar.tokens or bar.cut]
 
 
 def panel(receipt: Receipt) -> Panel:
-    """Everything the panel shows of `receipt`."""
+    """The whole panel of `receipt`."""
     kept = [item for item in receipt.items if item["kept"]]
     cut = [item for item in receipt.items if not item["kept"]]
     return Panel(
         receipt,
         bars=bars(receipt.sections, receipt.plan_total),
         answer=answer_room(receipt.sections, receipt.plan_total),
-        recalled=[_shown(item) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
-        profile=[_shown(item) for item in kept if item["section"] == Section.PROFILE and "fits" not in item],
-        cut=[_shown(item) for item in cut],
+        recalled=[_build_item_view(item) for item in sorted(kept, key=_best_first) if was_retrieved(item)],
+        profile=[_build_item_view(item) for item in kept if item["section"] == Section.PROFILE and "fits" not in item],
+        cut=[_build_item_view(item) for item in cut],
         unlisted=receipt.ingredients.get("unlisted", 0),
         cut_before=sorted(receipt.cut_rules.items(), key=lambda one: (-one[1], one[0])),
         facts_were_cut=KEYED_FACTS_CUT in {*receipt.cut_rules, *(item["rule"] for item in cut)},
@@ -142,14 +141,13 @@ def panel(receipt: Receipt) -> Panel:
 
 
 def answer_room(sections: Iterable[dict[str, Any]], plan_total: int) -> AnswerRoom:
-    """The room that the ceilings of a receipt's sections leave."""
+    """The room that the section ceilings leave."""
     tokens = plan_total - sum(total["ceiling"] or 0 for total in sections)
     return AnswerRoom(tokens, round(BAR_WIDTH * tokens / max(1, plan_total)))
 
 
 def bars(sections: Sequence[dict[str, Any]], plan_total: int) -> list[Bar]:
-    """The sections side by side, each as wide as its share of the plan; together they end where the answer's room
-    begins, at the latest."""
+    """Sections side by side, each as wide as its share of the plan, ending before the answer's room."""
     placed: list[Bar] = []
     x = 0
     for total, width in zip(sections, _widths(sections, plan_total), strict=True):
@@ -161,9 +159,9 @@ def bars(sections: Sequence[dict[str, Any]], plan_total: int) -> list[Bar]:
 
 
 def _widths(sections: Sequence[dict[str, Any]], plan_total: int) -> list[int]:
-    """Units of each section. What the thinnest are given beyond their share may be more than there is: all give."""
+    """Width of each section. If the minimum widths exceed the bar, all shrink in proportion."""
     sizes = [total["tokens"] for total in sections]
-    widths = [max(THINNEST, round(BAR_WIDTH * size / max(1, plan_total))) if size else 0 for size in sizes]
+    widths = [max(MIN_WIDTH, round(BAR_WIDTH * size / max(1, plan_total))) if size else 0 for size in sizes]
     has_ceilings = any(total["ceiling"] for total in sections)
     end = answer_room(sections, plan_total).x if has_ceilings else BAR_WIDTH
     return widths if sum(widths) <= end else apportion(end, widths)
@@ -180,7 +178,7 @@ def off_by(receipt: Receipt) -> str:
 
 
 def dollars(amount: Decimal | None) -> str:
-    """An amount as people read it; empty: not known."""
+    """An amount in dollars; empty: unknown."""
     if amount is None:
         return ""
     if 0 < amount < SMALLEST_SHOWN:
@@ -192,8 +190,8 @@ def _best_first(item: dict[str, Any]) -> float:
     return -fit_of(item)
 
 
-def _shown(item: dict[str, Any]) -> Shown:
-    return Shown(
+def _build_item_view(item: dict[str, Any]) -> ItemView:
+    return ItemView(
         label=item["label"],
         heading=Section(item["section"]).heading,
         tokens=item["tokens"],

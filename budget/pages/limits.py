@@ -1,4 +1,4 @@
-"""Which limits do I set myself? The form: a field for each kind, beside what staff set."""
+"""The limits form: a field for each kind of limit, with the one set by staff."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import User
 from budget.models import Limit
-from budget.spending.limits import NotAllowed, Per, What, format_amount, set_limit
+from budget.spending.limits import InvalidLimitError, Per, What, format_amount, set_limit
 
 LABELS = {What.TURNS: "Turns", What.TOKENS: "Tokens", What.MONEY: "US dollars"}
 PERIODS = {Per.DAY: "per day", Per.MONTH: "per month"}
@@ -18,21 +18,21 @@ PERIODS = {Per.DAY: "per day", Per.MONTH: "per month"}
 
 @dataclass(frozen=True, slots=True)
 class LimitField:
-    """One limit of one's own."""
+    """One field of the form."""
 
     name: str
     label: str
     value: str
     step: str
     by_staff: str
-    """What staff set; empty: nothing."""
+    """The limit set by staff; empty: none."""
     error: str = ""
 
 
 def fields(
     user: User, posted: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
 ) -> list[LimitField]:
-    """All six, as they are stored or as they were typed. One statement."""
+    """All six fields, stored or as typed. One statement."""
     rows = {(row.what, row.per, row.set_by_staff): row.amount for row in Limit.objects.for_user(user)}
     found = []
     for what in What:
@@ -52,14 +52,14 @@ def fields(
 
 
 def save(user: User, posted: Mapping[str, str]) -> dict[str, str]:
-    """Set them all as they were typed, an empty field takes the limit away; or none, and a sentence for each wrong."""
+    """Save all fields, where an empty one removes its limit; or none, with a sentence for each error."""
     errors: dict[str, str] = {}
     with transaction.atomic():
         for what in What:
             for per in Per:
                 try:
                     set_limit(user, what, per, _amount(posted.get(_name(what, per), "")))
-                except NotAllowed as wrong:
+                except InvalidLimitError as wrong:
                     errors[_name(what, per)] = str(wrong)
         transaction.set_rollback(bool(errors))
     return errors
@@ -76,7 +76,7 @@ def _amount(typed: str) -> Decimal | None:
     try:
         return Decimal(typed)
     except InvalidOperation:
-        raise NotAllowed("Enter a number.") from None
+        raise InvalidLimitError("Enter a number.") from None
 
 
 def _typed(amount: Decimal | None) -> str:

@@ -1,4 +1,4 @@
-"""What do I use just now? The latest turn by section, and what turn, conversation, day and month took and cost."""
+"""The live part of the dashboard: the latest turn by section, and usage by turn, conversation, day and month."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from budget.spending.limits import LimitStatus
 from budget.spending.usage import UsageTotals
 
 NOT_SHOWN: Final = ("items", "ingredients", "prefix", "base_by_class")
-"""Columns of a receipt that are large and not needed here."""
+"""Large receipt columns that aren't needed here."""
 COUNTED: Final = tuple(name for name in usage.COLUMNS if name not in ("turns", "unpriced"))
-"""Columns of a receipt that add up."""
+"""Receipt columns that are summed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What was used of one thing: a turn, a conversation, a day, a month, a model."""
+    """Usage of a turn, conversation, day, month or model."""
 
     name: str
     used: UsageTotals
@@ -39,7 +39,7 @@ class Line:
 
     @property
     def saved(self) -> str:
-        """What caching saved, or, with a minus, what it cost beyond."""
+        """What caching saved; negative if it cost more."""
         saved = self.used.saved
         return f"−{dollars(-saved)}" if saved < 0 else dollars(saved)
 
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The latest turn: as expected while it is answered, as it was when it has ended."""
+    """The latest turn: predicted while it runs, actual when it has ended."""
 
     receipt: Receipt
     bars: list[Bar]
@@ -65,27 +65,27 @@ class Turn:
 
     @property
     def predicted(self) -> int:
-        """What was expected of the first request: of tool rounds nothing is known before."""
+        """Predicted input of the first request; tool rounds can't be predicted."""
         return predicted_input(self.receipt.rounds, self.receipt.estimated_input)
 
     @property
     def actual(self) -> int | None:
-        """What the provider counted of the first request, which the prediction is of; None: nothing yet."""
+        """The provider's count of the first request; None: not yet."""
         return counted_input(self.receipt.rounds)
 
     @property
     def share(self) -> str:
-        """Of the plan, the answer's room left out."""
+        """Share of the plan, without the answer's room."""
         return percent(self.receipt.estimated_input / max(1, self.room))
 
     @property
     def room(self) -> int:
-        """What the plan lets the prompt hold."""
+        """Tokens the plan allows for the prompt."""
         return self.receipt.plan_total - self.answer.tokens
 
     @property
     def input_parts(self) -> list[tuple[str, str, int, int, int]]:
-        """Name, look, tokens, x and width of what was read from the cache, written to it, and fresh."""
+        """Name, look, tokens, x and width of cache reads, cache writes and fresh input."""
         parts = [
             ("Cache read", "read", self.receipt.cache_read_tokens),
             ("Cache write", "write", self.receipt.cache_write_tokens),
@@ -100,7 +100,7 @@ class Turn:
 
     @property
     def sentence(self) -> str:
-        """What a screen reader is told when it changes."""
+        """Announced to screen readers when it changes."""
         if self.is_running:
             return f"Turn {self.receipt.turn} in progress: about {self.receipt.estimated_input:,} tokens."
         cost = f", {self.line.cost}" if self.receipt.cost is not None else ""
@@ -109,24 +109,24 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class LiveStatus:
-    """The part of the page that follows each turn."""
+    """The part of the page that updates with each turn."""
 
     turn: Turn | None
     lines: list[Line]
     by_model: list[Line]
     standings: list[tuple[LimitStatus, int]]
-    """Each limit, and how much of its bar is full."""
+    """Each limit, and the filled width of its bar."""
     is_demo: bool
-    """Nothing is charged: the figures are those of the model that the demo stands in for."""
+    """Nothing is charged: costs are those of the configured model."""
 
     @property
     def unpriced(self) -> int:
-        """Turns and background calls of this month without a known price."""
+        """This month's turns and background calls without a known price."""
         return self.lines[-1].used.unpriced
 
 
 def build_live_status(user: User, receipt: Receipt | None = None) -> LiveStatus:
-    """How it stands at this moment. At most seven statements, each by an index. `receipt`: the latest, if known."""
+    """The current status. At most seven indexed statements. `receipt`: the latest, if known."""
     receipt = receipt or latest(user)
     turn = build_turn(receipt) if receipt is not None else None
     mine = [turn.line, Line("Conversation", _of_conversation(user, turn.receipt))] if turn is not None else []
@@ -141,10 +141,9 @@ def build_live_status(user: User, receipt: Receipt | None = None) -> LiveStatus:
 
 
 def latest(user: User) -> Receipt | None:
-    """The receipt of the turn that began last, without its items."""
-    standing = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
-    receipts = standing.select_related("conversation").defer(*NOT_SHOWN)
-    return receipts.order_by("-created_at").first()
+    """The receipt of the most recent turn, without its items."""
+    receipts = Receipt.objects.for_user(user).filter(conversation__deleted_at=None)
+    return receipts.select_related("conversation").defer(*NOT_SHOWN).order_by("-created_at").first()
 
 
 def percent(share: float) -> str:
@@ -169,7 +168,7 @@ def build_turn(receipt: Receipt) -> Turn:
 
 
 def _of_conversation(user: User, receipt: Receipt) -> UsageTotals:
-    """All of its turns that have ended, whichever branch they stand on: they were paid for."""
+    """All ended turns of the conversation on every branch: all were paid for."""
     mine = Receipt.objects.for_user(user).filter(conversation_id=receipt.conversation_id)
     ended = mine.exclude(state=Receipt.State.OPEN)
     sums = ended.aggregate(

@@ -1,4 +1,4 @@
-"""Which plan do I want? The form with its sliders: what stands in it, what was typed, and what it would change."""
+"""The plan form: its sliders with stored or typed values, and the preview of a change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budget.planning.user_plan import MOVABLE, NEEDS, RESERVE_NEEDS, InvalidPlan
 from budget.planning.what_if import Preview, pieces_of, preview
 
 TOTAL, RESERVE, CEILINGS = "total", "output_reserve", "ceilings"
-"""Names of the fields beside the sections', as `choosing.validated` names what is wrong with them."""
+"""Field names beside the sections', as `validate_plan` names errors."""
 LABELS: Final = {TOTAL: "Total", RESERVE: "Reserved for the answer"}
 HINTS: Final = {
     TOTAL: "Everything in one request, including the answer.",
@@ -28,17 +28,17 @@ HINTS: Final = {
     Section.MEMORIES: "Memories found for each question.",
     Section.TASK: "Current goal and steps, and tool results.",
 }
-ROOM_ABOVE: Final = 3
-"""A slider reaches so many times the larger of preset and present value; the number beside it reaches any."""
+SLIDER_FACTOR: Final = 3
+"""A slider's maximum, as a multiple of the larger of preset and current value; the number field accepts any value."""
 STEP: Final = 100
 KEPT: Final = "kept_"
-"""Before the name of a section that has a share of what is left: the figure it came to when the form was made. Sent
-back as it was, the section keeps its share."""
+"""Prefix of a hidden field with the computed value of a percentage section. If it comes back unchanged, the section
+keeps its percentage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a person typed; None, and a section not named: as in the preset."""
+    """The user's input; None or an unnamed section: as in the preset."""
 
     preset: str
     total: int | None = None
@@ -48,26 +48,26 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Slider:
-    """One size to choose."""
+    """One adjustable size."""
 
     name: str
     label: str
     hint: str
     value: str
-    """Tokens as they stand in the field, also where they are none."""
+    """The field's text, even if invalid."""
     least: int
     most: int
-    """The slider's end."""
+    """The slider's maximum."""
     preset: int
     used: int | None
-    """Tokens of the latest prompt; None: not of that kind."""
+    """Tokens of the latest prompt; None: not applicable."""
     share: int | None
-    """Percent of what is left, while nobody moves it."""
+    """Percentage of what is left, until the user changes it."""
     error: str
 
     @property
     def used_width(self) -> int:
-        """Units of the line below the slider."""
+        """Width of the usage line below the slider."""
         return min(BAR_WIDTH, round(BAR_WIDTH * (self.used or 0) / max(1, self.most)))
 
     @property
@@ -76,31 +76,31 @@ class Slider:
 
     @property
     def is_over(self) -> bool:
-        """The latest prompt had more: the section borrowed what others left."""
+        """The latest prompt used more: the section borrowed unused tokens."""
         return bool(self.value.isdecimal() and self.used and self.used > int(self.value))
 
 
 @dataclass(frozen=True, slots=True)
 class Planning:
-    """The form, and below it what it would change."""
+    """The form and the preview below it."""
 
     presets: list[tuple[str, str]]
     preset: str
     sliders: list[Slider]
     errors: Mapping[str, str]
     preview: Preview | None
-    """None: wrong, or there is no prompt yet to try it on."""
+    """None: invalid input, or no prompt yet."""
     plan: ResolvedPlan | None
-    """What the choice comes to; None: it is wrong."""
+    """The resolved plan; None: invalid input."""
     is_own: bool
-    """A plan of this person's is stored."""
+    """The user has a stored plan."""
     is_tried: bool
-    """The values are typed and not saved."""
+    """The values are typed but not saved."""
     note: str
 
     @property
     def message_room(self) -> int | None:
-        """What is left for the message."""
+        """Tokens left for the message."""
         return None if self.plan is None else self.plan.ceilings[Section.MESSAGE]
 
     @property
@@ -109,7 +109,7 @@ class Planning:
 
 
 def stored(user: User, latest: Receipt | None, window: int) -> Planning:
-    """The form as it stands when nobody has typed anything."""
+    """The form with the stored values."""
     row = BudgetPlan.objects.for_user(user).first()
     choice = Choice(row.preset, row.total, row.output_reserve, row.ceilings) if row else Choice(DEFAULT_PLAN.name)
     note = resolve_stored(row, window).note
@@ -119,21 +119,21 @@ def stored(user: User, latest: Receipt | None, window: int) -> Planning:
 
 
 def trial_form(user: User, posted: Mapping[str, str], latest: Receipt | None, window: int) -> Planning:
-    """The form with what was typed, and what it would change. Nothing is saved."""
+    """The form with the typed values and their preview. Nothing is saved."""
     choice, errors = read(posted)
     is_own = BudgetPlan.objects.for_user(user).exists()
     return _planning(choice, latest, window, is_own=is_own, is_tried=True, errors=errors, posted=posted)
 
 
 def of_preset(user: User, name: str, latest: Receipt | None, window: int) -> Planning:
-    """The form with a preset's own sizes; one that is not there: the default's. Nothing is saved."""
+    """The form with a preset's sizes; unknown presets fall back to the default. Nothing is saved."""
     choice = Choice(name if name in PLANS else DEFAULT_PLAN.name)
     is_own = BudgetPlan.objects.for_user(user).exists()
     return _planning(choice, latest, window, is_own=is_own, is_tried=True)
 
 
 def read(posted: Mapping[str, str]) -> tuple[Choice, dict[str, str]]:
-    """What was typed, and a sentence for each field that is no number. An empty field: as in the preset."""
+    """The input, and a sentence for each invalid field. An empty field: as in the preset."""
     numbers: dict[str, int] = {}
     errors: dict[str, str] = {}
     for name in (TOTAL, RESERVE, *map(str, MOVABLE)):
@@ -147,7 +147,7 @@ def read(posted: Mapping[str, str]) -> tuple[Choice, dict[str, str]]:
     preset = posted.get("preset", "")
     base = PLANS.get(preset)
     total, reserve = numbers.pop(TOTAL, None), numbers.pop(RESERVE, None)
-    if base is not None:  # what is as in the preset follows it: a small model shrinks it, and does not refuse it
+    if base is not None:  # preset values follow the preset: a small model reduces them instead of refusing
         total = None if total == base.total else total
         reserve = None if reserve == base.output_reserve else reserve
     return Choice(preset, total, reserve, numbers), errors
@@ -182,7 +182,7 @@ def _planning(
 
 
 def preview_of(latest: Receipt | None, plan: ResolvedPlan) -> Preview | None:
-    """What the plan would make of the latest prompt; None: there is none."""
+    """The plan's preview on the latest prompt; None: no prompt yet."""
     if latest is None:
         return None
     before = pieces_of(latest)
@@ -222,7 +222,7 @@ def _sliders(
             hint=HINTS[name],
             value=posted.get(name, str(now)) if name in errors else str(now),
             least=needs.get(name, 0),
-            most=-(-max(ROOM_ABOVE * preset, now, used.get(name, 0)) // STEP) * STEP,
+            most=-(-max(SLIDER_FACTOR * preset, now, used.get(name, 0)) // STEP) * STEP,
             preset=preset,
             used=used.get(name),
             share=ceiling.of_what_is_left if isinstance(ceiling, Percent) and value is None else None,
@@ -231,7 +231,7 @@ def _sliders(
 
 
 def _resolved_freely(base: Plan, choice: Choice) -> Mapping[Section, int]:
-    """What the preset's ceilings come to, shares of what is left with the chosen total."""
+    """The preset's resolved ceilings, percentages with the chosen total."""
     try:
         plan = validate_plan(base.name, choice.total, choice.reserve, choice.ceilings)
     except InvalidPlanError:
@@ -242,7 +242,7 @@ def _resolved_freely(base: Plan, choice: Choice) -> Mapping[Section, int]:
 
 
 def _used(latest: Receipt | None) -> dict[str, int]:
-    """What the latest prompt took of each ceiling; sections without one of their own count with another."""
+    """The latest prompt's use of each ceiling, shared ceilings combined."""
     if latest is None:
         return {}
     used: dict[str, int] = {}

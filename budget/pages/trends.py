@@ -1,4 +1,4 @@
-"""How does it change? The latest turns by section, cost and cache by day, and how good the predictions are."""
+"""Trend charts: recent turns by section, cost and caching by day, and estimation error by turn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from budget.planning.plan import Section
 from budget.spending import usage
 
 TURNS: Final = 30
-"""Columns that can still be told apart on a phone."""
+"""Columns that are still distinguishable on a phone."""
 DAYS: Final = 30
 PARTS: Final = {str(section): section.heading for section in Section}
 
@@ -31,7 +31,7 @@ def trends(user: User) -> list[Chart]:
 
 
 def by_section(turns: Sequence[dict[str, Any]]) -> Chart:
-    """What each of these turns' prompts was made of."""
+    """Sections of each turn's prompt."""
     columns = [
         (turn["name"], {one["section"]: one["tokens"] for one in turn["sections"] if one["tokens"]}) for turn in turns
     ]
@@ -39,44 +39,44 @@ def by_section(turns: Sequence[dict[str, Any]]) -> Chart:
 
 
 def cost_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
-    """What each day cost, inside what it would have cost."""
+    """Cost per day, within the cost without caching."""
     columns = [(f"{day:%-d %b}", float(used.cost), float(used.cost_uncached)) for day, used in _from_first(days)]
     return within("cost", "Cost by day", columns, ("Day", "Cost", "Without caching"), money)
 
 
 def cache_by_day(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Chart:
-    """Which share of each day's input came from the cache."""
+    """Share of each day's input read from the cache."""
     values = [(f"{day:%-d %b}", used.from_cache * 100 if used.total_input else None) for day, used in _from_first(days)]
     heads = ("Day", "Cached input")
     return points("cache", "Cached input by day", values, heads, percent, most=100)
 
 
 def error_by_turn(turns: Sequence[dict[str, Any]]) -> Chart:
-    """How far each turn's prediction was off; above zero it was too high. A turn without a figure is left out."""
+    """Each turn's estimation error; positive: too high. Turns without a figure are left out."""
     values = [(turn["name"], error) for turn in turns if (error := _error(turn)) is not None]
     heads = ("Turn", "Estimate minus actual")
     return points("error", "Estimation error by turn", values, heads, signed, stems=True)
 
 
 def short(tokens: float) -> str:
-    """Tokens in as few letters as an axis has room for."""
+    """Tokens in short form, for an axis."""
     return f"{tokens / 1000:g}k" if tokens >= 1000 and tokens % 100 == 0 else f"{tokens:,.0f}"
 
 
 def money(dollars: float) -> str:
-    """US dollars, with as many digits as they need."""
+    """US dollars with as many digits as needed."""
     if not dollars:
         return "$0"
     return f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.2g}" if dollars >= 1e-4 else "under $0.0001"
 
 
 def percent(value: float) -> str:
-    """0–100."""
+    """A value of 0–100 as a percentage."""
     return f"{value:.0f}%"
 
 
 def signed(value: float) -> str:
-    """A share in percent, above or below."""
+    """A signed percentage."""
     rounded = round(value, 1)
     return f"{rounded:+g}%".replace("-", "−") if rounded else "0%"
 
@@ -89,17 +89,17 @@ def _turns(user: User) -> list[dict[str, Any]]:
 
 
 def _name(turn: dict[str, Any], user: User) -> str:
-    """Turns are numbered in each conversation; with the day they can be told apart."""
+    """Date and turn number: turns are numbered per conversation."""
     return f"{turn['created_at'].astimezone(user.zone):%-d %b}, turn {turn['turn']}"
 
 
 def _error(turn: dict[str, Any]) -> float | None:
-    """In percent."""
+    """The estimation error in percent."""
     error = prediction_error(turn["rounds"], turn["estimated_input"])
     return None if error is None else 100 * error
 
 
 def _from_first(days: Sequence[tuple[Any, usage.UsageTotals]]) -> Sequence[tuple[Any, usage.UsageTotals]]:
-    """Without the days before the first use: a new person's chart is not an empty month."""
+    """Without the days before the first use, so that a new user's chart isn't an empty month."""
     first = next((number for number, (_, used) in enumerate(days) if used.turns), len(days))
     return days[first:]

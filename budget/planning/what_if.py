@@ -1,8 +1,8 @@
-"""What would this plan cut? The last prompt, fitted again by the same `fit` into another plan; nothing is asked anew.
+"""The what-if preview: the last prompt fitted into another plan by the same `fit`, without new retrieval.
 
-The pieces come from the receipt's items. A receipt lists turns in a row as one item, so a run is taken apart again: by
-the sizes that it keeps of its turns, or, where the run was too long for that, into turns of even size; then the
-preview says that it is about right. What retrieval itself had left out does not come back with a larger plan.
+The pieces come from the receipt's items. A run of turns is one item, so it is split again: by the turn sizes it stores,
+or, if the run was too long for that, into equal turns; the preview then says “about”. What retrieval left out doesn't
+return with a larger plan.
 """
 
 from __future__ import annotations
@@ -19,66 +19,66 @@ from budget.planning.items import Item, list_items
 from budget.planning.plan import ResolvedPlan, Section
 
 RULES: Final = frozenset(rule for step in PRUNING_ORDER for rule in (step.rule, step.last_resort) if rule)
-"""A piece that was cut by one of these was a candidate for the prompt."""
+"""Rules of `fit`: a piece cut by one was a candidate for the prompt."""
 TURNS_REF: Final = "turns:"
 NOT_LISTED: Final = " The list of what was left out is no longer kept, so anything that would return isn't shown."
 type Key = tuple[Section, str]
-"""Section and ref of a piece: a document may be told both in the profile and as a memory."""
+"""Section and ref of a piece: a document may be both in the profile and a memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a receipt says of its prompt, as `fit` takes it."""
+    """A receipt's prompt as input of `fit`."""
 
     pieces: tuple[Piece, ...]
-    """Every candidate; history in rising order."""
+    """Every candidate; history in ascending order."""
     plan: ResolvedPlan
     """The plan it was fitted into."""
     cut_turns: TurnRange | None
-    """The turns it left out: to be given to `preview`, since the next prompt keeps that cut."""
+    """The turns it left out, for `preview`: the next prompt keeps that cut."""
     exact: bool
-    """False: the sizes of some turns are a mean."""
+    """False: some turn sizes are averages."""
     lists_cut: bool = True
-    """False: what had been cut is no longer listed, so that nothing of it can come back."""
+    """False: cut items are no longer listed, so none can return."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One memory, profile line or run of turns whose fate would be another."""
+    """A memory, profile line or run of turns that would be trimmed or included again."""
 
     ref: str
     label: str
     section: Section
     tokens: int
     rule: str
-    """The rule that would cut it, or that had cut it."""
+    """The rule that would cut it, or that cut it."""
     url: str
 
     @property
     def heading(self) -> str:
-        """What the page calls its section."""
+        """Its section's name on the page."""
         return self.section.heading
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The same pieces under the plan they had and under another."""
+    """The same pieces under their plan and under another."""
 
     before: int
-    """Tokens under the plan they had."""
+    """Tokens under their plan."""
     after: int
-    """Tokens under the other one; 0: refused."""
+    """Tokens under the other plan; 0: refused."""
     cut: tuple[Change, ...]
-    """What would be cut that was not, in pruning order."""
+    """Newly cut items, in pruning order."""
     back: tuple[Change, ...]
-    """What would stand in the prompt that did not."""
+    """Items included again."""
     sections: tuple[SectionTotal, ...]
-    """Every section as it would be; none: refused."""
+    """Every section under the other plan; empty: refused."""
     refused: str | None
     exact: bool
-    """False: the sizes of some turns are a mean."""
+    """False: some turn sizes are averages."""
     lists_cut: bool
-    """False: what had been cut is no longer listed."""
+    """False: cut items are no longer listed."""
 
     @property
     def changes_nothing(self) -> bool:
@@ -86,11 +86,11 @@ class Preview:
 
     @property
     def sentence(self) -> str:
-        """The whole in one sentence."""
+        """A summary sentence."""
         if self.refused:
             return self.refused
-        told = [self._counted(self.cut, "be trimmed"), self._counted(self.back, "be included again")]
-        change = " and ".join(part for part in told if part) or "nothing would change"
+        changes = [self._counted(self.cut, "be trimmed"), self._counted(self.back, "be included again")]
+        change = " and ".join(part for part in changes if part) or "nothing would change"
         return f"With this budget {change}.{'' if self.lists_cut else NOT_LISTED}"
 
     def _counted(self, changes: Sequence[Change], fate: str) -> str:
@@ -102,7 +102,7 @@ class Preview:
 
 
 def pieces_of(receipt: Receipt) -> Before:
-    """The candidates of a receipt's prompt. Cut and kept turns come back into one rising order."""
+    """The candidates of a receipt's prompt, with cut and kept turns merged in ascending order."""
     candidates = [item for item in receipt.items if _is_candidate(item)]
     pieces = sorted((piece for item in candidates for piece in _pieces(item)), key=lambda piece: piece.turn or 0)
     cut = [n for item in candidates if not item["kept"] and item["section"] == Section.HISTORY for n in _span(item)]
@@ -116,8 +116,10 @@ def pieces_of(receipt: Receipt) -> Before:
 
 
 def preview(before: Before, plan: ResolvedPlan, already_cut: TurnRange | None) -> Preview:
-    """What `plan` would make of the same pieces, compared with the plan they had. `already_cut`: the conversation's
-    cut point, which stays; so both are the next prompt, and not the last one, which may have been the first to be cut.
+    """Compare `plan` with the receipt's plan on the same pieces.
+
+    `already_cut`: the conversation's cut point, which stays. So both describe the next prompt, not the last one, which
+    may have been the first to be cut.
     """
     now = fit(before.pieces, replace(before.plan, memory_cap=plan.memory_cap), already_cut)
     then = fit(before.pieces, plan, already_cut)
@@ -137,7 +139,7 @@ def preview(before: Before, plan: ResolvedPlan, already_cut: TurnRange | None) -
 
 
 def _plan_of(receipt: Receipt) -> ResolvedPlan:
-    """The plan as the receipt tells it. The operator's cap on memories holds in every plan, so no receipt keeps it."""
+    """The receipt's plan. The operator's memory cap applies in every plan, so receipts don't store it."""
     ceilings = {Section(one["section"]): one["ceiling"] for one in receipt.sections if one["ceiling"] is not None}
     return ResolvedPlan(receipt.plan, receipt.plan_total, receipt.plan_total - sum(ceilings.values()), ceilings)
 
@@ -162,14 +164,14 @@ def _pieces(item: Item) -> Iterator[Piece]:
 
 def _piece(item: Item, ref: str, tokens: int, turn: int | None) -> Piece:
     section = Section(item["section"])
-    # Receipts of before `guarded` was kept: a profile's facts are.
+    # Older receipts don't store `guarded`: there, profile facts are.
     guarded = item.get("guarded", section is Section.PROFILE and ref.startswith("fact:"))
     more = {"score": item["score"], "parts": item["parts"], "is_protected": guarded, "turn": turn, "url": item["url"]}
     return Piece(section, ref, item["label"], tokens, **more)
 
 
 def _sizes(item: Item) -> list[tuple[int, int]]:
-    """Number and tokens of each turn of a run; their sum is the item's."""
+    """Number and tokens of each turn in a run; they add up to the item's."""
     if "turns" in item:
         return [(number, tokens) for number, tokens in item["turns"]]
     span, tokens = _span(item), item["tokens"]
@@ -178,7 +180,7 @@ def _sizes(item: Item) -> list[tuple[int, int]]:
 
 
 def _span(item: Item) -> Sequence[int]:
-    """The turns an item stands for; a segment stands at the first of its own."""
+    """The turns of an item; a segment counts as its first turn."""
     if item["ref"].startswith(SEGMENT_REF):
         return [item["turn"]]
     first, _, last = item["ref"].removeprefix(TURNS_REF).partition("-")
@@ -189,7 +191,7 @@ def _span(item: Item) -> Sequence[int]:
 
 
 def _changes(cuts: Sequence[Cut], pieces: Iterable[Piece]) -> Iterator[Change]:
-    """Each by name; turns that follow each other in the history are one again."""
+    """The changes; consecutive turns are one item again."""
     place = {_key(piece): number for number, piece in enumerate(pieces)}
     numbered = enumerate(cuts)
     for _, run in groupby(numbered, key=lambda one: place[_key(one[1].piece)] - one[0]):

@@ -1,7 +1,7 @@
-"""What do receipts and pinned profiles keep of a memory, and how is it taken out of them?
+"""Forgetting in receipts and pinned profiles.
 
-A receipt stays: its figures are what was paid. What it shows of a forgotten memory becomes `[forgotten]`. It takes part
-as `memory.ports.forgettable.Forgettable` asks, by its shape: budget does not know memory.
+A receipt stays, because its figures were paid; what it shows of a forgotten memory becomes `[forgotten]`. Implements
+`memory.ports.forgettable.Forgettable` by shape: budget doesn't import memory.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 REFS_AT_ONCE: Final = 100
-"""Of one statement: each is a look-up in the index of receipts' items."""
+"""Refs per statement: each is a lookup in the index of receipt items."""
 AS_MEMORY: Final = frozenset({Section.MEMORIES.value, Section.TASK.value})
-"""Sections in which a memory stands because this very question called for it; a line of the profile that does says so
-by `fits`."""
+"""Sections whose memories were found by the question; a profile line found by it has `fits`."""
 
 
 def answers_using(user: User, refs: Iterable[str]) -> dict[int, bool]:
-    """By message id of the answer: whether one of these was recalled for it (True), or stood there anyway (False)."""
+    """By the answer's message id: whether one of these was retrieved for it (True) or always included (False)."""
     wanted, found = set(refs), Counter[int]()
     for some in batches(sorted(wanted), REFS_AT_ONCE):
         naming = Receipt.objects.for_user(user).filter(_naming(some, kept=True))
@@ -41,7 +40,7 @@ def answers_using(user: User, refs: Iterable[str]) -> dict[int, bool]:
 
 
 def _naming(refs: Iterable[str], **more: bool) -> Q:
-    """Receipts that list one of these."""
+    """Receipts that list one of these refs."""
     which = Q()
     for ref in refs:
         which |= Q(items__contains=[{"ref": ref, **more}])
@@ -49,30 +48,30 @@ def _naming(refs: Iterable[str], **more: bool) -> Q:
 
 
 def _was_recalled(items: Iterable[dict[str, Any]], refs: Collection[str]) -> int:
-    return int(any(one["ref"] in refs and one["kept"] and _was_called_for(one) for one in items))
+    return int(any(item["ref"] in refs and item["kept"] and _was_found_by_question(item) for item in items))
 
 
-def _was_called_for(item: Mapping[str, Any]) -> bool:
+def _was_found_by_question(item: Mapping[str, Any]) -> bool:
     return item["section"] in AS_MEMORY or "fits" in item
 
 
 def pinned_to(user: User, erasure: Erasure) -> set[UUID]:
-    """Conversations whose latest pinned profile holds it."""
+    """Conversations whose latest pinned profile contains it."""
     latest = ProfileSnapshot.objects.for_user(user).order_by("conversation", "-pk").distinct("conversation")
-    return {one.conversation_id for one in latest if _holds(one, erasure)}
+    return {snapshot.conversation_id for snapshot in latest if _holds(snapshot, erasure)}
 
 
 class ReceiptEraser:
-    """Receipts and pinned profiles, as something that can be forgotten."""
+    """Erases memories from receipts and pinned profiles."""
 
     def check_erasable(self, user: User, conversations: Collection[UUID]) -> None:
-        """A receipt can always go."""
+        """Receipts can always be erased."""
 
     def collect(self, user: User, erasure: Erasure) -> None:
-        """Nothing rests on a receipt."""
+        """Nothing depends on a receipt."""
 
     def preview(self, user: User, erasure: Erasure) -> Iterator[ErasureItem]:
-        """Receipts that show it, and pinned profiles that hold it."""
+        """Receipts and pinned profiles that contain it."""
         for receipt in _receipts(user, erasure):
             if _cleaned(receipt, erasure):
                 yield ErasureItem("receipt", f"receipt:{receipt.pk}")
@@ -81,7 +80,7 @@ class ReceiptEraser:
                 yield ErasureItem("snapshot", f"snapshot:{snapshot.pk}")
 
     def erase(self, user: User, erasure: Erasure) -> None:
-        """What they show of it becomes `[forgotten]`; a pinned profile loses the line."""
+        """Replace it with `[forgotten]` in receipts; drop the line from pinned profiles."""
         for receipt in _receipts(user, erasure):
             if changed := _cleaned(receipt, erasure):
                 Receipt.objects.filter(pk=receipt.pk).update(**changed)
@@ -92,15 +91,15 @@ class ReceiptEraser:
                 ProfileSnapshot.objects.filter(pk=snapshot.pk).update(lines=kept, text=text)
 
     def refresh_derived(self, user: User, erasure: Erasure) -> None:
-        """The chat pins profiles, which knows what stands in them."""
+        """Chat pins profiles and renews them."""
 
     def regenerate(self, user: User, wanted: Mapping[str, Any]) -> bool:
-        """Nothing here is written anew."""
+        """Nothing to regenerate."""
         return True
 
 
 def _receipts(user: User, erasure: Erasure) -> Iterator[Receipt]:
-    """Those that name it, and those in which a word of it stands; few in memory at a time."""
+    """Receipts that name it or contain words of it, loaded in small batches."""
     staying = Receipt.objects.for_user(user).exclude(conversation__in=erasure.conversations)
     ids: set[int] = set()
     for some in batches(sorted(erasure.refs), REFS_AT_ONCE):
@@ -114,7 +113,7 @@ def _receipts(user: User, erasure: Erasure) -> Iterator[Receipt]:
 
 
 def _cleaned(receipt: Receipt, erasure: Erasure) -> dict[str, Any]:
-    """Its columns that change, as they will be."""
+    """The changed columns with their new values."""
     now = {"items": receipt.items, "ingredients": receipt.ingredients}
     will_be = {name: erasure.redact_json(value) for name, value in now.items()}
     return {name: value for name, value in will_be.items() if value != now[name]}

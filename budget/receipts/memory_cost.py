@@ -1,8 +1,8 @@
-"""What does a memory cost, and is it worth it? Tokens and uses of each, and which of them could be retired.
+"""Memory costs: tokens and uses of each memory, and which could be retired.
 
-Nobody can look into a model and see which memory decided an answer. What can be known is where a memory stood among
-those that were recalled with it: one that was never among the best has only ever come along. Lines of the profile
-stand in every prompt by their kind and not because a question asked for them; they are judged by their importance.
+No one can see in a model which memory decided an answer. What is known is a memory's rank among those retrieved with
+it: one that was never among the best only came along. Profile lines are in every prompt by their kind, so they are
+judged by importance.
 """
 
 from __future__ import annotations
@@ -18,99 +18,99 @@ from accounts.models import User
 from budget.planning.plan import Section
 
 PERIOD: Final = timedelta(days=30)
-"""What is older says little about what is worth its tokens today."""
+"""Older use says little about today's value."""
 TURNS: Final = 400
-"""The latest turns of the period that are added up: beyond, the sum takes longer than a page may (docs/budget.md)."""
+"""Latest turns of the period that are summed: more would take too long for a page (docs/budget.md)."""
 LISTED: Final = 30
-"""Memories on the page, the dearest first."""
+"""Memories on the page, the most expensive first."""
 SUGGESTED: Final = 10
-"""Of those to retire: a longer list is not read."""
+"""Suggestions to retire: a longer list isn't read."""
 
-AMONG_THE_BEST: Final = 3
-"""So many recalled memories of a prompt may well have decided its answer (seed 003: the best three)."""
-OFTEN: Final = 8
-"""Prompts in which a memory stood before it is judged: fewer may be chance."""
-COSTLY: Final = 300
-"""Tokens below which retiring a memory is not worth a thought."""
-COSTLY_SHARE: Final = 0.005
-"""Share of all memories' tokens, likewise: the larger of the two counts."""
+BEST_RANKS: Final = 3
+"""The best memories of a prompt, which may have decided its answer."""
+MIN_USES: Final = 8
+"""Prompts before a memory is judged: fewer may be chance."""
+MIN_TOKENS: Final = 300
+"""Tokens below which retiring a memory isn't worthwhile."""
+MIN_SHARE: Final = 0.005
+"""The same as a share of all memories' tokens; the larger of the two counts."""
 IMPORTANT: Final = 0.7
-"""From this importance on nothing is suggested: goals, identity and decisions may be silent for long (DESIGN §3)."""
+"""Nothing this important is suggested: goals, identity and decisions may go unused for long."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryUsage:
-    """What one memory took of the prompts of the period."""
+    """One memory's use in the period."""
 
     ref: str
     section: Section
     times: int
-    """Prompts it stood in."""
+    """Prompts that included it."""
     tokens: int
-    """Over all of them."""
+    """In all of them."""
     last_used: datetime
     best_place: int | None
-    """Among the recalled memories of its prompts, 1 is the best; None: of the profile, where there are no places."""
+    """Best rank among the memories of its prompts, from 1; None: a profile line, which has no rank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """A memory's economics."""
+    """A memory's cost and value."""
 
     spent: MemoryUsage
     share: float
     """Of all memories' tokens, 0–1."""
     importance: float | None
-    """None: not known, or the memory has none."""
+    """None: unknown, or the memory has none."""
     reason: str
     """Why it could be retired; empty: keep it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Economy:
-    """All memories of the period."""
+    """Costs of all memories in the period."""
 
     turns: int
-    """Prompts that were added up."""
+    """Prompts that were summed."""
     tokens: int
-    """Of all memories in them."""
+    """Tokens of all memories in them."""
     memories: int
     worths: Sequence[Worth]
-    """The dearest first; at most LISTED."""
+    """The most expensive first; at most LISTED."""
     to_retire: Sequence[Worth]
-    """Those that could go, the dearest first; at most SUGGESTED."""
+    """Suggestions, the most expensive first; at most SUGGESTED."""
 
 
 def economy(
     spent: Sequence[MemoryUsage], turns: int, importance: Mapping[str, float], gone: Collection[str] = ()
 ) -> Economy:
-    """`spent`: every memory; `importance`: by ref, 0–1, as it is today; `gone`: refs that need no retiring any more."""
-    tokens = sum(one.tokens for one in spent)
-    dearest = sorted(spent, key=lambda one: (-one.tokens, one.ref))
-    worths = [_worth(one, tokens, importance.get(one.ref)) for one in dearest]
+    """`spent`: every memory; `importance`: by ref, 0–1, as of today; `gone`: refs already retired."""
+    tokens = sum(usage.tokens for usage in spent)
+    by_cost = sorted(spent, key=lambda usage: (-usage.tokens, usage.ref))
+    worths = [_worth(usage, tokens, importance.get(usage.ref)) for usage in by_cost]
     to_retire = [worth for worth in worths if worth.reason and worth.spent.ref not in gone]
     return Economy(turns, tokens, len(spent), worths[:LISTED], to_retire[:SUGGESTED])
 
 
 def why_retire(spent: MemoryUsage, importance: float | None, all_tokens: int) -> str:
-    """Why this memory could be retired, as a sentence; empty: it earns its place, or it is too early to say."""
+    """Why this memory could be retired, as a sentence; empty: keep it, or too early to say."""
     if importance is not None and importance >= IMPORTANT:
         return ""
-    if spent.times < OFTEN or spent.tokens < max(COSTLY, COSTLY_SHARE * all_tokens):
+    if spent.times < MIN_USES or spent.tokens < max(MIN_TOKENS, MIN_SHARE * all_tokens):
         return ""
     if spent.best_place is None:
         return _of_profile(spent, importance)
-    if spent.best_place <= AMONG_THE_BEST:
+    if spent.best_place <= BEST_RANKS:
         return ""
     return (
-        f"Used in {spent.times:,} prompts, but never among the {AMONG_THE_BEST} best matches (best rank "
+        f"Used in {spent.times:,} prompts, but never among the {BEST_RANKS} best matches (best rank "
         f"{spent.best_place})."
     )
 
 
 def _of_profile(spent: MemoryUsage, importance: float | None) -> str:
     if importance is None or not spent.ref.startswith("fact:"):
-        return ""  # the person's own prose: theirs to shorten
+        return ""  # the user's own text: theirs to shorten
     level = 1 + round(importance * 4)
     return f"Included in {spent.times:,} prompts automatically, with importance {level} of 5."
 
@@ -120,13 +120,13 @@ def _worth(spent: MemoryUsage, all_tokens: int, importance: float | None) -> Wor
     return Worth(spent, share, importance, why_retire(spent, importance, all_tokens))
 
 
-# Adding up ------------------------------------------------------------------------------------------------------------
+# Sums -----------------------------------------------------------------------------------------------------------------
 
 
 def spent_since(user: User, since: datetime, turns: int = TURNS) -> tuple[list[MemoryUsage], int]:
-    """What each memory took in the latest `turns` prompts since that moment, and how many prompts there were.
+    """Each memory's use in the latest `turns` prompts since that moment, and the number of prompts.
 
-    One statement. What was cut is not counted: it took no tokens.
+    One statement. Cut memories took no tokens and aren't counted.
     """
     with connection.cursor() as cursor:
         cursor.execute(_SPENT_SQL, {"user": user.pk, "since": since, "turns": turns, "sections": _SECTIONS})
@@ -136,7 +136,7 @@ def spent_since(user: User, since: datetime, turns: int = TURNS) -> tuple[list[M
 
 
 def labels(user: User, worths: Iterable[Worth]) -> dict[str, tuple[str, str]]:
-    """What the latest prompt with each of these called it, and its address: by ref. One statement."""
+    """Label and address of each in its latest prompt, by ref. One statement."""
     moments = {worth.spent.last_used for worth in worths}
     with connection.cursor() as cursor:
         cursor.execute(_LABELS_SQL, {"user": user.pk, "moments": list(moments), "sections": _SECTIONS})

@@ -1,6 +1,6 @@
-"""In which prompts did a memory stand, and from which was it cut? A person's receipts, asked for one reference.
+"""Uses of one memory: the user's receipts in which it was kept or cut.
 
-The index on `Receipt.items` finds them; of each receipt only the one item is read, however long its list is.
+The index on `Receipt.items` finds them; only the one item of each receipt is read, however long its list.
 """
 
 from __future__ import annotations
@@ -21,52 +21,52 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LISTED: Final = 30
-"""Prompts that a page lists, the latest first; all are counted."""
+"""Prompts listed on a page, latest first; all are counted."""
 _NAMED: Final = "$[*] ? (@.ref == $ref)"
-"""Of a receipt's items the one with a reference."""
+"""JSON path of the item with a ref."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalRecord:
-    """One prompt that a memory came up for."""
+    """One prompt for which a memory was a candidate."""
 
     message_id: int
-    """Of the answer."""
+    """The answer's id."""
     question: str
     at: datetime
     item: Mapping[str, Any]
-    """As the receipt has it: `tokens`, `parts`, `kept`, `rule` …, with how well it fitted as its `score`."""
+    """The receipt's item (`tokens`, `parts`, `kept`, `rule` …), with its relevance as `score`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """All prompts that a memory came up for."""
+    """Totals over all prompts for which a memory was a candidate."""
 
     kept: int
     cut: int
     tokens: int
-    """Of the prompts it stood in, by this memory."""
+    """This memory's tokens in the prompts that included it."""
     prompts: int
-    """Tokens of those prompts, all that stood in them."""
+    """All tokens of those prompts."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlacement:
-    """One memory among those that a prompt's retrieval considered."""
+    """One memory's rank among a prompt's candidates."""
 
     receipt: Receipt
     item: Mapping[str, Any]
-    """As in `Recalled`."""
+    """As in `RetrievalRecord`."""
     place: int | None
-    """By score, 1 is the best; None: it was not searched for."""
+    """Rank by score, from 1; None: not found by a search."""
     among: int
-    """Memories that were."""
+    """Number of memories found by the search."""
     last_kept: float | None
-    """The lowest score that still found room; None: none did."""
+    """The lowest score that was kept; None: none was."""
 
 
 def prompts_with(user: User, ref: str) -> list[RetrievalRecord]:
-    """The latest prompts of the user's for which this memory came up. One statement."""
+    """The user's latest prompts with this memory as a candidate. One statement."""
     found = _naming(user, ref).order_by("-created_at", "-pk")
     columns = found.values_list("message_id", "message__parent__text", "created_at", "item")[:LISTED]
     return [
@@ -75,7 +75,7 @@ def prompts_with(user: User, ref: str) -> list[RetrievalRecord]:
 
 
 def tally(user: User, ref: str) -> Tally:
-    """How often this memory stood in a prompt or was cut, and what it took. One statement."""
+    """How often this memory was kept or cut, and its tokens. One statement."""
     kept = Q(items__contains=[{"ref": ref, "kept": True}])
     figures = _naming(user, ref).aggregate(
         kept=Count("pk", filter=kept),
@@ -87,30 +87,29 @@ def tally(user: User, ref: str) -> Tally:
 
 
 def load_placement(user: User, message_id: int, ref: str) -> MemoryPlacement:
-    """How this memory fared in the prompt of one answer.
+    """This memory's placement in the prompt of one answer.
 
     Raises:
-        Receipt.DoesNotExist: there is no such answer of this user's, or its receipt does not name this memory.
+        Receipt.DoesNotExist: the user has no such answer, or its receipt doesn't name this memory.
     """
-    own = _standing(user).select_related("message__parent", "conversation")
-    receipt = own.get(message_id=message_id)
+    receipt = _receipts(user).select_related("message__parent", "conversation").get(message_id=message_id)
     item = next((item for item in receipt.items if item["ref"] == ref), None)
     if item is None:
         raise Receipt.DoesNotExist
-    scored = [one for one in receipt.items if was_retrieved(one)]
-    better = [one for one in scored if fit_of(one) > fit_of(item)]
+    scored = [other for other in receipt.items if was_retrieved(other)]
+    better = [other for other in scored if fit_of(other) > fit_of(item)]
     place = 1 + len(better) if item in scored else None
-    last_kept = min((fit_of(one) for one in scored if one["kept"]), default=None)
+    last_kept = min((fit_of(other) for other in scored if other["kept"]), default=None)
     return MemoryPlacement(receipt, _by_fit(item), place, len(scored), last_kept)
 
 
 def was_retrieved(item: Mapping[str, Any]) -> bool:
-    """Whether the question brought it up: a memory, or a line of the profile that would have stood there anyway."""
+    """Whether the question found it: a memory, or a profile line that is also always included."""
     return (item["section"] == Section.MEMORIES and item["score"] is not None) or "fits" in item
 
 
 def fit_of(item: Mapping[str, Any]) -> float:
-    """How well an item fits the question, 0–1: a line of the profile is kept by another score."""
+    """An item's relevance to the question, 0–1; a profile line is kept by another score."""
     fit: float | None = item.get("fits", item["score"])
     return fit or 0.0
 
@@ -120,13 +119,13 @@ def _by_fit(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _naming(user: User, ref: str) -> QuerySet[Any]:
-    """The user's receipts that name `ref`, each with that `item`."""
+    """The user's receipts that list `ref`, each with that `item`."""
     path = Func(Value(_NAMED), template="%(expressions)s::jsonpath")
     named = Func(Value("ref"), Cast(Value(ref), TextField()), function="jsonb_build_object")
     item = Func(F("items"), path, named, function="jsonb_path_query_first", output_field=JSONField())
-    return _standing(user).filter(items__contains=[{"ref": ref}]).annotate(item=item)
+    return _receipts(user).filter(items__contains=[{"ref": ref}]).annotate(item=item)
 
 
-def _standing(user: User) -> QuerySet[Receipt]:
-    """The user's receipts, without those of conversations that were deleted."""
+def _receipts(user: User) -> QuerySet[Receipt]:
+    """The user's receipts, without those of deleted conversations."""
     return Receipt.objects.for_user(user).filter(conversation__deleted_at=None)

@@ -1,7 +1,7 @@
-"""Which profile text is a conversation pinned to, when is it renewed, and what has changed since?
+"""Profile snapshots: the profile text a conversation is pinned to, when to renew it, and what has changed since.
 
-The profile stands before the history, so a new text makes the provider's cache forget both. It is pinned, and what
-changes meanwhile reaches the model as a short update beside the recalled memories.
+The profile comes before the history, so a new text invalidates the provider's cache of both. It stays pinned, and later
+changes reach the model as a short update beside the recalled memories.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recall.db.prepared import PreparedQuery
 
 NEW: Final = "New: "
 HOLDS_NO_LONGER: Final = "No longer holds: "
-"""How a line of the update begins."""
+"""Prefixes of update lines."""
 
 _LATEST: Final = PreparedQuery(
     lambda user, conversation: ProfileSnapshot.objects.filter(user=user, conversation_id=conversation).order_by("-id")[
@@ -33,15 +33,15 @@ _LATEST: Final = PreparedQuery(
 class Reason(StrEnum):
     """Why a snapshot is taken, the most urgent first."""
 
-    FORGOTTEN = "forgotten"  # at any price: a forgotten memory must not be told once more
+    FORGOTTEN = "forgotten"  # at any cost: a forgotten memory must not be sent again
     NEW = "new"  # there is none yet
-    COMPACTED = "compacted"  # the history is written anew anyway
-    COLD = "cold"  # the cache has run out, so everything is written anew anyway
+    COMPACTED = "compacted"  # the history changed anyway
+    COLD = "cold"  # the cache expired, so everything is written again anyway
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the profile as it stands in the prompt."""
+    """One profile line in the prompt."""
 
     ref: str
     text: str
@@ -58,7 +58,7 @@ def needs_renewal(
     compacted: bool = False,
     forgotten: bool = False,
 ) -> Reason | None:
-    """Why this conversation needs a new snapshot; None: it keeps the one it has.
+    """Why this conversation needs a new snapshot; None: it keeps its current one.
 
     `lifetime`: of a cache entry, counted from the last request. `compacted`, `forgotten`: happened since the snapshot.
     """
@@ -72,12 +72,12 @@ def needs_renewal(
 
 
 def latest(user: User, conversation_id: UUID) -> ProfileSnapshot | None:
-    """The snapshot the conversation is pinned to."""
+    """The conversation's current snapshot."""
     return _LATEST.first(user=user.pk, conversation=conversation_id)
 
 
 def pin(user: User, conversation_id: UUID, lines: Sequence[Line], reason: Reason) -> ProfileSnapshot:
-    """Take a new snapshot: from now on the conversation's prompts hold these lines, one below the other."""
+    """Take a new snapshot: the conversation's prompts now contain these lines."""
     return ProfileSnapshot.objects.create(
         user=user,
         conversation_id=conversation_id,
@@ -93,9 +93,9 @@ def pinned_lines(snapshot: ProfileSnapshot) -> list[Line]:
 
 
 def changes_since(pinned: Iterable[Line], current: Iterable[Line]) -> list[str]:
-    """What to tell the model beside a pinned profile: what no longer holds, then what is new; empty: nothing changed.
+    """Update lines beside a pinned profile: what no longer holds, then what is new; empty: no change.
 
-    Lines are told apart by their words alone: a line's ref changes when one is added above it in the same document.
+    Lines are compared by text: a line's ref changes when one is added above it in the same document.
     """
     pinned, current = list(pinned), list(current)
     return [
@@ -105,6 +105,6 @@ def changes_since(pinned: Iterable[Line], current: Iterable[Line]) -> list[str]:
 
 
 def _missing(lines: Iterable[Line], others: Iterable[Line]) -> list[Line]:
-    """Those of `lines` whose words are not among `others`."""
-    told = {line.text for line in others}
-    return [line for line in lines if line.text not in told]
+    """Lines whose text isn't among `others`."""
+    known = {line.text for line in others}
+    return [line for line in lines if line.text not in known]

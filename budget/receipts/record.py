@@ -1,4 +1,4 @@
-"""What is written down about a turn? A receipt is drafted when the prompt is compiled and booked when it has ended."""
+"""Receipts of turns: drafted when the prompt is assembled, finalized with usage and cost when the turn ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recall.llm.tokens import count_tokens
 
 State = Receipt.State
 
-BOOKED: Final = (
+FINAL_COLUMNS: Final = (
     "state",
     "rounds",
     "input_tokens",
@@ -40,12 +40,12 @@ BOOKED: Final = (
     "stop_reason",
     "timings",
     "prefix",
-    # The tool rounds belong to the prompt, too:
+    # changed by tool rounds:
     "sections",
     "items",
     "estimated_input",
 )
-"""Columns that are filled in when a turn has ended."""
+"""Columns that are set when a turn ends."""
 _EARLIER: Final = PreparedQuery(
     lambda message: Receipt.objects.select_for_update().only(*usage.COUNTED).filter(message_id=message), message=int
 )
@@ -53,16 +53,16 @@ TO_THE_CENT_OF_A_CENT: Final = Decimal("0.000001")
 
 
 class RequestUsage(prices.TokenUsage, Protocol):
-    """One request's figures as they came from the provider."""
+    """One request's usage as reported by the provider."""
 
     @property
     def predicted(self) -> int:
-        """Input tokens that were expected; 0: nobody said."""
+        """Predicted input tokens; 0: no prediction."""
         ...
 
     @property
     def final(self) -> bool:
-        """False: the request broke off, so that the output is only what had been reported by then."""
+        """False: the request was interrupted, so the output count is incomplete."""
         ...
 
 
@@ -72,17 +72,17 @@ class TurnOutcome:
 
     state: State
     rounds: Sequence[RequestUsage]
-    """One object a request that was answered; a turn with tools, or one that was tried again, has several."""
+    """One per answered request; a turn with tools or retries has several."""
     text: str
-    """All the text that was shown: it stands for the output of a request that broke off."""
+    """All text shown, to estimate the output of an interrupted request."""
     stop_reason: str = ""
     timings: Mapping[str, float] = field(default_factory=dict)
-    """Milliseconds by name, beside those of the draft."""
+    """Milliseconds by name, added to those of the draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One request as the receipt keeps it, in tokens."""
+    """One request as the receipt stores it, in tokens."""
 
     input: int
     cache_read: int
@@ -90,11 +90,11 @@ class Round:
     cache_write_1h: int
     output: int
     estimated: bool
-    """Part of it is Recall's own estimate."""
+    """Partly Recall's own estimate."""
     demo: bool
-    """Answered by the offline demo model: nothing is charged."""
+    """Answered by the offline demo model: free."""
     predicted: int
-    """Input tokens that Recall expected."""
+    """Predicted input tokens."""
 
 
 def draft_receipt(
@@ -113,9 +113,9 @@ def draft_receipt(
     not_taken: Iterable[Cut] = (),
     timings: Mapping[str, float] | None = None,
 ) -> Receipt:
-    """The receipt of a turn that is about to be answered, not saved yet.
+    """The unsaved receipt of a turn that is about to be answered.
 
-    `not_taken`: what retrieval left out before anything had to fit, each with retrieval's own rule.
+    `not_taken`: what retrieval left out, each with retrieval's own rule.
     """
     cut = [*fitted.cut, *not_taken]
     return Receipt(
@@ -138,10 +138,10 @@ def draft_receipt(
 
 
 def finalize_receipt(receipt: Receipt, ending: TurnOutcome) -> None:
-    """Close the receipt, save it (also if the draft never was), count it, and learn from the figures.
+    """Close the receipt, save it (even if the draft wasn't), count its usage, and learn from its figures.
 
-    To be the last step of the transaction that saves the answer: `calibration.observe` says why. Four statements.
-    Booked again, because its process was thought dead, its last figures hold, and it is counted once.
+    The last step of the transaction that saves the answer: `calibration.observe` says why. Four statements. If it runs
+    twice, because its process was thought dead, the last figures apply and usage is counted once.
     """
     _close_at_todays_prices(receipt, ending)
     figures, missed = learned_from(receipt, ending.rounds[0]) if ending.rounds else ([], None)
@@ -152,7 +152,7 @@ def finalize_receipt(receipt: Receipt, ending: TurnOutcome) -> None:
 
 
 def record_usage_only(receipt: Receipt, ending: TurnOutcome) -> None:
-    """Close a receipt that is never saved, a temporary chat's: the counter of use hears of it, and nothing else."""
+    """Close an unsaved receipt of a temporary chat: only its usage is counted."""
     _close_at_todays_prices(receipt, ending)
     receipt.created_at = receipt.created_at or timezone.now()
     usage.add_receipt(receipt)
@@ -171,14 +171,16 @@ def _close_at_todays_prices(receipt: Receipt, ending: TurnOutcome) -> None:
 
 def _save_and_count(receipt: Receipt) -> None:
     earlier = _EARLIER.first(message=receipt.message_id)
-    Receipt.objects.bulk_create([receipt], update_conflicts=True, unique_fields=["message"], update_fields=BOOKED)
+    Receipt.objects.bulk_create(
+        [receipt], update_conflicts=True, unique_fields=["message"], update_fields=FINAL_COLUMNS
+    )
     if earlier is not None:
         receipt.created_at = earlier.created_at  # a turn belongs to the day it began on
     usage.add_receipt(receipt, before=usage.of_receipt(earlier) if earlier is not None else usage.NOTHING)
 
 
 def learned_from(receipt: Receipt, first: RequestUsage) -> tuple[list[Observation], float | None]:
-    """What the first request's figures teach, and how far its prediction was off; notes what its parts have."""
+    """Observations from the first request and its prediction error; updates the receipt's prefix."""
     total = prices.total_input(first)
     missed = abs(first.predicted - total) / total if first.predicted and total else None
     if not receipt.prefix.get("new") and not receipt.prefix.get("known"):
@@ -189,10 +191,10 @@ def learned_from(receipt: Receipt, first: RequestUsage) -> tuple[list[Observatio
 
 
 def close_abandoned(message_id: int) -> None:
-    """Book the receipt of an answer whose process died: it cost its input and what had been saved of its text."""
+    """Finalize the receipt of an answer whose process died: it cost its input and the saved part of its text."""
     with transaction.atomic(savepoint=False):
-        mine = Receipt.objects.select_for_update(of=("self",)).select_related("message")
-        receipt = mine.filter(message_id=message_id, state=State.OPEN).first()
+        receipts = Receipt.objects.select_for_update(of=("self",)).select_related("message")
+        receipt = receipts.filter(message_id=message_id, state=State.OPEN).first()
         if receipt is not None:
             finalize_receipt(receipt, TurnOutcome(State.STOPPED, (), receipt.message.text, stop_reason="process_ended"))
 
@@ -205,7 +207,7 @@ def close(
     tokens_of: Callable[[str], int],
     is_demo: bool,
 ) -> None:
-    """Fill in what is known when the turn has ended; nothing is saved."""
+    """Set the final columns; nothing is saved."""
     rounds = _rounds(receipt, ending, tokens_of, is_demo=is_demo)
     receipt.state = ending.state
     receipt.stop_reason = ending.stop_reason
@@ -220,10 +222,10 @@ def close(
 
 
 def _rounds(receipt: Receipt, ending: TurnOutcome, tokens_of: Callable[[str], int], *, is_demo: bool) -> list[Round]:
-    """The requests, the last one's output estimated if it broke off.
+    """The requests; the last one's output is estimated if it was interrupted.
 
-    A turn that was stopped before the provider reported anything has been sent all the same: its input is estimated.
-    One that failed so was refused, and cost nothing.
+    A turn stopped before the provider reported anything was still sent: its input is estimated. A failed one was
+    refused and cost nothing.
     """
     if not ending.rounds and ending.state is not State.STOPPED:
         return []
@@ -252,7 +254,7 @@ def _round(figures: RequestUsage, output: int, *, is_demo: bool) -> Round:
 
 
 def _costs(priced: Iterable[tuple[Round, Price | None]]) -> tuple[Decimal | None, Decimal | None]:
-    """US dollars with and without the cache; None where one of the requests has no price."""
+    """US dollars with and without caching; None if a request has no price."""
     total, uncached = Decimal(0), Decimal(0)
     for one, price in priced:
         if price is None:

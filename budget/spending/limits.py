@@ -1,9 +1,8 @@
-"""When is enough enough? What a person may use in a day or a month: warned from 80 %, stopped at 100 %.
+"""Spending limits per day and month: a warning from 80%, no new turns at 100%.
 
-A limit is set by the person or by staff; the smaller one counts. Use is counted in the database, by the days of the
-person's own time zone. Answers that are being written count too: each as one turn, with the tokens and the money of a
-mean turn, since nobody knows yet what it will take. A turn that was let through may pass a limit of tokens or money by
-what it takes beyond that mean; the next one is stopped.
+Users and staff set limits; the lower one counts. Usage is counted in the database by days of the user's time zone.
+Answers in progress count too, each as one turn with the tokens and cost of an average turn. A turn that was allowed may
+exceed a token or money limit by what it uses beyond that average; the next one is stopped.
 """
 
 from __future__ import annotations
@@ -26,37 +25,37 @@ Per = Limit.Per
 State = Literal["ok", "warn", "stop"]
 
 WARN_FROM: Final = Decimal("0.8")
-"""Share of a limit from which the page warns: time to choose what the rest is for."""
+"""Share of a limit from which the page warns."""
 FIRST_TURN: Final[Mapping[What, Decimal]] = {What.TOKENS: Decimal(4_000), What.MONEY: Decimal("0.01")}
-"""What a turn that is being answered is reckoned at, while this month has no turn to take the mean of."""
-LARGEST: Final = Decimal(1_000_000_000)
-"""No limit is larger: the column has ten digits before the point ..."""
+"""Assumed use of a running turn while the month has no turns to average."""
+MAX_AMOUNT: Final = Decimal(1_000_000_000)
+"""Limits are below this: the column has ten digits before the point …"""
 DECIMALS: Final = 4
-"""... and so many behind it. Rounded to less, a limit of a hair would be one of 0, which stops everything."""
+"""… and this many after it. Rounded further, a tiny limit would become 0, which stops everything."""
 
 _OF_PERSON: Final = PreparedQuery(
     lambda user: Limit.objects.filter(user=user).select_for_update().order_by("pk"), user=int
 )
 
 
-class NotAllowed(ValueError):
-    """A limit that cannot be set; the sentence says why."""
+class InvalidLimitError(ValueError):
+    """A limit that can't be set, with a sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitStatus:
-    """Where a person stands with one limit."""
+    """A user's use of one limit."""
 
     what: What
     per: Per
     used: Decimal
-    """Turns, tokens or US dollars, answers that are being written included."""
+    """Turns, tokens or US dollars, including answers in progress."""
     amount: Decimal
     """The limit."""
     by_staff: bool
-    """The person cannot raise it."""
+    """The user can't raise it."""
     free_on: date
-    """First day of the next period, from 00:00 in the person's time zone."""
+    """First day of the next period, from 00:00 in the user's time zone."""
 
     @property
     def share(self) -> float:
@@ -71,7 +70,7 @@ class LimitStatus:
 
     @property
     def sentence(self) -> str:
-        """What is used, when it is free again, and who can change it."""
+        """What is used, when it resets, and who can change it."""
         period = "today" if self.per == Per.DAY else "this month"
         again = "at midnight" if self.per == Per.DAY else f"on {self.free_on:%B} {self.free_on.day}"
         who = "Only an administrator can raise this limit." if self.by_staff else "Change it on the Budget page."
@@ -80,80 +79,81 @@ class LimitStatus:
 
 
 def check_limits(user: User, unwritten: Callable[[], int] = int) -> str | None:
-    """Why this person may not begin another turn, or None. To be asked inside the transaction that opens the turn.
+    """Why this user may not start another turn, or None. Call it inside the transaction that starts the turn.
 
-    `unwritten`: counts the answers being written that no row tells of, those of temporary chats; asked once the limits
-    are locked, so that the next who opens sees either the count or the row of the one before.
+    `unwritten`: counts running answers without a row (temporary chats). It is called once the limits are locked, so
+    that a concurrent start sees either the count or the row of the one before.
 
-    Sixteen sends at once cannot pass a limit of four: the first statement locks the person's limits until that
-    transaction ends, so openings come one after the other; the second, with a snapshot of its own, counts what was
-    used and every answer that is being written, the one before it among them. An answer leaves the list of those
-    being written in the same transaction that counts it as used. One statement for a person without limits.
+    Sixteen concurrent sends can't exceed a limit of four: the first statement locks the user's limits until the
+    transaction ends, so starts are serialized; the second, with a new snapshot, counts usage and every running answer.
+    An answer stops counting as running in the transaction that counts its usage. One statement without limits.
     """
     limits = _OF_PERSON(user=user.pk)
-    stops = [one for one in _standings(user, limits, unwritten()) if one.state == "stop"]
-    return max(stops, key=lambda one: one.free_on).sentence if stops else None  # the one that stops for longest
+    stops = [status for status in _statuses(user, limits, unwritten()) if status.state == "stop"]
+    return max(stops, key=lambda status: status.free_on).sentence if stops else None  # the one that stops longest
 
 
 def stops_spending(user: User) -> LimitStatus | None:
-    """The limit of tokens or money that stops work in the background, of several the one that does so for longest.
+    """The token or money limit that stops background work; of several, the one that stops it longest.
 
-    A limit of turns does not: what was said within it may be read.
+    Turn limits don't: messages sent within them may be read.
     """
-    stops = [one for one in limit_statuses(user) if one.what != What.TURNS and one.state == "stop"]
-    return max(stops, key=lambda one: one.free_on, default=None)
+    stops = [status for status in limit_statuses(user) if status.what != What.TURNS and status.state == "stop"]
+    return max(stops, key=lambda status: status.free_on, default=None)
 
 
 def limit_statuses(user: User) -> list[LimitStatus]:
-    """Every limit that holds for this person, the fullest first. Two statements at most."""
-    found = _standings(user, Limit.objects.for_user(user))
-    return sorted(found, key=lambda one: -one.share)
+    """Every limit of this user, the fullest first. Two statements at most."""
+    return sorted(_statuses(user, Limit.objects.for_user(user)), key=lambda status: -status.share)
 
 
 def set_limit(user: User, what: What, per: Per, amount: Decimal | None, *, by_staff: bool = False) -> None:
-    """Set a limit, or take it away (None). A person's own can only be lower than the one staff set.
+    """Set a limit, or remove it (None). A user's own limit can't exceed the one set by staff.
 
     Raises:
-        NotAllowed: one sentence; nothing was changed.
+        InvalidLimitError: one sentence; nothing was changed.
     """
-    mine = Limit.objects.for_user(user).filter(what=what, per=per)
+    own = Limit.objects.for_user(user).filter(what=what, per=per)
     if amount is None:
-        mine.filter(set_by_staff=by_staff).delete()
+        own.filter(set_by_staff=by_staff).delete()
         return
-    allowed(what, amount)
-    bound = None if by_staff else mine.filter(set_by_staff=True).first()
+    validate_amount(what, amount)
+    bound = None if by_staff else own.filter(set_by_staff=True).first()
     if bound is not None and amount > bound.amount:
-        raise NotAllowed(f"The administrator's limit is {format_amount(what, bound.amount, unit=True)} per {per}.")
+        raise InvalidLimitError(
+            f"The administrator's limit is {format_amount(what, bound.amount, unit=True)} per {per}."
+        )
     Limit.objects.update_or_create(user=user, what=what, per=per, set_by_staff=by_staff, defaults={"amount": amount})
 
 
 def format_amount(what: What, amount: Decimal, *, unit: bool = False) -> str:
-    """An amount as people read it: “1,200”, “1,200 tokens”, “$2.50”."""
+    """An amount in words: “1,200”, “1,200 tokens”, “$2.50”."""
     if what == What.MONEY:
         return f"${amount:,.2f}"
     return f"{int(amount):,} {what}" if unit else f"{int(amount):,}"
 
 
-def allowed(what: What, amount: Decimal) -> None:
-    """Check an amount by itself.
+def validate_amount(what: What, amount: Decimal) -> None:
+    """Check an amount.
 
     Raises:
-        NotAllowed: it is none that a limit can have.
+        InvalidLimitError: a limit can't have this amount.
     """
-    if not amount.is_finite() or not 0 <= amount < LARGEST:
-        raise NotAllowed(f"Enter a number from 0 to {LARGEST - 1:,}.")
+    if not amount.is_finite() or not 0 <= amount < MAX_AMOUNT:
+        raise InvalidLimitError(f"Enter a number from 0 to {MAX_AMOUNT - 1:,}.")
     if what != What.MONEY and amount != int(amount):
-        raise NotAllowed(f"Enter a whole number of {what}.")
+        raise InvalidLimitError(f"Enter a whole number of {what}.")
     if amount != round(amount, DECIMALS):
-        raise NotAllowed(f"Use at most {DECIMALS} decimal places.")
+        raise InvalidLimitError(f"Use at most {DECIMALS} decimal places.")
 
 
 # Counting ----------------------------------------------------------------------------------------------------------
 
 
-def _standings(user: User, limits: Iterable[Limit], unwritten: int = 0) -> list[LimitStatus]:
-    """The smaller of what staff and the person set, with what is used of it."""
-    smallest = {(one.what, one.per): one for one in sorted(limits, key=lambda one: (-one.amount, one.set_by_staff))}
+def _statuses(user: User, limits: Iterable[Limit], unwritten: int = 0) -> list[LimitStatus]:
+    """The lower of the user's and staff's limit of each kind, with its use."""
+    by_size = sorted(limits, key=lambda limit: (-limit.amount, limit.set_by_staff))
+    smallest = {(limit.what, limit.per): limit for limit in by_size}
     if not smallest:
         return []
     day = today(user)
@@ -172,7 +172,7 @@ def _standings(user: User, limits: Iterable[Limit], unwritten: int = 0) -> list[
 
 
 def _used(user: User, day: date, unwritten: int) -> dict[tuple[What, Per], Decimal]:
-    """What counts against each kind of limit: what is booked, and what is being written. One statement."""
+    """Use per kind of limit: recorded usage and answers in progress. One statement."""
     month = day.replace(day=1)
     starts = {
         "day": day,
@@ -213,4 +213,4 @@ _USED_SQL: Final = f"""
             count(*) FILTER (WHERE created_at >= %(month_began)s)
         FROM chat_message WHERE user_id = %(user)s AND status = 'streaming'
     ) running
-"""  # noqa: S608 (nothing of a person's stands in it); `message_being_written` is the index of the second part
+"""  # noqa: S608 (no user input in it); `message_being_written` is the index of the second part

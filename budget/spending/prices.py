@@ -1,4 +1,4 @@
-"""What does a request cost? The list prices the table `Price` starts with, the look-up, and the arithmetic."""
+"""Prices: the list prices that the table `Price` starts with, the lookup, and cost arithmetic."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class ListPrice:
     write_1h: Decimal
     read: Decimal
     from_input_tokens: int = 0
-    """The tier: the price of the whole request when its input is larger than this."""
+    """Tier: the price of the whole request if its input exceeds this."""
     valid_from: date = date(2025, 1, 1)
-    """Before the first receipt there can be: what a model cost earlier is of no use here."""
+    """Before any receipt."""
 
 
 def _listed(model: str, rates: str, from_input_tokens: int = 0) -> ListPrice:
@@ -38,7 +38,7 @@ LIST_PRICES: Final = (
     # Anthropic's pricing page and release notes as of 21 November 2026.
     #                            input  output  write 5m  write 1h  read
     _listed("claude-haiku-5-5", "0.10    0.50    0.125     0.20    0.01"),
-    # Over 100,000 tokens of input only input and output are published; the cache keeps its 1.25, 2 and 0.1 of input.
+    # Above 100,000 input tokens only input and output prices are published; caching keeps its factors 1.25, 2 and 0.1.
     _listed("claude-haiku-5-5", "0.50    2.50    0.625     1.00    0.05", from_input_tokens=100_000),
     _listed("claude-sonnet-5-5", "2      10      2.50      4       0.10"),
     _listed("claude-opus-5-5", " 4      20      5         8       0.20"),
@@ -53,15 +53,15 @@ LIST_PRICES: Final = (
     _listed("claude-sonnet-4-5", "3     15      3.75      6       0.30"),
     _listed("claude-haiku-4-5", "1       5      1.25      2       0.10"),
 )
-"""The provider has no interface for prices. The rows made from these can be edited, and others added, in the admin."""
+"""The provider has no API for prices. Rows created from these can be edited, and others added, in the admin."""
 
 KEEP_PRICES: Final = 60.0
-"""Seconds a process believes the prices it has read: an edit in the admin counts within a minute."""
+"""Seconds a process caches the prices: an edit in the admin applies within a minute."""
 MILLION: Final = Decimal(1_000_000)
 
 
 class TokenUsage(Protocol):
-    """What one request took, in the provider's tokens. Input is counted once: fresh, read from the cache or written."""
+    """One request's usage in the provider's tokens. Input is counted once: fresh, cache read or cache write."""
 
     @property
     def input(self) -> int: ...
@@ -107,14 +107,14 @@ def cost(figures: TokenUsage, rates: Rates) -> Decimal:
 
 
 def cost_uncached(figures: TokenUsage, rates: Rates) -> Decimal:
-    """US dollars for the same request without any caching."""
+    """US dollars for the same request without caching."""
     return (total_input(figures) * rates.input + figures.output * rates.output) / MILLION
 
 
 def price_for(model: str, on: date, input_tokens: int) -> Price | None:
-    """The price of a request of `input_tokens` in all, on that day; None: nobody has entered one.
+    """The price of a request with `input_tokens` in total on that day; None: no price is set.
 
-    A dated name, such as claude-haiku-4-5-20251001, is priced as its family unless it has a price of its own.
+    A dated model name, such as claude-haiku-4-5-20251001, uses its family's price unless it has its own.
     """
     prices = _known_prices()
     for name in (model, _DATED.sub("", model)):
@@ -126,12 +126,12 @@ def price_for(model: str, on: date, input_tokens: int) -> Price | None:
 
 
 def seed(prices: Any, listed: Iterable[ListPrice] = LIST_PRICES) -> None:
-    """Add the rows that are missing to `prices`, a manager of `Price`; those that are there stay as they are."""
+    """Add missing rows to `prices`, a manager of `Price`; existing ones stay."""
     prices.bulk_create([prices.model(**asdict(price)) for price in listed], ignore_conflicts=True)
 
 
 def forget_known_prices() -> None:
-    """Read the table again at the next question."""
+    """Clear the cache."""
     global _known  # noqa: PLW0603 (one cache a process)
     _known = (0.0, [])
 

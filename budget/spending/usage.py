@@ -1,6 +1,6 @@
-"""What did a person use? Counted once a turn, by day of their own time zone and by model; the sums for the dashboard.
+"""Usage counters: each turn counted once, by day of the user's time zone and by model, and their sums.
 
-The counters outlive receipts: forgetting a conversation does not give its tokens back.
+Counters outlive receipts: forgetting a conversation doesn't refund its tokens.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class UsageTotals:
     cache_write_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal = ZERO
-    """As far as prices are known."""
+    """Where prices are known."""
     cost_uncached: Decimal = ZERO
-    """What the same requests would have cost without any caching."""
+    """Cost of the same requests without caching."""
     unpriced: int = 0
-    """Turns, and calls for work beside them, whose cost is not known."""
+    """Turns and background calls without a known price."""
 
     @property
     def total_input(self) -> int:
@@ -51,16 +51,16 @@ class UsageTotals:
 
     @property
     def saved(self) -> Decimal:
-        """US dollars that caching saved; below 0 where writing the cache cost more than reading it brought."""
+        """US dollars saved by caching; negative if writing the cache cost more than reading it saved."""
         return self.cost_uncached - self.cost
 
     @property
     def from_cache(self) -> float:
-        """Share of the input that was read from the cache, 0–1."""
+        """Share of the input read from the cache, 0–1."""
         return self.cache_read_tokens / self.total_input if self.total_input else 0.0
 
     def less(self, other: UsageTotals) -> Self:
-        """What remains when `other` is taken away; figures may be below 0."""
+        """The difference to `other`; figures may be negative."""
         mine, others = asdict(self), asdict(other)
         return type(self)(**{name: mine[name] - others[name] for name in mine})
 
@@ -75,14 +75,13 @@ COUNTED: Final = (
     "cost",
     "cost_uncached",
 )
-"""Columns of a receipt that say what it counts for, and when."""
+"""Receipt columns that usage is counted from."""
 COLUMNS: Final = tuple(UsageTotals.__dataclass_fields__)
 NOTHING: Final = UsageTotals()
 
 
 def of_receipt(receipt: Receipt) -> UsageTotals:
-    """What one turn counts for. One that is still open counts for nothing yet; one that failed before it used a token
-    takes no turn from anybody."""
+    """One turn's usage. An open one counts nothing yet; one that failed before it used a token counts no turn."""
     if receipt.state == Receipt.State.OPEN:
         return NOTHING
     if receipt.state == Receipt.State.FAILED and not receipt.total_input + receipt.output_tokens:
@@ -103,19 +102,19 @@ def of_receipt(receipt: Receipt) -> UsageTotals:
 
 
 def add_receipt(receipt: Receipt, before: UsageTotals = NOTHING) -> None:
-    """Count a booked receipt on the day its turn began. One statement, in the transaction that books it.
+    """Count a finalized receipt on the day its turn began. One statement, in the transaction that finalizes it.
 
-    `before`: what the same receipt had counted for already, when it is booked again (its process was thought dead):
-    only the difference is added.
+    `before`: what the receipt already counted, if it is finalized again (its process was thought dead); only the
+    difference is added.
     """
     count(receipt.user_id, receipt.model, receipt.created_at, of_receipt(receipt).less(before))
 
 
 def add_background(user_id: int, model: str, input_tokens: int, output_tokens: int, *, calls: int = 1) -> Decimal:
-    """Count what was done for a person beside their turns, such as a summary: tokens and their price, but no turn.
+    """Count background work for a user, such as a summary: tokens and cost, but no turn.
 
-    The price, in US dollars; 0 where it is not known, and then the calls count as unpriced. Of several `calls` the
-    average decides on the tier.
+    Returns the cost in US dollars; 0 if unknown, and the calls count as unpriced. The average of several `calls`
+    decides the price tier.
     """
     if not input_tokens + output_tokens:
         return ZERO
@@ -134,7 +133,7 @@ def add_background(user_id: int, model: str, input_tokens: int, output_tokens: i
 
 
 def count(user_id: int, model: str, when: datetime, used: UsageTotals) -> None:
-    """Add to the counter of that moment's day, in the person's time zone; a counter never falls below 0."""
+    """Add to the counter of that day in the user's time zone; a counter never falls below 0."""
     if used == NOTHING:
         return
     with connection.cursor() as cursor:
@@ -148,37 +147,37 @@ _COUNT_SQL: Final = f"""
     FROM accounts_user WHERE id = %(user)s
     ON CONFLICT (user_id, day, model) DO UPDATE SET
         {", ".join(f"{name} = GREATEST(0, budget_usageday.{name} + %({name})s)" for name in COLUMNS)}
-"""  # noqa: S608 (the names of our own columns)
+"""  # noqa: S608 (column names only)
 
 
-# Adding up, one indexed statement each -----------------------------------------------------------------------------
+# Sums, one indexed statement each ----------------------------------------------------------------------------------
 
 
 def today(user: User) -> date:
-    """The date where the person is."""
+    """Today's date in the user's time zone."""
     return timezone.localdate(timezone=user.zone)
 
 
 def of_day(user: User, day: date | None = None) -> UsageTotals:
-    """One day, by default today, all models together."""
+    """One day, by default today, for all models."""
     return _sum(UsageDay.objects.for_user(user).filter(day=day or today(user)))
 
 
 def of_month(user: User, day: date | None = None) -> UsageTotals:
-    """The calendar month of `day`, by default this one, all models together."""
+    """The calendar month of `day`, by default this one, for all models."""
     first = (day or today(user)).replace(day=1)
     return _sum(UsageDay.objects.for_user(user).filter(day__gte=first, day__lt=next_month(first)))
 
 
 def by_model(user: User, since: date) -> dict[str, UsageTotals]:
-    """Model → what was used of it from that day on, the most used first."""
+    """Usage by model since that day, the most expensive first."""
     rows = UsageDay.objects.for_user(user).filter(day__gte=since).values("model").annotate(**_sums())
     found = {row["model"]: _used(row) for row in rows}
     return dict(sorted(found.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0])))
 
 
 def series(user: User, days: int) -> list[tuple[date, UsageTotals]]:
-    """The last `days` days, today the last; a day without use is there too."""
+    """The last `days` days up to today, including days without use."""
     last = today(user)
     dates = [last - timedelta(days=ago) for ago in range(days - 1, -1, -1)]
     rows = UsageDay.objects.for_user(user).filter(day__gte=dates[0]).values("day").annotate(**_sums())

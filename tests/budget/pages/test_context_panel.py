@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from budget.counting import calibration
 from budget.models import Receipt
-from budget.pages.context_panel import BAR_WIDTH, THINNEST, answer_room, bars, dollars, off_by, panel
+from budget.pages.context_panel import BAR_WIDTH, MIN_WIDTH, answer_room, bars, dollars, off_by, panel
 from budget.planning.fit import PRUNING_ORDER, Cut, Piece, fit
 from budget.planning.plan import Section
 from budget.receipts.record import TurnOutcome, finalize_receipt
@@ -251,7 +251,7 @@ def test_the_bars_stand_side_by_side_each_as_wide_as_its_share(tokens: list[int]
     for bar, size in zip(placed, tokens, strict=True):
         assert (bar.width == 0) == (size == 0)
         # A thin one is widened, and what all thin ones take together the wide ones give.
-        assert abs(bar.width - BAR_WIDTH * size / max(1, sum(tokens))) <= THINNEST * len(Section)
+        assert abs(bar.width - BAR_WIDTH * size / max(1, sum(tokens))) <= MIN_WIDTH * len(Section)
 
 
 @given(

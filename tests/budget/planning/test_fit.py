@@ -231,7 +231,7 @@ def test_without_room_for_the_placeholder_all_turns_and_the_placeholder_go() -> 
 def test_turns_out_of_order_or_without_number_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="turn number"):
         piece(Section.HISTORY, "turn:1", 1)
-    with pytest.raises(ValueError, match="rising order"):
+    with pytest.raises(ValueError, match="ascending order"):
         fit(turns(1, 1)[::-1], plan_of(100))
 
 

@@ -84,7 +84,7 @@ def test_a_plan_that_leaves_the_message_too_little_is_refused_with_both_figures(
     ceilings: dict[Section, int | Percent] = dict.fromkeys(STANDARD.ceilings, 0)
     ceilings |= {Section.HISTORY: 9_500, Section.MEMORIES: Percent(0)}
     plan = Plan("mine", total=10_000, output_reserve=0, ceilings=ceilings, message_minimum=2_000)
-    with pytest.raises(ValueError, match="leaves 500 tokens for the message; it needs 2,000"):
+    with pytest.raises(ValueError, match="leaves 500 tokens for the message, which needs 2,000"):
         resolve(plan, BIG_WINDOW)
 
 

@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from budget.planning.plan import Section
 from budget.receipts.memory_cost import (
-    AMONG_THE_BEST,
-    COSTLY,
+    BEST_RANKS,
     IMPORTANT,
     LISTED,
-    OFTEN,
+    MIN_TOKENS,
+    MIN_USES,
     PERIOD,
     MemoryUsage,
     economy,
@@ -29,8 +29,8 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 def spent(ref: str = "fact:1", **more: Any) -> MemoryUsage:
     """A memory that came along often, cost much, and was never among the best."""
-    common: dict[str, Any] = {"section": Section.MEMORIES, "times": OFTEN, "tokens": 900}
-    return MemoryUsage(ref, **{**common, "last_used": NOW, "best_place": AMONG_THE_BEST + 1, **more})
+    common: dict[str, Any] = {"section": Section.MEMORIES, "times": MIN_USES, "tokens": 900}
+    return MemoryUsage(ref, **{**common, "last_used": NOW, "best_place": BEST_RANKS + 1, **more})
 
 
 # The judgement -------------------------------------------------------------------------------------------------------
@@ -45,9 +45,9 @@ def test_a_memory_that_only_ever_came_along_could_be_retired_and_the_reason_says
 @pytest.mark.parametrize(
     ("it", "importance", "all_tokens"),
     [
-        pytest.param(spent(best_place=AMONG_THE_BEST), 0.4, 5_000, id="it was once among the best"),
-        pytest.param(spent(times=OFTEN - 1), 0.4, 5_000, id="it was seen too seldom to tell"),
-        pytest.param(spent(tokens=COSTLY - 1), 0.4, 5_000, id="it costs next to nothing"),
+        pytest.param(spent(best_place=BEST_RANKS), 0.4, 5_000, id="it was once among the best"),
+        pytest.param(spent(times=MIN_USES - 1), 0.4, 5_000, id="it was seen too seldom to tell"),
+        pytest.param(spent(tokens=MIN_TOKENS - 1), 0.4, 5_000, id="it costs next to nothing"),
         pytest.param(spent(tokens=900), 0.4, 1_000_000, id="it costs next to nothing beside all others"),
         pytest.param(spent(), IMPORTANT, 5_000, id="it is important"),
         pytest.param(spent(section=Section.PROFILE, best_place=None), IMPORTANT, 5_000, id="an important profile fact"),

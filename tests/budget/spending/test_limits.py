@@ -14,7 +14,7 @@ from django.utils import timezone
 from budget.models import Limit, UsageDay
 from budget.receipts.record import State, TurnOutcome, finalize_receipt
 from budget.spending import limits, usage
-from budget.spending.limits import LimitStatus, NotAllowed, Per, What, check_limits, limit_statuses, set_limit
+from budget.spending.limits import InvalidLimitError, LimitStatus, Per, What, check_limits, limit_statuses, set_limit
 from chat.models import Message
 from tests.budget.rows import MODEL, Figures, answer_of, draft_for
 
@@ -143,7 +143,7 @@ def test_the_smaller_of_what_staff_and_the_person_set_counts(alice: Any, own: in
 
 def test_a_person_cannot_raise_or_remove_what_staff_set(alice: Any) -> None:
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(1_000), by_staff=True)
-    with pytest.raises(NotAllowed, match=r"^The administrator's limit is 1,000 tokens per day\.$"):
+    with pytest.raises(InvalidLimitError, match=r"^The administrator's limit is 1,000 tokens per day\.$"):
         set_limit(alice, What.TOKENS, Per.DAY, Decimal(1_001))
     set_limit(alice, What.TOKENS, Per.DAY, Decimal(900))
     assert the_only(alice).amount == 900
@@ -162,7 +162,7 @@ def test_setting_a_limit_again_replaces_it(alice: Any) -> None:
     [(What.TURNS, "-1"), (What.TURNS, "NaN"), (What.TURNS, "1e12"), (What.TURNS, "1.5"), (What.MONEY, "Infinity")],
 )
 def test_what_is_no_limit_is_refused(alice: Any, what: What, amount: str) -> None:
-    with pytest.raises(NotAllowed):
+    with pytest.raises(InvalidLimitError):
         set_limit(alice, what, Per.DAY, Decimal(amount))
     assert not Limit.objects.exists()
 
@@ -282,7 +282,7 @@ def test_sixteen_sends_at_once_do_not_pass_a_limit_of_four(alice: Any, what: Wha
 
 @pytest.mark.parametrize("hair", ["0.00001", "1E-999999", "2.50001"])
 def test_a_limit_of_money_is_never_rounded_to_another_one(alice: Any, hair: str) -> None:
-    with pytest.raises(NotAllowed, match="at most 4 decimal places"):
+    with pytest.raises(InvalidLimitError, match="at most 4 decimal places"):
         set_limit(alice, What.MONEY, Per.DAY, Decimal(hair))
     set_limit(alice, What.MONEY, Per.DAY, Decimal("2.500000"))
     assert the_only(alice).amount == Decimal("2.5")

@@ -8,6 +8,7 @@ a download or a form that would be sent twice.
 from __future__ import annotations
 
 import time
+from typing import Final
 from urllib.parse import urlencode
 
 from allauth.account import app_settings
@@ -16,7 +17,8 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 
-from accounts.sessions import SIGNED_IN_AT
+SIGNED_IN_AT: Final = "recall.signed_in_at"
+"""Session key of the sign-in time, in seconds since the epoch."""
 
 
 def is_confirmed(request: HttpRequest) -> bool:

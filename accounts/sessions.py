@@ -9,7 +9,7 @@ the session    records when it started (`accounts/reauthentication.py`)
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Any
 
 from allauth.account.signals import password_changed, password_reset, password_set
 from django.contrib import messages
@@ -20,11 +20,10 @@ from django.http import HttpRequest
 
 from accounts.api import keys
 from accounts.models import User
+from accounts.reauthentication import SIGNED_IN_AT
 from recall.db.notify import publish_event
 
 SESSIONS_CHANGED = "sessions_changed"
-SIGNED_IN_AT: Final = "recall.signed_in_at"
-"""Session key of the sign-in time, in seconds since the epoch."""
 
 
 @receiver(user_logged_in)

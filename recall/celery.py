@@ -1,7 +1,7 @@
 """The task queue: `enqueue_on_commit` sends a Celery task after commit. Delivered at least once, JSON only.
 
 A task only points to a row: tasks are idempotent, and the scheduler re-queues stale rows
-(`recall/process/schedule.py`). So the broker may lose or repeat a message, and no work is lost or done twice.
+(`recall/schedule.py`). So the broker may lose or repeat a message, and no work is lost or done twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kombu.transport import pgmq
 from pgmq import get_embedded_install_sql
 from psycopg.conninfo import make_conninfo
 
-from recall.process.schedule import BEAT_SCHEDULE, BeatThread
+from recall.schedule import BEAT_SCHEDULE, BeatThread
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from accounts.api import keys
 from accounts.models import User
-from accounts.sessions import SIGNED_IN_AT
+from accounts.reauthentication import SIGNED_IN_AT
 from memory.models import Fact
 from tests.conftest import PASSWORD
 

@@ -29,7 +29,7 @@ from recall.celery import (
     enqueue_on_commit,
     install_broker,
 )
-from recall.process.schedule import BEAT_SCHEDULE
+from recall.schedule import BEAT_SCHEDULE
 from tests.running import PROJECT, Server, clean_environment, free_port, wait_until
 
 LEASE_IS_OVER = 2.5  # seconds; tests/recall/short_lease.py says 2

@@ -36,7 +36,7 @@ from memory.forgetting.execute import preview as would_go
 from memory.forgetting.targets import Target
 from memory.index.indexer import index_conversation
 from memory.models import Chunk, Document, Episode, Fact, Forgetting, LibrarianRun
-from recall.process.schedule import BEAT_SCHEDULE
+from recall.schedule import BEAT_SCHEDULE
 from tests.budget.rows import PLAN, Figures, answer_of, draft_for
 from tests.chat.pages.test_pages import say
 from tests.memory.consolidation.test_consolidate import elsewhere

@@ -31,7 +31,7 @@ from memory.librarian.run import RUNS
 from memory.models import Chunk, Document, Episode, Fact, LibrarianRun
 from memory.retrieval.conversation_start import find_opening_memory
 from memory.retrieval.recall import retrieve
-from recall.process.schedule import BEAT_SCHEDULE
+from recall.schedule import BEAT_SCHEDULE
 from tests.chat.pages.test_pages import say
 
 SignIn = Callable[[Any], Client]

@@ -27,7 +27,7 @@ from memory.models import Episode, Fact, PersonalIndex
 from memory.retrieval.revive import BACK, revive
 from memory.tasks import consolidate as consolidate_task
 from memory.tasks import consolidate_one
-from recall.process.schedule import BEAT_SCHEDULE
+from recall.schedule import BEAT_SCHEDULE
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

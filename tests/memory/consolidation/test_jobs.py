@@ -19,7 +19,7 @@ from memory import tasks
 from memory.consolidation import jobs
 from memory.consolidation.consolidate import Report, consolidate
 from memory.models import Consolidation, Fact
-from recall.process.schedule import BEAT_SCHEDULE
+from recall.schedule import BEAT_SCHEDULE
 from tests.memory.consolidation.test_consolidate import NOW, fact
 
 pytestmark = pytest.mark.django_db

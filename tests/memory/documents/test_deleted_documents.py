@@ -19,7 +19,7 @@ from memory.forgetting.targets import Target, What
 from memory.index.indexer import embed_pending
 from memory.models import Chunk, DeletedDocument, Document, Fact, Revision
 from memory.retrieval.recall import retrieve
-from recall.process.schedule import BEAT_SCHEDULE
+from recall.schedule import BEAT_SCHEDULE
 
 NOW = timezone.now
 

@@ -65,7 +65,7 @@ def reword(user_id: int) -> None:
 def reword_due() -> None:
     """Queue users whose search vectors are not all in their language."""
     for user_id in language_change.due():
-        language_change.look(user_id)
+        language_change.request_rebuild(user_id)
 
 
 @shared_task(name="memory.tasks.consolidate")

@@ -79,7 +79,7 @@ def change_me(request: HttpRequest, payload: Preferences) -> Any:
     if named:
         user.save(update_fields=list(named))
     if "language" in named:
-        language_change.look(user.pk)
+        language_change.request_rebuild(user.pk)
     return _build_user(request)
 
 

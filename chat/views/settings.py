@@ -46,7 +46,7 @@ def profile(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         form.save()
         if "language" in form.changed_data:
-            language_change.look(user.pk)
+            language_change.request_rebuild(user.pk)
         context = {"form": ProfileForm(instance=user, grown=stage)}
         return _render_saved(request, "settings", "settings/profile.html#form", context)
     if form.errors:

@@ -1,5 +1,7 @@
-"""The knowledge base: documents at paths, their revisions, uploads, folder sync, profile documents and the trash.
+"""The knowledge base: documents in a tree, their revisions, uploads, folder sync, and the profile.
 
-Enter at `revisions.save`, `tree.move` and `profile.profile_lines`. Readers of files are in `readers/`.
-May import facts, retrieval and everything below them. Never writes into a line that the user wrote.
+Enter at `revisions.save` (every write is a revision), `tree.move` and `tree.delete`, `uploads.accept`. The librarian
+writes profile lines through `profile_updates.refresh_profile`; `profile.profile_lines` reads them for a prompt.
+
+May import facts, index, models and text. Never overwrites what a user wrote: edits are merged or refused.
 """

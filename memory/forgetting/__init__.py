@@ -1,7 +1,8 @@
-"""Forgetting: permanently removes a memory and everything derived from it. A dry run, one transaction, a receipt.
+"""Forgetting: permanently removes a memory and everything derived from it, then checks that nothing is left.
 
-Enter at `execute.preview` and `execute.forget`; `targets` names what can be forgotten, `find` what that reaches,
-`erase` and `residue` remove it, `rewrite` regenerates summaries, `verify` proves it is gone.
-May import librarian and everything below it; other apps take part through `memory/ports/forgettable.py`.
-Never keeps the forgotten text, not even in its receipt.
+Enter at `execute.preview` (the dry run) and `execute.forget`; `targets.Target` names what to forget. `find` collects what
+depends on it, `erase` and `residue` remove it, `rewrite` regenerates summaries, `verify` searches again.
+
+May import librarian, documents, facts, retrieval and everything below; the apps above take part through
+`ports.forgettable`. Never stores what was forgotten, only counts.
 """

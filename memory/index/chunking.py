@@ -1,4 +1,4 @@
-"""Chunking: cuts a text into passages between sections, paragraphs, sentences, then words."""
+"""Splits texts into passages: between sections if possible, else paragraphs, sentences, then words."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from memory.embeddings.limits import PIECES
 from recall.llm.tokens import count_tokens
 
 ROOM: Final = PIECES - 2
-"""Word pieces of a passage with its heading: the embedding model adds one at each end, and reads no further."""
+"""Maximum word pieces of a passage with its heading: the embedding model adds one at each end."""
 HEADING_PIECES: Final = 40
-"""The headings' share of these, so that a deep outline leaves room for the text."""
+"""Maximum of these for headings, so that a deep outline leaves room for the text."""
 HEADING_CHARACTERS: Final = 400
-"""The column's width."""
+"""Width of the column."""
 HEADING_MARK: Final = " › "
-LONGEST_PASSAGE: Final = 8_000
-"""Characters: the model reads no more than 16,000, and blanks count for no piece."""
+MAX_PASSAGE_CHARS: Final = 8_000
+"""The model reads at most 16,000 characters, and blanks count as no piece."""
 WINDOW: Final = 8_000
-"""Characters the splitter is handed at once: a million small items (a table, a list, one long word) take it a time that
-grows with the square of their number."""
+"""Characters given to the splitter at once: its time grows with the square of the number of small items (a table, a
+list,
+one long word)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Maximum passage length and overlap with the previous passage; base tokens."""
+    """Maximum length of a passage and of the overlap with the one before; base tokens."""
 
     tokens: int
     overlap: int
 
 
 def chunk_text(text: str, *, is_markdown: bool, story: bool = False) -> list[Passage]:
-    """The passages of a text, in order; none for a blank one. A story's passages don't overlap."""
+    """The passages of a text, in order; none for a blank text. A story has no overlap."""
     chosen = settings.ENVIRONMENT
     if story:
         return cut(text, Measure(chosen.story_chunk_size, 0), is_markdown=is_markdown)
@@ -54,7 +55,7 @@ def chunk_text(text: str, *, is_markdown: bool, story: bool = False) -> list[Pas
 
 
 def cut(text: str, measure: Measure, *, is_markdown: bool) -> list[Passage]:
-    """Cut `text` so that no passage exceeds `measure`, nor with its heading what the embedding model reads."""
+    """Split `text` so that no passage exceeds `measure` or, with its heading, the embedding model's input."""
     outline = _Outline(text if is_markdown else "")
     scale = _Scale(ROOM - outline.room, measure.tokens)
     whole = text.strip()
@@ -70,7 +71,7 @@ def cut(text: str, measure: Measure, *, is_markdown: bool) -> list[Passage]:
 def _spans(
     text: str, measure: Measure, scale: _Scale, outline: _Outline, *, is_markdown: bool
 ) -> Iterator[tuple[int, int, int]]:
-    """Start and end of each passage, and the start of its overlap."""
+    """Start and end of each passage, and where its overlap starts."""
     splitter = MarkdownSplitter if is_markdown else TextSplitter
     cutter = splitter.from_callback(scale.size, measure.tokens - measure.overlap)
     earlier: int | None = None
@@ -86,7 +87,7 @@ def _spans(
 
 
 def _windows(text: str, outline: _Outline) -> Iterator[tuple[int, str]]:
-    """The text in stretches of at most WINDOW characters, each with its offset, cut as far up the outline as can be."""
+    """The text in windows of at most WINDOW characters, each with its offset, cut at the highest possible heading."""
     start = 0
     while len(text) - start > WINDOW:
         end = outline.last_before(start + WINDOW)
@@ -98,7 +99,7 @@ def _windows(text: str, outline: _Outline) -> Iterator[tuple[int, str]]:
 
 
 def _break_before(text: str, first: int, last: int) -> int:
-    """Behind the last empty line between, else the last line, else the last blank, else `last`."""
+    """After the last empty line in between, else line break, else blank, else `last`."""
     for mark in ("\n\n", "\n", " "):
         place = text.rfind(mark, first, last)
         if place >= 0:
@@ -108,7 +109,7 @@ def _break_before(text: str, first: int, last: int) -> int:
 
 # Counting --------------------------------------------------------------------------------------------------------
 
-# Chinese, Japanese and Korean write no blanks; the model takes each of their characters as a word.
+# Chinese, Japanese and Korean use no blanks; the model treats each character as a word.
 _IDEOGRAPH: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _WORDS: Final = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]{{1,64}}")
 """A longer word (a key, an embedded image, a sentence in Thai) is counted in parts."""
@@ -116,7 +117,7 @@ _SENTENCE_START: Final = re.compile(r"(?<=[.!?…。！？])[\"”’)\]]*\s+|\n
 
 
 class _Scale:
-    """Counts a text word by word, each different word once: a hundred times as fast as counting each candidate."""
+    """Counts a text word by word with a cache: a hundred times as fast as counting each candidate."""
 
     def __init__(self, pieces: int, tokens: int) -> None:
         self._pieces = pieces
@@ -124,11 +125,11 @@ class _Scale:
         self._known: dict[str, tuple[int, int]] = {}
 
     def fits(self, text: str) -> bool:
-        """Whether the text is one passage; a long one is not counted for that."""
-        return len(text) <= LONGEST_PASSAGE and self.size(text) <= self._tokens
+        """Whether the text fits one passage; a long one isn't counted."""
+        return len(text) <= MAX_PASSAGE_CHARS and self.size(text) <= self._tokens
 
     def size(self, text: str) -> int:
-        """Base tokens, or as many as its word pieces or characters would be of the limit, if that is more."""
+        """Base tokens, or its share of the limit on word pieces or characters, whichever is more."""
         known, pieces = self._known, 0
         tokens = text.count("\n") + text.count("\n ") + text.count(" " * 16)  # single blanks go with their words
         for word in _WORDS.findall(text):
@@ -138,12 +139,12 @@ class _Scale:
             tokens += counts[0]
             pieces += counts[1]
         by_pieces = -(-pieces * self._tokens // self._pieces)
-        return max(tokens, by_pieces, len(text) * self._tokens // LONGEST_PASSAGE)
+        return max(tokens, by_pieces, len(text) * self._tokens // MAX_PASSAGE_CHARS)
 
     def back(self, text: str, first: int, start: int, overlap: int) -> int:
         """Start of the last whole sentences, else words, of `text[first:start]` that fit into `overlap`."""
         begins = start
-        for word in reversed(list(_WORDS.finditer(text, max(first, start - LONGEST_PASSAGE // 8), start))):
+        for word in reversed(list(_WORDS.finditer(text, max(first, start - MAX_PASSAGE_CHARS // 8), start))):
             if self.size(text[word.start() : start]) > overlap:
                 break
             begins = word.start()
@@ -167,7 +168,7 @@ _LINES: Final = re.compile(
 
 
 NOWHERE: Final = -1
-"""The place in a list of headings of one that is not there."""
+"""Index of a missing heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,20 +177,22 @@ class _Heading:
     level: int
     title: str
     pieces: int
-    """Word pieces of the title and of what joins it to the next."""
+    """Word pieces of the title and its separator."""
     parent: int
-    """Place in the list of the heading above it, or NOWHERE."""
+    """Index of the heading above it, or NOWHERE."""
 
 
 class _Outline:
-    """The headings of a Markdown text, and those above a position."""
+    """The headings of a Markdown text."""
 
     def __init__(self, text: str) -> None:
         self._headings = _headings(text)
         self._places = [heading.place for heading in self._headings]
-        longest = max((sum(one.pieces for one in self._chain(at)) for at in range(len(self._headings))), default=0)
+        longest = max(
+            (sum(heading.pieces for heading in self._chain(at)) for at in range(len(self._headings))), default=0
+        )
         self.room = longest
-        """Word pieces to leave for the headings above a passage."""
+        """Word pieces reserved for the headings above a passage."""
 
     def begins_at(self, place: int) -> bool:
         """Whether a heading starts here."""
@@ -206,13 +209,13 @@ class _Outline:
         at = self._last(place)
         if at != NOWHERE and self._places[at] == place:
             at = self._headings[at].parent
-        return HEADING_MARK.join(one.title for one in self._chain(at))
+        return HEADING_MARK.join(heading.title for heading in self._chain(at))
 
     def _last(self, place: int) -> int:
         return bisect_right(self._places, place) - 1
 
     def _chain(self, at: int) -> list[_Heading]:
-        """The heading and those above it, outermost first, as many of the innermost as there is room for."""
+        """The heading and those above it, outermost first; only the innermost ones that fit."""
         chain: list[_Heading] = []
         pieces = characters = 0
         while at != NOWHERE:
@@ -245,7 +248,7 @@ def _titles(text: str) -> Iterator[tuple[int, int, str]]:
     fence = ""
     for line in _LINES.finditer(text):
         if mark := line["fence"]:
-            # A fence is closed by one of the same kind that is at least as long.
+            # A fence is closed by one of the same kind and at least the same length.
             fence = ("" if mark.startswith(fence) else fence) if fence else mark
         elif not fence and line["marks"]:
             yield line.start(), len(line["marks"]), (line["title"] or "").strip()
@@ -254,6 +257,6 @@ def _titles(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _pieces(text: str) -> int:
-    from memory.embeddings.minilm import whole_tokenizer  # late: it brings ONNX Runtime, which not every process needs
+    from memory.embeddings.minilm import whole_tokenizer  # late: it loads ONNX Runtime, which not every process needs
 
     return len(whole_tokenizer().encode(text, add_special_tokens=False).ids)

@@ -1,9 +1,9 @@
-"""Indexing: texts become passages; their words are searchable at once, their vectors a few seconds later.
+"""Indexes messages, segments and documents as passages: words within the caller's transaction, vectors seconds later.
 
 Messages are indexed with the words of their neighbors (`Chunk.search`), so that an answer is found by the words of its
-question; the vector is of the passage alone. The rows are the truth: a row whose `embedded_by` is not the current
-model's name waits for a vector, whatever happened to its task. So a change of the model needs no command: rows are
-re-embedded in the background and keep their old vectors meanwhile.
+question; the vector is of the passage alone. A row whose `embedded_by` is not the current model's name needs a vector,
+whatever happened to the task that announced it. After a change of the model, rows are re-embedded in the background and
+keep serving with their old vectors.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import batched
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -26,62 +27,64 @@ from memory.embeddings.port import MODELS, embedder
 from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
+from recall.db.sql_files import load_sql
 
 if TYPE_CHECKING:
     from memory.embeddings.limits import Vectors
     from memory.embeddings.port import Embedder
 
 NEIGHBOURS: Final = 3
-"""Places on either side whose words are indexed with a passage, with weights B, C and D. Without them the words leg
-finds 59 % of the evidence among its first ten, with them 70 % (`manage.py evaluate`, docs/memory.md)."""
+"""Places on either side whose words are indexed with a passage, with weights B, C and D. They raise the evidence among
+the
+first ten of the words leg from 59 to 70 % (`manage.py evaluate`, docs/memory.md)."""
 
 EMBED_AT_ONCE: Final = 32
-"""Rows between two commits: a killed worker loses less than a second's work."""
+"""Rows per commit: a killed worker loses less than a second's work."""
 
 EMBED_SECONDS: Final = 60.0
-"""Longest stretch of one task, so that other tasks have their turn: the clock comes again for what is left."""
+"""Maximum duration of one task, so that other tasks can run; the scheduler continues with the rest."""
 
 LOOK_AGAIN_SECONDS: Final = 30
-"""How long a process takes for granted which models serve: a few statements, and not for every question."""
+"""How long a process caches which models are in use."""
 
 RESTORED_AT_ONCE: Final = 500
-"""Passages whose words are made in one statement."""
+"""Passages whose words are set in one statement."""
 
 INDEX_TASK: Final = "memory.tasks.index_conversation"
 
 EMBEDDED_COLUMNS: Final[dict[type[Indexed], tuple[str, ...]]] = {
-    Chunk: ("heading", "text"),  # not the speaker: a small model would cluster all lines of one person
+    Chunk: ("heading", "text"),  # without the speaker: a small model places all lines of one person close together
     Fact: ("statement",),
     Episode: ("title", "summary"),
 }
-"""Everything that has a vector, and the columns whose text it is of, in order."""
+"""Every model with a vector, and the columns whose text is embedded, in order."""
 
 
 def embedded_text(row: Indexed) -> str:
-    """The text to embed of a row: headings or title, then its words."""
+    """The text to embed of a row: its headings or title, then its words."""
     return ": ".join(text for column in EMBEDDED_COLUMNS[type(row)] if (text := getattr(row, column)))
 
 
-# What was said ---------------------------------------------------------------------------------------------------
+# Conversations ---------------------------------------------------------------------------------------------------
 
 
 def index_utterances(user_id: int, conversation_id: UUID, utterances: Sequence[Utterance]) -> None:
-    """Make these findable by their words within the caller's transaction; the clock brings their vectors."""
+    """Index the words of these within the caller's transaction; the scheduler adds their vectors."""
     fresh = [chunk for said in utterances for chunk in _chunks_of(user_id, conversation_id, said)]
     Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
     _set_words(conversation_id, [chunk.place for chunk in fresh])
 
 
 def index_conversation(conversation_id: UUID) -> int:
-    """Bring the index in line with the conversation's active branch; how many passages came or went."""
+    """Sync the index with the conversation's active branch; how many passages were added or removed."""
     with transaction.atomic():
-        _one_at_a_time(conversation_id)
+        _lock_conversation(conversation_id)
         owner, said = get_source().load_all(conversation_id)
         known = Chunk.objects.filter(conversation_id=conversation_id, kind=Chunk.Kind.MESSAGE)
-        gone, _ = known.exclude(message_id__in=[one.message_id for one in said]).delete()
+        gone, _ = known.exclude(message_id__in=[utterance.message_id for utterance in said]).delete()
         indexed = set(known.values_list("message_id", flat=True))
-        missing = [one for one in said if one.message_id not in indexed]
-        fresh = [chunk for one in missing for chunk in _chunks_of(owner, conversation_id, one)]
+        missing = [utterance for utterance in said if utterance.message_id not in indexed]
+        fresh = [chunk for utterance in missing for chunk in _chunks_of(owner, conversation_id, utterance)]
         Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
         if gone or fresh:
             _set_words(conversation_id, None if gone else [chunk.place for chunk in fresh])
@@ -89,14 +92,16 @@ def index_conversation(conversation_id: UUID) -> int:
 
 
 def reindex(conversation_id: UUID, changed: Collection[int]) -> None:
-    """Reindex these messages within the caller's transaction: their passages, and their words in passages nearby."""
+    """Index these messages again, within the caller's transaction: removed words disappear from their own passages and
+    from
+    those of their neighbors."""
     Chunk.objects.filter(conversation_id=conversation_id, message_id__in=changed).delete()
     index_conversation(conversation_id)
     _set_words(conversation_id, None)
 
 
 def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: str, *, place: int) -> None:
-    """Index a summary of earlier turns; `place` is the seq of the last message it covers."""
+    """Index a segment's summary; `place` is the seq of its last message."""
     Chunk.objects.filter(segment_id=segment_id).delete()
     Chunk.objects.bulk_create(
         Chunk(
@@ -132,7 +137,7 @@ def _chunks_of(user_id: int, conversation_id: UUID, said: Utterance) -> Iterator
         )
 
 
-def _one_at_a_time(conversation_id: UUID) -> None:
+def _lock_conversation(conversation_id: UUID) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"recall.index {conversation_id}"])
 
@@ -141,7 +146,7 @@ def _one_at_a_time(conversation_id: UUID) -> None:
 
 
 def index_document(document: Document) -> None:
-    """Cut the document's text into passages within the caller's transaction; an unchanged passage keeps its vector."""
+    """Chunk and index the document within the caller's transaction; an unchanged passage keeps its vector."""
     earlier = {chunk.text: chunk for chunk in Chunk.objects.filter(document=document)}
     is_story = document.path.startswith("/stories/")
     text = document.index_text
@@ -168,48 +173,19 @@ def index_document(document: Document) -> None:
 
 # Words -----------------------------------------------------------------------------------------------------------
 
-_LANGUAGE: Final = """(SELECT language::regconfig FROM accounts_user WHERE id = (
-        SELECT user_id FROM memory_chunk WHERE conversation_id = %(conversation)s LIMIT 1))"""
-"""Whose conversation it is decides by which stemmer its words are read."""
-_OWN_WORDS: Final = f"to_tsvector({_LANGUAGE}, concat_ws(': ', nullif(author, ''), text))"
-
-# The window is numbered by position first, so that only rows near the changed ones are parsed again.
-_NEIGHBOURS_SQL: Final = f"""
-WITH positions AS (
-    SELECT id, place, row_number() OVER (ORDER BY place, number) AS position
-    FROM memory_chunk WHERE conversation_id = %(conversation)s AND kind = 'message'
-), changed AS (
-    SELECT min(position) - %(reach)s AS first, max(position) + %(reach)s AS last
-    FROM positions WHERE %(places)s::bigint[] IS NULL OR place = ANY(%(places)s::bigint[])
-), own AS (
-    SELECT positions.id, position, {_OWN_WORDS} AS words
-    FROM positions JOIN memory_chunk USING (id), changed
-    WHERE position BETWEEN changed.first - %(reach)s AND changed.last + %(reach)s
-), around AS (
-    SELECT id, position, setweight(words, 'A')
-        || setweight(coalesce(lag(words) OVER nearby, '') || coalesce(lead(words) OVER nearby, ''), 'B')
-        || setweight(coalesce(lag(words, 2) OVER nearby, '') || coalesce(lead(words, 2) OVER nearby, ''), 'C')
-        || setweight(coalesce(lag(words, 3) OVER nearby, '') || coalesce(lead(words, 3) OVER nearby, ''), 'D')
-        AS words
-    FROM own WINDOW nearby AS (ORDER BY position)
-)
-UPDATE memory_chunk SET search = around.words
-FROM around, changed
-WHERE memory_chunk.id = around.id AND position BETWEEN changed.first AND changed.last
-    AND search IS DISTINCT FROM around.words
-"""  # noqa: S608 - a constant
+_NEIGHBOURS_SQL: Final = load_sql(Path(__file__).with_name("neighbour_words.sql"))
 
 
 def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
-    """Give the passages at `places` (None: all) and their neighbours their words."""
+    """Set the words of the passages at `places` (None: all) and of their neighbors."""
     parameters: dict[str, Any] = {
         "conversation": conversation_id,
         "places": None if places is None else sorted(set(places)),
         "reach": NEIGHBOURS,
     }
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        # Where a large conversation comes into a table that the planner still takes for empty, it would compare each
-        # row with every other (20,000 passages: minutes). One message to the server: this is part of every turn.
+        # While the planner still takes the table for empty, it would compare each row of a large import with every
+        # other (20,000 passages: minutes). One message to the server, because every turn runs this.
         cursor.execute(
             f"SET LOCAL enable_nestloop = off; {_NEIGHBOURS_SQL}; SET LOCAL enable_nestloop = on",
             parameters,
@@ -217,10 +193,10 @@ def _set_words(conversation_id: UUID, places: Iterable[int] | None) -> None:
 
 
 def _set_plain_words(which: Q) -> None:
-    """The passage's own words with weight A, its headings' with B."""
+    """Set the passage's own words with weight A, its headings' with B."""
     language = SearchConfig(Subquery(User.objects.filter(pk=OuterRef("user_id")).values("language")))
     words = SearchVector("text", weight="A", config=language) + SearchVector("heading", weight="B", config=language)
-    # Compared as texts: between two of them “=” is “matches”.
+    # Compared as text: Django's `=` on search vectors means "matches".
     there, wanted = Cast("search", TextField()), Cast(words, TextField())
     Chunk.objects.filter(which).exclude(Exact(there, wanted), search__isnull=False).update(search=words)
 
@@ -229,7 +205,7 @@ def _set_plain_words(which: Q) -> None:
 
 
 def embed_pending(seconds: float = EMBED_SECONDS) -> bool:
-    """Give vectors to the rows that wait for one, for at most so long; whether some still wait."""
+    """Embed rows without a current vector for at most this long; whether some are left."""
     until = time.monotonic() + seconds
     for model in EMBEDDED_COLUMNS:
         while _embed_some(model):
@@ -239,12 +215,12 @@ def embed_pending(seconds: float = EMBED_SECONDS) -> bool:
 
 
 def models_in_use() -> set[str]:
-    """Names of the embedding models whose vectors serve now: more than one while a change of the model lasts."""
+    """Names of the embedding models of stored vectors: several while rows are re-embedded."""
     return {name for model in EMBEDDED_COLUMNS for name in _models_of(model) if name}
 
 
 def serving() -> list[Embedder]:
-    """The models that questions are put to: the current one, then those whose vectors are not all replaced yet."""
+    """The models to embed questions with: the current one, then those whose vectors are not all replaced yet."""
     current = embedder()
     older = _in_use(int(time.monotonic() / LOOK_AGAIN_SECONDS)) - {current.name}
     return [current, *(embedder(name) for name in sorted(older & MODELS.keys()))]
@@ -256,12 +232,12 @@ def _in_use(_moment: int) -> frozenset[str]:
 
 
 def _embed_some(model: type[Indexed]) -> int:
-    """One batch: rows without a vector first, then those of another model."""
+    """Embed one batch: rows without a vector first, then those of another model."""
     name = embedder().name
     for stale in ["", *(other for other in _models_of(model) if other not in ("", name))]:
         rows = list(_rows(model, stale))
         if rows:
-            _keep_vectors(model, rows, embedder().embed([embedded_text(row) for row in rows]), stale)
+            _store_vectors(model, rows, embedder().embed([embedded_text(row) for row in rows]), stale)
             return len(rows)
     return 0
 
@@ -272,8 +248,8 @@ def _rows(model: type[Indexed], embedded_by: str) -> Iterable[Indexed]:
 
 
 @transaction.atomic
-def _keep_vectors(model: type[Indexed], rows: Sequence[Indexed], vectors: Vectors, stale: str) -> None:
-    """Write the vectors; a row that was given another text or vector meanwhile is left as it is."""
+def _store_vectors(model: type[Indexed], rows: Sequence[Indexed], vectors: Vectors, stale: str) -> None:
+    """Store the vectors, except for rows whose text or vector changed meanwhile."""
     for row, vector in zip(rows, vectors, strict=True):
         as_read = {column: getattr(row, column) for column in EMBEDDED_COLUMNS[model]}
         unchanged = model._default_manager.filter(pk=row.pk, embedded_by=stale, **as_read)
@@ -281,7 +257,7 @@ def _keep_vectors(model: type[Indexed], rows: Sequence[Indexed], vectors: Vector
 
 
 def _models_of(model: type[Indexed]) -> Iterator[str]:
-    """The distinct names in the column, by a step along its index for each."""
+    """The distinct names in the column, with one index step each."""
     name: str | None = None
     while True:
         rest = model._default_manager.all() if name is None else model._default_manager.filter(embedded_by__gt=name)
@@ -291,17 +267,17 @@ def _models_of(model: type[Indexed]) -> Iterator[str]:
         yield name
 
 
-# Importing -------------------------------------------------------------------------------------------------------
+# Import -----------------------------------------------------------------------------------------------------
 
 
 def restore_words(user_id: int) -> None:
-    """Fill the full text of a user's imported passages; the schedule adds the vectors."""
+    """Set the words of all of a user's passages after an import without them; the scheduler adds the vectors."""
     for restore in word_restorers(user_id):
         restore()
 
 
 def word_restorers(user_id: int) -> Iterator[Callable[[], None]]:
-    """The same in parts, each of which leaves alone what has its words already."""
+    """The same in parts; each skips passages that have their words."""
     passages = Chunk.objects.filter(user_id=user_id)
     said = passages.filter(kind=Chunk.Kind.MESSAGE).order_by().values_list("conversation_id", flat=True).distinct()
     for conversation_id in list(said):

@@ -1,7 +1,8 @@
-"""Language change: rebuilds a user's full-text vectors in the new language, in the background.
+"""Rebuilds a user's search vectors in the background after they change their language.
 
-`User.language` is the chosen language, `User.words_in` all languages that rows may be indexed in; the database adds the
-chosen one. Questions are searched in each of them, so that nothing is lost meanwhile; new rows use the chosen one.
+`User.language` is the current language, and `User.words_in` lists every language that rows may be indexed in; the
+database adds each one chosen. A question is searched in each of them, so nothing is lost meanwhile; new text is indexed
+in the current language at once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from recall.db.postgres import try_advisory_lock
 TASK: Final = "memory.tasks.reword"
 REFRESH_TASK: Final = "memory.tasks.refresh_personal_indexes"
 
-# A trigger makes their words (memory/migrations/0011); what has the right ones is not written.
+# A trigger sets their words (memory/migrations/0011); rows that have the right ones are not written.
 _STATEMENTS: Final = {
     Fact: "UPDATE memory_fact SET statement = statement WHERE id = ANY(%s) AND search IS DISTINCT FROM"
     " to_tsvector((SELECT language::regconfig FROM accounts_user WHERE id = user_id), statement)",
@@ -35,25 +36,25 @@ _STATEMENTS: Final = {
 }
 
 
-def look(user_id: int) -> None:
-    """Queue the rebuild for the user."""
+def request_rebuild(user_id: int) -> None:
+    """Queue a rebuild of the user's search vectors."""
     enqueue_on_commit(TASK, user_id)
 
 
 def due() -> list[int]:
-    """Ids of those who have words in another language than they write in."""
+    """Ids of users with words in another language than their current one."""
     only = Func(F("language"), template="ARRAY[%(expressions)s]", output_field=ArrayField(CharField()))
     return list(User.objects.exclude(words_in=only).values_list("pk", flat=True))
 
 
 def rebuild_search_vectors(user_id: int) -> bool:
-    """Rebuild the user's rows that are not in their language; False: another process is doing it.
+    """Rebuild the user's search vectors in their current language; False: another process is doing it.
 
-    Each batch locks the user's row, so that nothing is forgotten, said or chosen meanwhile; a turn can run between two
-    batches. A lost worker loses one batch; the next one skips the finished rows.
+    Each part locks the user row, so that nothing is forgotten or written meanwhile; between two parts, turns can run.
+    A lost worker costs one part: the next worker skips the finished ones.
     """
-    with try_advisory_lock(TASK, user_id) as mine:
-        if not mine:
+    with try_advisory_lock(TASK, user_id) as is_locked:
+        if not is_locked:
             return False
         chosen = User.objects.filter(pk=user_id).values_list("language", flat=True).first()
         for part in _parts(user_id):
@@ -62,18 +63,18 @@ def rebuild_search_vectors(user_id: int) -> bool:
                     return True
                 part()
         with transaction.atomic():
-            # A user who chose again meanwhile is due again.
+            # If the user changed the language meanwhile, they are due again.
             done = User.objects.filter(pk=user_id, language=chosen).update(words_in=[chosen])
             if done and PersonalIndex.objects.filter(user_id=user_id).update(built_at=None):
-                enqueue_on_commit(REFRESH_TASK)  # its common words are those of the other language
+                enqueue_on_commit(REFRESH_TASK)  # its common words are of the old language
     return True
 
 
 def _parts(user_id: int) -> Iterator[Callable[[], None]]:
     for model, statement in _STATEMENTS.items():
         ids = model._default_manager.filter(user_id=user_id).order_by("pk").values_list("pk", flat=True)
-        for some in batched(list(ids), RESTORED_AT_ONCE, strict=False):
-            yield partial(_execute, statement, list(some))
+        for batch in batched(list(ids), RESTORED_AT_ONCE, strict=False):
+            yield partial(_execute, statement, list(batch))
     yield from word_restorers(user_id)
 
 

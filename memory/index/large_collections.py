@@ -1,10 +1,9 @@
-"""Indexes for large collections: beyond `PersonalIndex.LARGE` rows a user gets their own, built by schedule.
+"""Personal indexes of large collections: beyond `PersonalIndex.LARGE` rows, built by the scheduler, never in a turn.
 
 Below that, every vector of the user is compared, which misses nothing. An approximate index shared by all users would
-lose most of its hits to the filter on the user, so each large collection has a partial index over its own rows, and one
-over the words of its facts, because the shared one covers all users' rows of a word. (The index of passages has each
-word under its owner: `Chunk`.) Words in very many of its rows find little; they are stored, as counting them takes a
-second.
+lose most results to the filter on the user, so each large collection has a partial index of its own, and one for the
+words of its facts, where the shared index would be read over all users' rows of a word. (Chunks are indexed by word and
+owner: `Chunk`.) Words in very many rows select little; they are stored, because counting them takes a second.
 """
 
 from __future__ import annotations
@@ -29,55 +28,56 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 SEARCHED: Final = (Chunk, Fact, Episode)
-"""What counts as a row of a collection."""
+"""The tables of a collection."""
 WORTH_AN_INDEX: Final = 5_000
-"""Rows in one of these tables up to which comparing each is as fast (8 ms)."""
+"""Rows of a table up to which comparing each is as fast (8 ms)."""
 SHRUNK: Final = 0.8
-"""Share of `LARGE` below which a collection loses its indexes: between the two nothing is built to be dropped again."""
-LOOK_AGAIN_AFTER: Final = timedelta(days=1)
-"""The indexes follow every new row by themselves; this is for the common words, and for a change of the model."""
+"""Share of `LARGE` below which a collection loses its indexes; the gap avoids building and dropping them repeatedly."""
+REFRESH_AFTER: Final = timedelta(days=1)
+"""For the common words and a change of the model; PostgreSQL keeps the indexes current."""
 COMMON: Final = 300
-"""Rows from which a word is common. Those that hold it lie all over the table, and each is read for every question with
-the word: at a thousand, a question of ten words took 80 ms where those rows had not been read lately."""
+"""Rows from which a word is common. Its rows are spread over the table, and each is read for every question with the
+word:
+at a thousand, a question of ten words took 80 ms when those rows were not cached."""
 SAMPLE: Final = 10_000
-"""Rows whose words are counted: of 100,000, a word in 300 is then counted with an error of a fifth."""
+"""Rows whose words are counted: of 100,000, a word in 300 is counted with an error of 20 %."""
 ALONE: Final = "memory.index.large_collections"
 BUILD_MEMORY: Final = "256MB"
-"""Holds the graph of 200,000 vectors; what does not fit is built ten times as slowly."""
+"""Fits the graph of 200,000 vectors; beyond it, building is ten times as slow."""
 
 
 def refresh_due(now: datetime) -> int:
-    """Build, renew or drop what is due; how many collections that concerned. Not within a transaction."""
+    """Build, refresh or drop the indexes that are due; how many collections. Not within a transaction."""
     large = PersonalIndex.objects.filter(rows__gt=PersonalIndex.LARGE).select_related("user")
-    due = [row.user for row in large if row.built_at is None or row.built_at < now - LOOK_AGAIN_AFTER]
+    due = [row.user for row in large if row.built_at is None or row.built_at < now - REFRESH_AFTER]
     for user in due:
         build(user)
     small = PersonalIndex.objects.filter(rows__lt=PersonalIndex.LARGE * SHRUNK, built_at__isnull=False)
     shrunk = list(small.select_related("user"))
     for row in shrunk:
         drop(row.user)
-    return len(due) + len(shrunk) + _drop_of_nobody()
+    return len(due) + len(shrunk) + _drop_orphaned()
 
 
 def build(user: User) -> bool:
-    """Give the user's collection its indexes and common words; False: another process is at it."""
-    with try_advisory_lock(ALONE, user.pk) as mine:
-        if not mine:
+    """Build the collection's indexes and common words; False: another process is doing it."""
+    with try_advisory_lock(ALONE, user.pk) as is_locked:
+        if not is_locked:
             return False
-        wanted = {plan.name: plan for plan in _wanted(user)}
-        there = _indexes(user.pk)
-        _drop_all(one for one in there if one.name not in wanted or not one.is_valid)
-        valid = {one.name for one in there if one.is_valid}
-        with _memory_to_build():
+        wanted = {plan.name: plan for plan in _plans(user)}
+        existing = _indexes(user.pk)
+        _drop_all(index for index in existing if index.name not in wanted or not index.is_valid)
+        valid = {index.name for index in existing if index.is_valid}
+        with _build_memory():
             for plan in wanted.values():
                 if plan.name not in valid:
                     _execute(plan.statement)
-        _keep(user, [embedder().name] if any(plan.is_of_meaning for plan in wanted.values()) else [])
+        _store_figures(user, [embedder().name] if any(plan.is_of_meaning for plan in wanted.values()) else [])
     return True
 
 
 def drop(user: User) -> None:
-    """Take the user's indexes away: every vector is compared again."""
+    """Drop the user's indexes: every vector is compared again."""
     PersonalIndex.objects.for_user(user).update(models_indexed=[], common_words={}, built_at=None)
     _drop_all(_indexes(user.pk))
 
@@ -94,8 +94,8 @@ class Plan:
     is_of_meaning: bool
 
 
-# The expressions and conditions are those of the search (memory/retrieval/recall.py): any other, and it would not be
-# used.
+# The expressions and conditions must be those of the search (memory/retrieval/candidates.sql), else PostgreSQL does not
+# use the index.
 _WORDS: Final[LiteralString] = (
     "CREATE INDEX CONCURRENTLY {name} ON {table} USING gin (search) WITH (gin_pending_list_limit = {waiting})"
     " WHERE user_id = {user}"
@@ -106,7 +106,7 @@ _MEANING: Final[LiteralString] = (
 )
 
 
-def _wanted(user: User) -> Iterator[Plan]:
+def _plans(user: User) -> Iterator[Plan]:
     model = embedder()
     for searched in SEARCHED:
         rows = searched._default_manager.for_user(user)
@@ -114,7 +114,7 @@ def _wanted(user: User) -> Iterator[Plan]:
         table = searched._meta.db_table
         if count > WORTH_AN_INDEX and searched is not Chunk:
             yield _plan(_WORDS, f"{PREFIX}{user.pk}_{table}_words", table, user)
-        # While a change of the model lasts, an index of the new one's first rows would find only those.
+        # While rows are re-embedded, an index over the first rows of the new model would find only those.
         if count > WORTH_AN_INDEX and of_model > count / 2:
             digest = sha256(f"{model.name} {model.dimension}".encode()).hexdigest()[:8]
             yield _plan(_MEANING, f"{PREFIX}{user.pk}_{table}_{digest}", table, user)
@@ -133,7 +133,7 @@ def _plan(statement: LiteralString, name: str, table: str, user: User) -> Plan:
     return Plan(name, composed, statement is _MEANING)
 
 
-def _keep(user: User, models: list[str]) -> None:
+def _store_figures(user: User, models: list[str]) -> None:
     rows = sum(searched._default_manager.for_user(user).count() for searched in SEARCHED)
     words = common_words(user, rows)
     PersonalIndex.objects.update_or_create(
@@ -143,7 +143,7 @@ def _keep(user: User, models: list[str]) -> None:
 
 
 def common_words(user: User, rows: int) -> dict[str, int]:
-    """Lexeme → about how many of the user's rows hold it, of those that more than COMMON do."""
+    """Lexeme → approximate count of the user's rows with it, for lexemes in more than COMMON rows."""
     step = max(1, rows // SAMPLE)
     of_each = sql.SQL(" UNION ALL ").join(
         sql.SQL("SELECT search FROM {table} WHERE user_id = {user} AND id % {step} = 0").format(
@@ -166,16 +166,16 @@ _NAME: Final = re.compile(rf"{PREFIX}(\d+)_")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An index of some collection, as the database knows it."""
+class ExistingIndex:
+    """A personal index in the database."""
 
     name: str
     user_id: int
     is_valid: bool
-    """False: its building was interrupted."""
+    """False: its build was interrupted."""
 
 
-def _indexes(user_id: int | None = None) -> list[Found]:
+def _indexes(user_id: int | None = None) -> list[ExistingIndex]:
     """The personal indexes, or those of one user."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -184,22 +184,22 @@ def _indexes(user_id: int | None = None) -> list[Found]:
             [[searched._meta.db_table for searched in SEARCHED], PREFIX],
         )
         rows = [(name, is_valid) for name, is_valid in cursor.fetchall()]
-    found = [Found(name, int(match[1]), is_valid) for name, is_valid in rows if (match := _NAME.match(name))]
-    return [one for one in found if user_id is None or one.user_id == user_id]
+    indexes = [ExistingIndex(name, int(match[1]), is_valid) for name, is_valid in rows if (match := _NAME.match(name))]
+    return [index for index in indexes if user_id is None or index.user_id == user_id]
 
 
-def _drop_of_nobody() -> int:
-    """Drop the indexes of people who are gone."""
-    found = _indexes()
-    known = PersonalIndex.objects.filter(user_id__in={one.user_id for one in found}).values_list("user_id", flat=True)
-    gone = [one for one in found if one.user_id not in set(known)]
-    _drop_all(gone)
-    return len({one.user_id for one in gone})
+def _drop_orphaned() -> int:
+    """Drop the indexes of deleted users; how many users."""
+    indexes = _indexes()
+    owners = {index.user_id for index in indexes}
+    known = set(PersonalIndex.objects.filter(user_id__in=owners).values_list("user_id", flat=True))
+    _drop_all(index for index in indexes if index.user_id not in known)
+    return len(owners - known)
 
 
-def _drop_all(indexes: Iterable[Found]) -> None:
-    for one in indexes:
-        _execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(one.name)))
+def _drop_all(indexes: Iterable[ExistingIndex]) -> None:
+    for index in indexes:
+        _execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(index.name)))
 
 
 def _execute(statement: sql.Composed) -> None:
@@ -208,7 +208,7 @@ def _execute(statement: sql.Composed) -> None:
 
 
 @contextmanager
-def _memory_to_build() -> Iterator[None]:
+def _build_memory() -> Iterator[None]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
         try:

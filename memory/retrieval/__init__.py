@@ -1,5 +1,7 @@
-"""Retrieval: from a question to ranked, explained memories.
+"""Retrieval: which memories come back for a question, in which order, and why each of the others was cut.
 
-Enter at `recall.retrieve`; the path is `query.parse_question`, `candidates.CandidateSearch`, `ranking.rerank`.
-May import index and everything below it. Never changes a memory, except to count a use and revive an archived one.
+Enter at `recall.retrieve` and `recall.mark_used`; `conversation_start.find_opening_memory` finds the opening memory. The
+steps are `query` (parse), `candidates` with `candidates.sql` (fetch) and `ranking` (rerank, deduplicate; pure).
+
+May import index, embeddings, models and text. Never writes, except use counts and the revival of a used memory.
 """

@@ -1,7 +1,6 @@
-"""The opening memory of a conversation, recalled whatever the first question is: what the last one ended with.
+"""Opening memory: recalled at the start of a conversation, whatever the question is.
 
-The latest significant episode, or else the most important open goal (DESIGN §5): one memory, within the same budget as
-the others, so that a returning user is met where they left off.
+The latest significant episode, else the most important open goal (DESIGN §5): one memory, within the same budget.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from recall.db.prepared import PreparedQuery
 if TYPE_CHECKING:
     from accounts.models import User
 
-STILL_GOING_ON: Final = timedelta(days=30)
-"""An older episode is over: it comes back when it is asked for."""
+MAX_EPISODE_AGE: Final = timedelta(days=30)
+"""An older episode is recalled only if the question asks for it."""
 
 
 def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
-    """Significant ones of that time."""
+    """Significant episodes of that time, latest first."""
     recent = Episode.objects.filter(user=user, happened_at__gte=since, happened_at__lte=now).not_deleted().live()
     return recent.filter(significance__gte=KEY_MOMENT).defer("vector", "search").latest_first()
 
 
 def _goals(user: Any, now: Any) -> QuerySet[Fact]:
-    """Open goals, except those in every prompt."""
+    """Open goals, without those that are in every prompt."""
     goals = Fact.objects.filter(user=user, kind=Kind.GOAL).active(now).defer("vector", "search")
     return goals.filter(Q(key="") | Q(importance__lt=GUARANTEED_IMPORTANCE)).order_by(
         "-importance", "-recorded_at", "-id"
@@ -60,20 +59,20 @@ _GOAL_OF_PROJECT: Final = PreparedQuery(
 def find_opening_memory(
     user: User, now: datetime, known: Collection[str] = (), *, project: str = "", only_project: bool = False
 ) -> MemoryItem | None:
-    """The opening memory, unless it is among the refs `known` (recalled anyway).
+    """The opening memory; None if there is none, or if it is among the refs `known` (already recalled).
 
-    `project`: path of the conversation's project, searched first, and with `only_project` exclusively.
+    `project`: path of the conversation's project, which is searched first; with `only_project`, nothing else is.
     """
-    places = [project, ""] if project and not only_project else [project]
-    for place in places:
-        begun = _latest_episode(user, now, known, place) or _open_goal(user, now, known, place)
-        if begun is not None:
-            return begun
+    scopes = [project, ""] if project and not only_project else [project]
+    for scope in scopes:
+        item = _latest_episode(user, now, known, scope) or _open_goal(user, now, known, scope)
+        if item is not None:
+            return item
     return None
 
 
 def _latest_episode(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
-    times = {"since": now - STILL_GOING_ON, "now": now}
+    times = {"since": now - MAX_EPISODE_AGE, "now": now}
     if project:
         episode = _EPISODE_OF_PROJECT.first(user=user.pk, project=project, **times)
     else:
@@ -95,7 +94,6 @@ def _latest_episode(user: User, now: datetime, known: Collection[str], project: 
 
 
 def _open_goal(user: User, now: datetime, known: Collection[str], project: str) -> MemoryItem | None:
-    """A goal that is in every prompt anyway (it has a key and enough importance) is not repeated."""
     if project:
         goal = _GOAL_OF_PROJECT.first(user=user.pk, now=now, project=project)
     else:

@@ -1,6 +1,6 @@
-"""Parses a question: the people it names, the time it means, what it asks for, and the words to search.
+"""Parses a question: whom it names, which time it means, what it asks for, and the texts to search with.
 
-Pure: `parse_question` takes the text, the names of the speakers in the user's conversations, and the previous turns.
+Pure: `parse_question` takes the text, the speakers of the user's conversations, and the previous turns.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 QUESTION_ENDS: Final = 600
-"""Of a longer message, this many characters at each end are the question: the purpose of a pasted text is stated
-before or
-after it. Together they fill the embedding model's input."""
+"""Characters at each end of a longer message that count as the question: users say before or after a pasted text what
+it is
+for. Together they fill the embedding model's input."""
 
 ASKS_FOR_LATEST: Final = re.compile(
     r"\b(now(adays)?|current(ly)?|latest|newest|today|these days|at the moment|recent(ly)?|still|any ?more)\b",
     re.IGNORECASE,
 )
-"""Words by which a question asks for the latest state."""
+"""Words that ask for the latest state."""
 
 ASKS_WHEN: Final = re.compile(
     r"^\W*(when|what (date|day|month|year|time)|how long)\b|\bwhen (did|was|is|were|do|does|has|have|will)\b",
     re.IGNORECASE,
 )
-"""Openings of questions about time."""
+"""How a question for a time starts."""
 
 TIME_WORDS: Final = frozenset(
     [
@@ -38,8 +38,9 @@ TIME_WORDS: Final = frozenset(
         "december",
     ]
 )
-"""A passage with one of these words, a year, or a day of the month (“the 3rd”) may answer such a question. A set: asked
-of each of two hundred candidates, a pattern of them took as long as the rest of the ranking."""
+"""A passage with one of these words, a year, or a day of the month (“the 3rd”) may answer such a question. A set: for
+two
+hundred candidates, a pattern took as long as the rest of the ranking."""
 _YEAR_OR_DAY: Final = re.compile(r"(19|20)\d\d|\d{1,2}(st|nd|rd|th)", re.IGNORECASE)
 
 FOLLOWS_UP: Final = re.compile(
@@ -47,12 +48,12 @@ FOLLOWS_UP: Final = re.compile(
     r"|\b(s?he|him|her|hers|his|they|them|their|it|its|that|those|this|these|there|then|one)\b",
     re.IGNORECASE,
 )
-"""A question with such a word may mean something that was named before it."""
+"""A question with such a word may refer to something named before it."""
 
 CONTEXT_WEIGHT: Final = 0.3
-"""What a word of the turns before weighs, beside a word of the question."""
+"""Weight of a word of the previous turns, relative to a word of the question."""
 CONTEXT_WORDS: Final = 12
-"""Maximum count, the latest first. More would drown the question."""
+"""Maximum words of previous turns, the latest ones: more would drown the question."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -66,81 +67,81 @@ _SMALL_TALK: Final = _words("""
     sure take thank thanks that thats there this to today tomorrow tonight too understood up very was welcome well
     what whats wonderful works wow yeah yep yes you your
 """)
-"""A message of nothing but these is no question: it recalls nothing."""
+"""A message of only these words recalls nothing."""
 _ASKING: Final = frozenset({"what", "how", "is", "are", "was", "do", "can"})
 _ONESELF: Final = frozenset({"i", "me", "my"})
-"""With a word of each it asks about the user: “what do I love?”, “how are you?”."""
+"""With a word of each set it asks about the user: “what do I love?”."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A time that the question means: a day, a month, a year or a stretch. Both ends belong to it."""
+    """A time the question refers to: a day, month, year or range, both ends included."""
 
     first: date
     last: date
     yearly: bool = False
-    """The question names no year: the period of any year is meant."""
+    """The question names no year: the period in any year."""
 
     def match(self, when: date) -> float:
-        """1 within the period, decreasing outside it: events are usually reported on the following days."""
+        """1 within the period, lower the further outside it: events are mentioned in the days after them."""
         if not self.yearly:
             return self._match(when)
         return max(self._in_year(year)._match(when) for year in (max(1, when.year - 1), when.year))
 
     def _match(self, when: date) -> float:
         if when < self.first:
-            return math.exp(-(self.first - when).days / DAYS_TOLD_LATER)
-        return math.exp(-max(0, (when - self.last).days) / self._told_for)
+            return math.exp(-(self.first - when).days / TAIL_DAYS)
+        return math.exp(-max(0, (when - self.last).days) / self._tail_days)
 
     def reporting_days(self, year: int) -> Iterator[tuple[date, date]]:
-        """First and last day on which it is likely reported; for a yearly one those of `year` and YEARS_BACK."""
+        """First and last day on which it is likely mentioned; for a yearly one, in `year` and YEARS_BACK before."""
         years = range(max(1, year - YEARS_BACK), year + 1)
-        for one in (self._in_year(each) for each in years) if self.yearly else (self,):
-            yield one.first, one.last + timedelta(days=min(one._told_for, (date.max - one.last).days))
+        for period in (self._in_year(each) for each in years) if self.yearly else (self,):
+            tail = min(period._tail_days, (date.max - period.last).days)
+            yield period.first, period.last + timedelta(days=tail)
 
     @property
-    def _told_for(self) -> float:
+    def _tail_days(self) -> float:
         """Days after it in which the match falls to a third."""
-        return DAYS_TOLD_LATER + min((self.last - self.first).days, LONGEST_TAIL) / 2
+        return TAIL_DAYS + min((self.last - self.first).days, MAX_TAIL_DAYS) / 2
 
     def _in_year(self, year: int) -> Period:
         first = _day(year, self.first.month, self.first.day)
         return Period(first, first + (self.last - self.first))
 
 
-DAYS_TOLD_LATER: Final = 5.0
-"""Days after which a day's match falls to a third; a month's falls slower. Date matching adds 2.1 points of evidence
-in the
-first ten."""
-LONGEST_TAIL: Final = 30
+TAIL_DAYS: Final = 5.0
+"""Days in which a day's match falls to a third; a month's falls a little slower. Date matching adds 2.1 points of
+evidence to the first ten."""
+MAX_TAIL_DAYS: Final = 30
 YEARS_BACK: Final = 30
-"""Years in which a day without a year is looked for."""
+"""Years searched for a day without a year."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as the search and the ranking take it."""
+    """A question as search and ranking use it."""
 
     text: str
-    """As asked; of a long message its beginning and its end."""
+    """As asked; only the start and end of a long message."""
     speakers: frozenset[str]
-    """Those it names of the people who speak in the user's conversations, as their authors are written."""
+    """Speakers of the user's conversations that it names, spelled as in the messages."""
     named: frozenset[str]
-    """All its words in lower case: some memory may use one as a name."""
+    """All its words in lower case: a memory may use one as a name."""
     periods: tuple[Period, ...]
     wants_latest: bool
     wants_time: bool
     semantic_query: str
-    """The text to embed: in the third person, like facts, and without the speakers' names."""
+    """The text to embed: in the third person, as facts are, without speakers' names."""
     keyword_query: str
-    """What is searched by words: without the speakers' names."""
+    """The text for full-text search: without speakers' names."""
     context: str
-    """Words of previous turns, weighted less (`CONTEXT_WEIGHT`); empty if the question is self-contained."""
+    """Words of the previous turns, which weigh less (`CONTEXT_WEIGHT`); empty if the question needs no context."""
     is_small_talk: bool
 
 
 def parse_question(text: str, authors: Collection[str], now: datetime, context: Sequence[str] = ()) -> Question:
-    """The question in `text`. `authors`: who speaks in the user's conversations; `context`: the last turns' texts."""
+    """Parse `text`. `authors`: speakers in the user's conversations; `context`: the texts of the last turns."""
     clean = ends(text)
     speakers = frozenset(author for author in authors if _names(author, clean))
     stripped = without_names(clean, speakers)
@@ -161,7 +162,7 @@ def parse_question(text: str, authors: Collection[str], now: datetime, context: 
 
 
 def ends(text: str) -> str:
-    """The text, or of a long one its beginning and its end."""
+    """The text; only the start and end of a long one."""
     clean = text.replace("\x00", " ")
     if len(clean) <= 2 * QUESTION_ENDS:
         return clean
@@ -169,25 +170,25 @@ def ends(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Its words in lower case."""
+    """The words in lower case."""
     return words_as_written(text.lower())
 
 
 def words_as_written(text: str) -> list[str]:
-    """Its words. Plain English, which most text is, takes a fifth of the time that the pattern takes."""
+    """The words. ASCII, which most text is, takes a fifth of the pattern's time."""
     if text.isascii():
         return text.encode().translate(_APART).decode().split()
     return _WORD.findall(text)
 
 
 def names_a_time(text: str) -> bool:
-    """Whether a passage says when."""
+    """Whether a passage names a time."""
     words = words_of(text)
     return not TIME_WORDS.isdisjoint(words) or any(_YEAR_OR_DAY.fullmatch(word) for word in words if word[0].isdigit())
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether there is nothing in it that a memory could answer, such as “Good morning, how are you?”."""
+    """Whether no memory could answer it, such as “Good morning, how are you?”."""
     words = set(words_of(text.replace("'", "").replace("’", "")))
     asks_about_oneself = bool(words & _ASKING and words & _ONESELF)
     return bool(words) and words <= _SMALL_TALK and not asks_about_oneself
@@ -199,8 +200,8 @@ def is_small_talk(text: str) -> bool:
 def without_names(text: str, names: Iterable[str]) -> str:
     """The text without these people's names.
 
-    “When did Caroline …” is closest to every “Thanks, Caroline!”: with the names the first ten by meaning hold 25 % of
-    the evidence, without them 64 %. Who is meant counts on its own (`name_match`).
+    “When did Caroline …” is closest to every “Thanks, Caroline!”: with names, the first ten by meaning have 25 % of the
+    evidence, without them 64 %. The person counts separately (`name_match`).
     """
     for word in _name_words(names):
         text = re.sub(rf"\b{re.escape(word)}(['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE)
@@ -208,7 +209,7 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 
 def _names(author: str, text: str) -> bool:
-    """Whether the text names this author, by the whole name or by its first word."""
+    """Whether the text names this author, by the full name or its first word."""
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) for word in _calls(author))
 
 
@@ -233,9 +234,9 @@ _THIRD_PERSON: Final = tuple(
         (r"i|me|we|us|myself", "the user"),
     )
 )
-"""Facts are statements about “the user”. A question put the same way is closer to its answer and no closer to the
-rest: of 20 statements and 55 questions, it lets 1.5 wrong ones pass instead of 1.9. For passages of conversations it
-makes no difference (61.0 instead of 61.6 % of the evidence among ten), so one vector serves all."""
+"""Facts are statements about “the user”. A question in the third person is closer to its answer and no closer to the
+rest: of 20 statements and 55 questions, 1.5 wrong ones pass instead of 1.9. For passages of conversations it makes no
+difference (61.0 instead of 61.6 % of the evidence among ten), so one vector serves both."""
 
 
 def in_third_person(question: str) -> str:
@@ -245,11 +246,11 @@ def in_third_person(question: str) -> str:
     return question
 
 
-# What was said before --------------------------------------------------------------------------------------------
+# Previous turns --------------------------------------------------------------------------------------------------
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _APART: Final = bytes(code if chr(code).isalnum() else ord(" ") for code in range(128)) + bytes(128)
-"""Each byte of ASCII as a word's or as a space; beyond it nothing is looked up."""
+"""Maps each ASCII byte to itself if alphanumeric, else to a space."""
 _CONTENT: Final = re.compile(r"[^\W\d_][\w’'-]{2,}")
 EMPTY_WORDS: Final = _words("""
     about also and any are because been but can could did does doing don don't for from get going had has have her
@@ -260,7 +261,7 @@ EMPTY_WORDS: Final = _words("""
 
 
 def _before(question: str, context: Sequence[str]) -> str:
-    """Names, then other words, of the last turns, if the question may mean something named there."""
+    """Names, then other words, of the last turns, if the question may refer to them."""
     if not context or not FOLLOWS_UP.search(question):
         return ""
     said = set(words_of(question))
@@ -287,7 +288,7 @@ _NAMED_DATE: Final = re.compile(
 )
 _ALSO_WORDS: Final = frozenset({"may", "march", "mar", "dec", "sep"})
 _AMBIGUOUS: Final = re.compile(r"\b(in|of|during|last|this|since|until|early|late|mid)[ -]$", re.IGNORECASE)
-"""Before one of these alone: the month is meant."""
+"""After one of these words, an ambiguous word such as “may” is the month."""
 _ISO_DATE: Final = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 _AGO: Final = re.compile(
@@ -302,7 +303,7 @@ _UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 def periods(text: str, today: date) -> Iterator[Period]:
-    """The times that the text names: “7 May 2023”, “May 2023”, “in May”, “2022”, “yesterday”, “three weeks ago”."""
+    """The times named in the text: “7 May 2023”, “May 2023”, “in May”, “2022”, “yesterday”, “three weeks ago”."""
     named = [*_named_dates(text), *_iso_dates(text)]
     yield from named
     if not named:
@@ -330,7 +331,7 @@ def _iso_dates(text: str) -> Iterator[Period]:
 
 
 def _period(year: int | None, month: int, day: int | None) -> Period:
-    in_year = year or 2000  # a leap year: any day of a year has its place
+    in_year = year or 2000  # a leap year, so that 29 February exists
     if day is not None and 1 <= day <= 31:
         the_day = _day(in_year, month, day)
         return Period(the_day, the_day, yearly=year is None)
@@ -349,7 +350,7 @@ def _relative(text: str, today: date) -> Iterator[Period]:
 
 
 def _day(year: int, month: int, day: int) -> date:
-    """The day, or the month's last where it has no such day."""
+    """The day, or the month's last day if it is shorter."""
     return min(date(year, month, 1) + timedelta(days=day - 1), _last_of_month(year, month))
 
 

@@ -1,6 +1,6 @@
 """Reranks and deduplicates candidates. Pure: no database, no clock, no model.
 
-`rerank` scores candidates by named parts and names the rule for each one that is cut. Two profiles of weights:
+`rerank` scores candidates by named parts and records the rule that cut each one left out. Two profiles of weights:
 `MEASURED` (the default) and `SEED`.
 """
 
@@ -46,40 +46,40 @@ Source = Literal["fact", "episode", "document", "message", "segment"]
 
 @dataclass(frozen=True)
 class RankingProfile:
-    """One way to weigh the parts. The total is Σ weight × part over the sum of the weights above 0, boosted, 0–1."""
+    """Weights of the score parts. The total is Σ weight × part over the sum of the positive weights, boosted, 0–1."""
 
     name: str
     weights: Mapping[Part, float]
-    """A part that is not named does not count. A weight below 0 is a penalty."""
+    """A part without a weight does not count. A negative weight is a penalty."""
     recent_boost: float
     """Factor for a memory younger than RECENT_DAYS."""
     boosts_recent: Literal["always", "asked"]
-    """`asked`: only where the question is for the latest state."""
+    """`asked`: only if the question asks for the latest state."""
     importance_boost: float
     """Gain of a memory of importance 1 over one of importance 0, as a share of the total."""
 
     @cached_property
     def whole(self) -> float:
-        """What a memory would have that is best in every part."""
+        """The score of a memory that is best in every part."""
         return sum(weight for weight in self.weights.values() if weight > 0)
 
 
 MEASURED: Final = RankingProfile(
     name="measured",
     weights={
-        # Points that the first five / ten hold less of the evidence without the part, in 383 questions to long
-        # dialogues of two people · 108 to long chats with an assistant. Half or twice its weight costs less than that.
-        "keyword": 0.70,  # 4.4 / 2.2 · 0.0 / 2.4: its own words, and its neighbours' for less (`Chunk.search`)
+        # Points of evidence lost in the first five / ten without the part, in 383 questions on long dialogues between
+        # two people · 108 on long chats with an assistant. Half or twice its weight costs less than that.
+        "keyword": 0.70,  # 4.4 / 2.2 · 0.0 / 2.4: its own words, and for less its neighbors' (`Chunk.search`)
         "semantic": 0.40,  # 2.8 / 3.5 · 5.7 / 7.9
-        "name_match": 0.20,  # 4.2 / 3.5 · 0: spoken by the person named; the vector blurs who
-        "own_words": 0.20,  # 0 · 10.8 / 7.7: people ask for what they said themselves; answers are ten times as long
-        "answer": 0.20,  # 2.3 / 0.5 · -1.9 / -1.0: what follows a question that fits
+        "name_match": 0.20,  # 4.2 / 3.5 · 0: said by the person named; vectors blur who
+        "own_words": 0.20,  # 0 · 10.8 / 7.7: users ask for what they said; answers are ten times as long
+        "answer": 0.20,  # 2.3 / 0.5 · -1.9 / -1.0: follows a matching question
         "date_match": 0.15,  # 3.1 / 2.1 · 0
-        "session": 0.15,  # 1.2 / 0.6 · 0.2 / -0.5: the sitting it belongs to is about this
-        "time_match": 0.10,  # 0.0 / 0.1 · 0: names a time where the question asks when
-        "question": -0.05,  # 0.3 / 0.8 · 0: a short question tells nothing
-        # Not in it: recency (as a standing term it costs 6 points: it breaks ties and serves questions for the latest
-        # state), importance, access and decay (they say how much a memory matters, not whether it answers this).
+        "session": 0.15,  # 1.2 / 0.6 · 0.2 / -0.5: its session is about this
+        "time_match": 0.10,  # 0.0 / 0.1 · 0: names a time, and the question asks when
+        "question": -0.05,  # 0.3 / 0.8 · 0: a short question states nothing
+        # Not included: recency (as a permanent term it costs 6 points; it breaks ties and serves questions for the
+        # latest state), importance, access and decay (how much a memory matters, not whether it answers this).
     },
     recent_boost=setting("rag_recent_boost", 1.2),
     boosts_recent="asked",
@@ -88,9 +88,9 @@ MEASURED: Final = RankingProfile(
 """The default: 78 / 86 % of the evidence in the first five / ten of the dialogues, 53 / 63 % of the chats. By words
 alone 67 / 76 and 38 / 47, by meaning alone 52 / 64 and 35 / 45, with the weights of `SEED` 53 / 64 and 32 / 42. Weights
 drawn at random from half to one and a half of these find 77 / 85 and 52 / 60 on average; chosen on all dialogues but
-one they find 78.5 / 85.8 in that one, and on all chats but one 54 / 60. Tried and worth nothing: MaxSim over token
+one they find 78.5 / 85.8 in that one, and on all chats but one 54 / 60. Tried without benefit: MaxSim over token
 vectors (0.7 points for 1 KB a passage), phrases, beginnings of words, the number of words found, evidence from many
-sittings, “how many” against passages with a number, the length of a passage, z-scores."""
+sessions, “how many” against passages with a number, the length of a passage, z-scores."""
 
 SEED: Final = RankingProfile(
     name="seed",
@@ -105,79 +105,80 @@ SEED: Final = RankingProfile(
     boosts_recent="always",
     importance_boost=setting("rag_importance_boost", 0.1),  # seed 000, “by importance score”
 )
-"""The seeds' own formula, for comparison and for those who prefer it."""
+"""The formula of seed 004, for comparison or by preference."""
 
 PROFILES: Final[Mapping[str, RankingProfile]] = {profile.name: profile for profile in (MEASURED, SEED)}
 DEFAULT_PROFILE: Final = PROFILES[setting("rag_ranking", "measured")]
-"""What prompts and searches are ranked by."""
+"""Used for prompts and searches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a cosine means under one embedding model."""
+    """What a cosine means for one embedding model."""
 
     unrelated: float
-    """Typical cosine of a question and a text that have nothing to do with each other: `semantic` is 0."""
+    """Typical cosine of a question and an unrelated text: `semantic` is 0."""
     close: float
-    """Cosine at which a text says just what is asked: `semantic` is 1."""
+    """Cosine at which a text is exactly what is asked: `semantic` is 1."""
     floor: float
-    """Least cosine at which meaning alone recalls a statement."""
+    """Minimum cosine at which meaning alone recalls a statement."""
 
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     # 55 questions on 20 statements, in the third person (memory/retrieval/query.py): the right statement has a
     # cosine of .55 (median), .29 (lowest twentieth) to .75 (highest); a wrong one .16, small talk .06 (19 of 20 times
-    # below .20). The floor keeps 95 of 100 right statements, and lets small talk recall nothing nearly always. The
-    # seeds' 0.7 belongs to another model: here it would lose nine of ten.
+    # below .20). The floor keeps 95 of 100 right statements, and small talk recalls nothing nearly always. The
+    # seeds' 0.7 is for another model: here it would lose nine of ten.
     "all-MiniLM-L6-v2-int8": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.28)),
     "all-MiniLM-L6-v2": Calibration(0.10, close=0.70, floor=setting("rag_similarity_threshold", 0.28)),
 }
 UNKNOWN_MODEL: Final = Calibration(unrelated=0.0, close=1.0, floor=setting("rag_similarity_threshold", 0.4))
-"""For an unmeasured model: the plain cosine, with a floor that prefers silence to noise."""
+"""For an unmeasured model: the plain cosine, and a floor that prefers leaving out to adding noise."""
 
 WORDS_FLOOR: Final = 0.3
-"""Least `keyword` at which words alone recall a statement."""
+"""Minimum `keyword` at which words alone recall a statement."""
 
 STRONG: Final = setting("rag_relevance_threshold", 0.2)
 WEAK: Final = 0.05
-"""Passages are recalled if at least one of them is STRONG (`relevance`), and then all that are not below WEAK: an
-answer may share no word with its question, but then its neighbors do.
+"""Passages are recalled if at least one is STRONG (`relevance`), and then all that are not below WEAK: an answer may
+share no word with its question, but then the text around it does.
 Values of STRONG: evidence is in the first 5 / 10 · something is recalled for questions about what was never said · for
-60 messages about something else:
+60 unrelated messages:
 none 85 / 92 % · 100 % · 100 %;  .20: 84 / 90 % · 99 % · 52 %;  .25: 81 / 87 % · 97 % · 42 %;
 .30: 78 / 85 % · 91 % · 33 %;  .40: 68 / 74 % · 80 % · 28 %;  .50: 57 / 62 % · 65 % · 18 %.
-What was never said resembles what was, so no floor separates them: .20 costs a point of what can be found, and half
-of what is about something else recalls nothing. A floor on each passage alone costs two to four points more.
-An explicit search (by the model's tool or MCP) needs no STRONG one: the caller sees each text and can judge it, and
-“nothing” would be untrue if the best is a right answer in other words."""
+What was never said resembles what was, so no floor separates them: .20 costs a point of what can be found, and half of
+the unrelated messages recall nothing. A floor on each passage costs two to four points more.
+An explicit search (by a tool or MCP) needs no STRONG passage: the caller sees the texts and can judge, and “nothing”
+would be wrong if the best is a right answer in different words."""
 
 ARCHIVED_FLOOR: Final = 0.5
-"""Least `semantic` or `keyword` at which an archived memory is recalled after all: as close as the right statement
-usually is (see CALIBRATIONS), or most of the question's words."""
+"""Minimum `semantic` or `keyword` at which an archived memory is recalled: as close as a right statement usually is
+(see
+CALIBRATIONS), or most of the question's words."""
 
 PROJECT_BOOST: Final = 0.75
-"""In a project's conversation, the keyword and semantic parts of the project's memories count this much more (part
-`project`): of two memories that fit about equally, the project's comes first, since “the plan” means the project's
-plan. A memory that doesn't fit gains nothing, so that a question about something else still finds its answer: with 1.0
-a statement at a cosine of .40 ranks above one at .65, with 0.75 just below it; multiplying the whole score would lift
-all
-of the user's own words in the project. No floor is lowered. Reasoned, not measured: the public data has no projects."""
+"""In a project's conversation, words and meaning of the project's memories count this much more (part `project`): of
+two similar matches the project's comes first, since “the plan” means the project's plan. An unrelated memory gains
+nothing, so that a question about something else still finds its answer: with 1.0 a statement at a cosine of .40 would
+come before one at .65, with 0.75 just behind it. Multiplying the whole score would lift every message of the user in
+the project. No
+floor is lowered. Reasoned, not measured: the public data has no projects."""
 
 FITTING: Final[tuple[Part, ...]] = ("keyword", "semantic")
-"""Parts that say how far a memory has to do with the question."""
+"""Parts that measure how relevant a memory is to the question."""
 
 TOP_K: Final = setting("rag_final_top_k", 5)
 """Maximum memories in one prompt (seeds 000 and 003)."""
 
 SAME_WORDS: Final = 0.8
-"""Two statements that share this much of their words say the same, unless a name, a number or a “not” differs."""
+"""Two statements that share this much of their words are duplicates, unless a name, a number or a “not” differs."""
 
 RECENCY_HALF_LIFE_DAYS: Final = setting("decay_half_life_days", 30.0)
 """`recency` halves in this time (seed 004)."""
 RECENT_DAYS: Final = setting("rag_recent_days", 7.0)
-"""Younger than this counts as recent for a profile's boost (seed 000)."""
+"""Maximum age for a profile's boost of recent memories (seed 000)."""
 USES_THAT_COUNT: Final = 10
-"""Uses at which `access` is 1; more uses add nothing."""
+"""`access` is 1 from this many uses."""
 _RECENT: Final = timedelta(days=RECENT_DAYS)
 _RECENCY_HALF_LIFE: Final = timedelta(days=RECENCY_HALF_LIFE_DAYS)
 _NOTHING: Final = timedelta()
@@ -189,40 +190,40 @@ _OPENERS: Final = frozenset(
 )
 """Words that are capitalized only because a statement starts with them."""
 _DIFFERENCE_MAKERS: Final = frozenset({"not", "no", "never", "cannot", "t", "without", "longer", "former", "formerly"})
-"""A word that turns a statement round (“t” ends “doesn’t”): statements that differ in it never say the same."""
+"""Words that reverse a statement (“t” ends “doesn’t”): statements that differ in one are never duplicates."""
 
 
 @dataclass
 class Candidate:
-    """One memory found by a leg of the search. Not frozen: creating 150 per query would take twice the time."""
+    """One memory found by the search. Not frozen: 150 per query would take twice the time."""
 
     ref: str
-    """Several passages of one message or summary share it; the best represents them."""
+    """Several passages of one message or summary share it; the best one represents them."""
     text: str
     when: datetime
-    """When it was said or happened; of a fact, when Recall came to know it."""
+    """When it was said or happened; of a fact, when it was recorded."""
     distance: float | None
-    """Cosine distance to the question, 0–2; None: it has no vector of this model."""
+    """Cosine distance to the question, 0–2; None: it has no vector."""
     words: float
-    """Share of the question's words it contains, weighted by rarity and position: 0–1."""
+    """Share of the question's words it has, weighted by rarity and position: 0–1."""
     importance: float
     times_used: int
     source: Source = "fact"
     last_used_at: datetime | None = None
     author: str = ""
-    """Who speaks, where it is neither the user nor the model."""
+    """The speaker, if neither the user nor the model."""
     own_words: bool = True
-    """In the user's words, or made from them."""
+    """In the user's words, or derived from them."""
     thread: Hashable = None
-    """Its conversation; None: it has none."""
+    """The conversation it was said in; None: none."""
     place: int = 0
-    """Of its message in the thread, 1 apart."""
+    """Place of its message in the thread, 1 apart."""
     number: int = 0
-    """Of the passage in its message."""
+    """Number of the passage in its message."""
     tokens: int = 0
     is_archived: bool = False
     in_project: bool = False
-    """It belongs to the project of the conversation that asks."""
+    """Whether it belongs to the project of the conversation that asks."""
 
     @cached_property
     def word_set(self) -> frozenset[str]:
@@ -231,7 +232,7 @@ class Candidate:
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """What it names: its capitalised words, in lower case."""
+        """The names in it: its capitalized words, in lower case."""
         return _names_among(words_as_written(self.text))
 
     @cached_property
@@ -241,29 +242,29 @@ class Candidate:
         return "?" in text and text.split(" [shared image", 1)[0].rstrip().endswith("?")
 
     @cached_property
-    def sitting(self) -> Hashable:
-        """Its sitting: a thread's passages of one day. One without a thread is its own sitting."""
+    def session(self) -> Hashable:
+        """The session it belongs to: a thread's passages of one day. Without a thread, the candidate alone."""
         return self.ref if self.thread is None else (self.thread, self.when.toordinal())
 
     @property
     def is_passage(self) -> bool:
-        """Whether it is a piece of a longer text, and not a statement of its own."""
+        """Whether it is a piece of a longer text, not a complete statement."""
         return self.source in ("document", "message", "segment")
 
 
 @dataclass(slots=True)
 class RankedCandidate:
-    """One candidate with its score, and the rule that left it out (None: it is kept)."""
+    """One candidate with its score, and the rule that cut it (None: it is kept)."""
 
     candidate: Candidate
     parts: Mapping[Part, float]
     total: float
     relevance: float
-    """Relevance to the question, regardless of speaker and time: 0–1.1."""
+    """Relevance to the question, regardless of speaker and date: 0–1.1."""
     rule: Rule | None = None
 
     def order(self) -> tuple[float, float, str, int]:
-        """The best first; of the same score the newest."""
+        """Best first; with equal scores the newest."""
         candidate = self.candidate
         return -round(self.total, 3), -self.parts["recency"], candidate.ref, candidate.number
 
@@ -280,16 +281,16 @@ def rerank(
     strong: float = STRONG,
     told: Collection[str] = (),
 ) -> list[RankedCandidate]:
-    """All candidates but one a ref, best first: the kept ones have no rule, the cut ones each name theirs.
+    """The candidates, one per ref, best first: kept ones have no rule, cut ones have theirs.
 
-    `told`: refs that the prompt has anyway; they take no slot, nor do near-duplicates of them.
+    `told`: refs that the prompt already contains; they take no place, nor do their near-duplicates.
     """
     known = list(candidates)
-    around = _Surroundings(question, known, calibration)
+    context = _Context(question, known, calibration)
     weights = list(profile.weights.items())
     scored = []
     for candidate in known:
-        parts = _parts(candidate, question, around, now)
+        parts = _parts(candidate, question, context, now)
         boosted = profile.boosts_recent == "always" or question.wants_latest
         is_recent = boosted and now - candidate.when < _RECENT
         scored.append(
@@ -302,15 +303,15 @@ def rerank(
 
 
 def explain(ranked: RankedCandidate, profile: RankingProfile) -> dict[Part, float]:
-    """What each part adds to the score (or takes from it), before boosts: for pages, the API and receipts."""
+    """What each part adds to the score or subtracts from it, before boosts: for pages, the API and receipts."""
     return {part: weight * ranked.parts[part] / profile.whole for part, weight in profile.weights.items()}
 
 
 # Parts -----------------------------------------------------------------------------------------------------------
 
 
-class _Surroundings:
-    """What the score of one candidate takes from the others: its sitting's, and that of the question before it."""
+class _Context:
+    """What a candidate's score takes from others: the best of its session, and the question before it."""
 
     def __init__(self, question: Question, candidates: Sequence[Candidate], calibration: Calibration) -> None:
         self.calibration = calibration
@@ -318,86 +319,87 @@ class _Surroundings:
         self._meaning: dict[Hashable, float] = {}
         self._words: dict[Hashable, float] = {}
         self._questions: dict[tuple[Hashable, int], float] = {}
-        for one in candidates:
-            meaning, words, sitting = semantic(one.distance, calibration), min(1.0, one.words), one.sitting
-            if meaning > self._meaning.get(sitting, -1.0):
-                self._meaning[sitting] = meaning
-            if words > self._words.get(sitting, -1.0):
-                self._words[sitting] = words
-            if one.asks and one.thread is not None:
-                at, fits = (sitting, one.place), (meaning + words) / 2
-                self._questions[at] = max(self._questions.get(at, 0.0), fits)
+        for candidate in candidates:
+            meaning, words = semantic(candidate.distance, calibration), min(1.0, candidate.words)
+            session = candidate.session
+            if meaning > self._meaning.get(session, -1.0):
+                self._meaning[session] = meaning
+            if words > self._words.get(session, -1.0):
+                self._words[session] = words
+            if candidate.asks and candidate.thread is not None:
+                place, fit = (session, candidate.place), (meaning + words) / 2
+                self._questions[place] = max(self._questions.get(place, 0.0), fit)
 
-    def session(self, one: Candidate) -> float:
-        """How well the best of its sitting fits, by meaning and by words."""
-        sitting = one.sitting
-        return (self._meaning[sitting] + self._words[sitting]) / 2
+    def session(self, candidate: Candidate) -> float:
+        """How well the best of its session fits, by meaning and by words."""
+        session = candidate.session
+        return (self._meaning[session] + self._words[session]) / 2
 
-    def answer(self, one: Candidate) -> float:
-        """How well the question fits that was asked just before it; 0 if there was none."""
-        if one.thread is None or one.number or not self._questions:
+    def answer(self, candidate: Candidate) -> float:
+        """How well the question just before it fits; 0 if there was none."""
+        if candidate.thread is None or candidate.number or not self._questions:
             return 0.0
-        return self._questions.get((one.sitting, one.place - 1), 0.0)
+        return self._questions.get((candidate.session, candidate.place - 1), 0.0)
 
 
-def _parts(candidate: Candidate, question: Question, around: _Surroundings, now: datetime) -> dict[Part, float]:
-    """Each part of the score, 0–1, whatever its weight; `project` only where it holds."""
+def _parts(candidate: Candidate, question: Question, context: _Context, now: datetime) -> dict[Part, float]:
+    """Each part of the score, 0–1, regardless of its weight; `project` only if it applies."""
     when, last_used_at, periods = candidate.when, candidate.last_used_at, question.periods
     age = max(now - when, _NOTHING)
     says_when = question.wants_time and names_a_time(candidate.text)
     asks = candidate.asks and len(candidate.text.split()) <= SHORT_QUESTION_WORDS
     of_project: dict[Part, float] = {"project": 1.0} if candidate.in_project else {}
     return {
-        "semantic": semantic(candidate.distance, around.calibration),
+        "semantic": semantic(candidate.distance, context.calibration),
         "keyword": min(1.0, candidate.words),
-        "name_match": _name_match(candidate, question, around),
+        "name_match": _name_match(candidate, question, context),
         "date_match": max([period.match(when.date()) for period in periods]) if periods else 0.0,
         "time_match": 1.0 if says_when else 0.0,
-        "session": around.session(candidate),
-        "answer": around.answer(candidate),
+        "session": context.session(candidate),
+        "answer": context.answer(candidate),
         "own_words": 1.0 if candidate.own_words else 0.0,
         "question": 1.0 if asks else 0.0,
         "recency": 0.5 ** (age / _RECENCY_HALF_LIFE),
         "importance": min(1.0, candidate.importance),
         "access": min(1.0, candidate.times_used / USES_THAT_COUNT),
         "decay": decay(now - last_used_at if last_used_at else age, candidate.times_used),
-        **of_project,  # omitted for the others: most conversations have no project
+        **of_project,  # absent otherwise: most conversations have no project
     }
 
 
 def on_scale_of(distance: float, own: Calibration, other: Calibration) -> float:
-    """The distance at which the model of `other` would find the same closeness: while a change of the model lasts."""
+    """The distance that the model of `other` would give for the same closeness; used while rows are re-embedded."""
     closeness = (1.0 - distance - own.unrelated) / (own.close - own.unrelated)
     return 1.0 - other.unrelated - closeness * (other.close - other.unrelated)
 
 
 def semantic(distance: float | None, calibration: Calibration) -> float:
-    """Closeness in meaning, 0 (unrelated) to 1 (just what is asked)."""
+    """Closeness in meaning, 0 (unrelated) to 1 (exactly what is asked)."""
     if distance is None:
         return 0.0
     closeness = (1.0 - distance - calibration.unrelated) / (calibration.close - calibration.unrelated)
     return 0.0 if closeness < 0.0 else min(1.0, closeness)
 
 
-def _name_match(candidate: Candidate, question: Question, around: _Surroundings) -> float:
-    """For a message: 1 if spoken by the only person named, 0 if by another, ½ if none or several are named.
+def _name_match(candidate: Candidate, question: Question, context: _Context) -> float:
+    """For what a named speaker said: 1 if the question names only them, 0 if it names another, ½ if none or several.
 
-    For a statement: the share of the question's names that it mentions. For any other passage 0: names count as words
-    already, and headings capitalize every word (with it, 1.8 points less of long chats' evidence is found).
+    For a statement: the share of the question's names that it names. For any other passage 0: its words count
+    already, and headings capitalize every word (counting them costs 1.8 points of long chats' evidence).
     """
     if candidate.author:
         if len(question.speakers) != 1:
             return 0.5
         return 1.0 if candidate.author in question.speakers else 0.0
-    if candidate.is_passage or not around.asked_names:
+    if candidate.is_passage or not context.asked_names:
         return 0.0
-    return len(around.asked_names & candidate.named) / len(around.asked_names)
+    return len(context.asked_names & candidate.named) / len(context.asked_names)
 
 
 def _asked_names(question: Question, candidates: Iterable[Candidate]) -> frozenset[str]:
-    """The words of the question, however written, that some statement uses as a name."""
-    told = set[str]().union(*[words_as_written(one.text) for one in candidates if not one.is_passage])
-    return _names_among(told) & question.named
+    """The words of the question, in any case, that some statement uses as a name."""
+    statements = [words_as_written(candidate.text) for candidate in candidates if not candidate.is_passage]
+    return _names_among(set[str]().union(*statements)) & question.named
 
 
 def _total(
@@ -416,12 +418,12 @@ def _total(
 
 
 def _fit(parts: Mapping[Part, float], profile: RankingProfile) -> float:
-    """What its words and its meaning bring it, before all is divided by the sum of the weights."""
+    """What words and meaning add, before the division by the sum of the weights."""
     return sum(profile.weights.get(part, 0.0) * parts[part] for part in FITTING)
 
 
 def relevance(parts: Mapping[Part, float]) -> float:
-    """Relevance to the question, regardless of speaker and time: 0–1.1."""
+    """Relevance to the question, regardless of speaker and date: 0–1.1."""
     return MEASURED.weights["keyword"] * parts["keyword"] + MEASURED.weights["semantic"] * parts["semantic"]
 
 
@@ -452,7 +454,7 @@ def _deduplicate_refs(scored: Iterable[RankedCandidate]) -> list[RankedCandidate
 
 
 def _assign_cut_rules(ranked: Sequence[RankedCandidate], limits: _Limits) -> None:
-    """Name the rule of each that is left out."""
+    """Set the rule of each candidate that is cut."""
     kept: list[Candidate] = []
     told: list[Candidate] = []
     any_strong = any(row.relevance >= limits.strong for row in ranked)
@@ -469,7 +471,7 @@ def _rule(
 ) -> Rule | None:
     if not _reaches_floor(row, limits.calibration, any_strong=any_strong):
         return "below the floor"
-    if row.candidate.asks and row.candidate.word_set == limits.question.named:  # asked before: it tells nothing
+    if row.candidate.asks and row.candidate.word_set == limits.question.named:  # asked before: it states nothing
         return "the same question"
     if row.candidate.is_archived and max(row.parts["semantic"], row.parts["keyword"]) < ARCHIVED_FLOOR:
         return "archived"
@@ -493,17 +495,17 @@ def _reaches_floor(row: RankedCandidate, calibration: Calibration, *, any_strong
     return by_meaning or row.candidate.words >= WORDS_FLOOR
 
 
-def is_near_duplicate(one: Candidate, other: Candidate) -> bool:
-    """True for two texts with nearly the same words, unless a name, a number or a “not” makes the difference."""
-    if max(len(one.text), len(other.text)) > 2 * min(len(one.text), len(other.text)) + 20:
-        return False  # not even looked at: their words cannot be the same
-    different = one.word_set ^ other.word_set
-    either = (len(one.word_set) + len(other.word_set) + len(different)) / 2
+def is_near_duplicate(first: Candidate, second: Candidate) -> bool:
+    """Whether two texts have nearly the same words, and no name, number or “not” differs."""
+    if max(len(first.text), len(second.text)) > 2 * min(len(first.text), len(second.text)) + 20:
+        return False  # skip the comparison: lengths differ too much for near-duplicates
+    different = first.word_set ^ second.word_set
+    either = (len(first.word_set) + len(second.word_set) + len(different)) / 2
     if not either:
-        return one.text == other.text
+        return first.text == second.text
     if len(different) > (1 - SAME_WORDS) * either:
         return False
-    telling = one.named | other.named | _DIFFERENCE_MAKERS
+    telling = first.named | second.named | _DIFFERENCE_MAKERS
     return not any(word in telling or any(char.isdigit() for char in word) for word in different)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memory.embeddings.port import embedder
-from memory.models import Episode, Fact
+from memory.models import Fact
 from memory.refs import ids_by_kind
-from memory.retrieval.candidates import EVERYTHING, CandidateRow, CandidateSearch, Filters, calibration, collected
+from memory.retrieval.candidates import EVERYTHING, CandidateRow, CandidateSearch, Filters, calibration, load_collection
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import (
     DEFAULT_PROFILE,
@@ -25,6 +26,7 @@ from memory.retrieval.ranking import (
 )
 from memory.retrieval.revive import revive
 from recall.db.prepared import array, fetch_prepared
+from recall.db.sql_files import load_sql
 from recall.observability.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -43,24 +45,24 @@ __all__ = [
 
 
 class MemoryItem(NamedTuple):
-    """One memory as prompts and receipts show it. A tuple: of 150 a query, frozen dataclasses take 0.2 ms more."""
+    """One memory as prompts and receipts show it. A tuple: for 150 per query, frozen dataclasses take 0.2 ms more."""
 
     ref: str
     """Such as `fact:12`, `episode:3`, `message:55`, `segment:7`; `chunk:9` is a passage of a document."""
     source: Source
     text: str
     when: datetime
-    """When it was said or happened; of a fact, when Recall came to know it."""
+    """When it was said or happened; of a fact, when it was recorded."""
     message_id: int | None
-    """The message it is, or is evidenced by, if that still exists."""
+    """The message it is or was learned from, if that still exists."""
     parts: Mapping[Part, float]
     """Score parts by name, each 0–1."""
     score: float
     """0–1."""
     title: str = ""
-    """Of an episode; of a document its path and headings."""
+    """An episode's title; a document's path and headings."""
     author: str = ""
-    """Who speaks, where it is neither the user nor the model."""
+    """The speaker, if neither the user nor the model."""
     said_by: str = ""
     """Of a message: `user` or `assistant`, or the author."""
     conversation_id: str = ""
@@ -69,7 +71,7 @@ class MemoryItem(NamedTuple):
 
 
 class CutItem(NamedTuple):
-    """A memory that was considered and left out, and by which rule."""
+    """A memory that was cut, and the rule that cut it."""
 
     item: MemoryItem
     rule: Rule
@@ -77,34 +79,34 @@ class CutItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """The result for one question: kept memories, best first, and cut ones."""
+    """What one question retrieved, best first, and what was cut."""
 
     kept: tuple[MemoryItem, ...] = ()
     cut: tuple[CutItem, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds of each step: read, embed, fetch, rank."""
 
-    def drop_repeated(self, told: Collection[str]) -> RetrievalResult:
-        """The same, where it turned out that the prompt says these anyway."""
-        cut = [CutItem(item, "already in the window") for item in self.kept if item.ref in told]
-        return replace(self, kept=tuple(one for one in self.kept if one.ref not in told), cut=(*cut, *self.cut))
+    def drop_repeated(self, in_prompt: Collection[str]) -> RetrievalResult:
+        """The same result, with the memories that the prompt already contains cut."""
+        cut = [CutItem(item, "already in the window") for item in self.kept if item.ref in in_prompt]
+        return replace(self, kept=tuple(item for item in self.kept if item.ref not in in_prompt), cut=(*cut, *self.cut))
 
 
 @dataclass(frozen=True, slots=True)
 class AlreadyInPrompt:
-    """What a prompt says anyway: it is found, and takes no place among what is recalled (DESIGN §4)."""
+    """What a prompt already contains: it is found, but takes no place among the recalled memories (DESIGN §4)."""
 
     facts: frozenset[str] = frozenset()
-    """Refs of those that a line tells; other refs do no harm."""
+    """Refs of facts that a profile line states; other refs are ignored."""
     said: frozenset[str] = frozenset()
-    """Refs of messages and summaries; a message also tells the facts that rest on it."""
+    """Refs of messages and summaries; a message also covers the facts learned from it."""
     conversation: str = ""
-    """Id of a conversation that is verbatim in the prompt: its episodes and document add nothing."""
+    """Id of a conversation included verbatim: its episodes and the document about it add nothing."""
     folder: str = ""
-    """Owner of documents that are in the prompt line by line."""
+    """Folder whose documents are included line by line."""
 
     def covers(self, row: CandidateRow) -> bool:
-        """Whether the row is one of these."""
+        """Whether the prompt already contains the row."""
         match row.candidate.source:
             case "fact":
                 return row.candidate.ref in self.facts or f"message:{row.message_id}" in self.said
@@ -120,6 +122,7 @@ class AlreadyInPrompt:
 
 
 NOTHING_IN_PROMPT: Final = AlreadyInPrompt()
+_MARK_USED: Final = load_sql(Path(__file__).with_name("mark_used.sql"))
 
 
 def retrieve(
@@ -138,17 +141,17 @@ def retrieve(
     strong: float = STRONG,
     told: AlreadyInPrompt = NOTHING_IN_PROMPT,
 ) -> RetrievalResult:
-    """The user's memories relevant to `query`, without those in `exclude_refs`, which are skipped entirely.
+    """The user's memories relevant to `query`; those in `exclude_refs` are not even considered.
 
-    `as_of`: what was known at that moment, ranked as of then. `context`: the texts of the last turns, oldest first,
-    which count if the question refers to them (“And where does she work?”). `token_budget`: base tokens. `project`:
-    path of a project whose memories come first (`memory/retrieval/ranking.py: PROJECT_BOOST`); to allow nothing else,
-    use `Filters.scope`. `strong`: minimum `relevance` of the best passage; WEAK for an explicit search.
-    `told`: what is cut as already in the prompt.
+    `as_of`: what was known at that moment, ranked as of then. `context`: the texts of the last turns, oldest first;
+    used if the question refers to them (“And where does she work?”). `token_budget`: base tokens. `project`: path of a
+    project whose memories come first (`memory/retrieval/ranking.py: PROJECT_BOOST`); for only that project, use
+    `Filters.scope`. `strong`: minimum `relevance` of the best passage; WEAK for a search that was asked for. `told`:
+    what is cut as already in the window.
     """
     moment = as_of or now
     watch = Stopwatch()
-    collection = collected(user)
+    collection = load_collection(user)
     question = parse_question(query, collection.authors, moment, context)
     watch.lap("read")
     if question.is_small_talk:
@@ -168,16 +171,13 @@ def retrieve(
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
     )
-    recollection = _recollection(ranked, found, watch.laps)
+    result = _build_result(ranked, found, watch.laps)
     watch.lap("rank")
-    return recollection
+    return result
 
 
 def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
-    """Count one use of each of these memories, which were in a prompt. Candidates do not count.
-
-    A use revives an archived memory.
-    """
+    """Count one use of each of these memories, which were in a prompt; an archived one is revived."""
     refs = list(refs)
     named = ids_by_kind(refs)
     if any(named.values()):
@@ -187,44 +187,30 @@ def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
             revive(user, refs)
 
 
-_COUNTED: Final = """
-    SET times_used = times_used + 1, last_used_at = %(at)s::timestamptz WHERE user_id = %(user)s::bigint"""
-_MARK_USED: Final = f"""
-WITH fact AS (UPDATE memory_fact {_COUNTED} AND id = ANY(%(fact)s::bigint[]) RETURNING status),
-episode AS (UPDATE memory_episode {_COUNTED} AND id = ANY(%(episode)s::bigint[]) RETURNING status),
-message AS (UPDATE memory_chunk {_COUNTED} AND message_id = ANY(%(message)s::bigint[])),
-segment AS (UPDATE memory_chunk {_COUNTED} AND segment_id = ANY(%(segment)s::bigint[])),
-passage AS (UPDATE memory_chunk {_COUNTED} AND id = ANY(%(chunk)s::bigint[]))
-SELECT EXISTS (SELECT FROM fact WHERE status = '{Fact.Status.ARCHIVED}')
-    OR EXISTS (SELECT FROM episode WHERE status = '{Episode.Status.ARCHIVED}')
-"""  # noqa: S608 - put together from the constants above
-"""A chunk is of one kind: of a message, a segment or a document."""
-
-
-def _recollection(
+def _build_result(
     ranked: Iterable[RankedCandidate], found: Iterable[CandidateRow], timings: Mapping[str, float]
 ) -> RetrievalResult:
     rows = {id(row.candidate): row for row in found}
     kept, cut = [], []
-    for one in ranked:
-        item = _item(one, rows[id(one.candidate)])
-        if one.rule is None:
+    for row in ranked:
+        item = _build_item(row, rows[id(row.candidate)])
+        if row.rule is None:
             kept.append(item)
         else:
-            cut.append(CutItem(item, one.rule))
+            cut.append(CutItem(item, row.rule))
     return RetrievalResult(tuple(kept), tuple(cut), timings)
 
 
-def _item(one: RankedCandidate, row: CandidateRow) -> MemoryItem:
-    candidate = one.candidate
+def _build_item(ranked: RankedCandidate, row: CandidateRow) -> MemoryItem:
+    candidate = ranked.candidate
     return MemoryItem(
         ref=candidate.ref,
         source=candidate.source,
         text=candidate.text,
         when=candidate.when,
         message_id=row.message_id,
-        parts=one.parts,
-        score=one.total,
+        parts=ranked.parts,
+        score=ranked.total,
         title=row.title,
         author=candidate.author,
         said_by=row.said_by,

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import User
 from memory.models import Episode, Fact
-from memory.retrieval.conversation_start import STILL_GOING_ON, find_opening_memory
+from memory.retrieval.conversation_start import MAX_EPISODE_AGE, find_opening_memory
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 
@@ -41,7 +41,7 @@ def test_the_latest_significant_episode_comes_first(alice: User) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"days_ago": STILL_GOING_ON.days + 1}, {"status": "merged"}, {"status": "archived"}, {"days_ago": -1}]
+    "fields", [{"days_ago": MAX_EPISODE_AGE.days + 1}, {"status": "merged"}, {"status": "archived"}, {"days_ago": -1}]
 )
 def test_an_episode_that_is_over_gives_way_to_an_open_goal(alice: User, fields: dict[str, Any]) -> None:
     episode(alice, "Chose a cello", **fields)

@@ -1,0 +1,246 @@
+-- The candidate search, in parts that candidates.py puts together. Names in braces are other parts or constants of
+-- that module; every value is a parameter. The user's id is cast because the word index has it as bigint: a plain
+-- integer can't use that index, and all users' rows of a word would be read (190 ms instead of 24 in a million rows).
+
+
+-- part: collection
+-- The recursion steps along the index from one name to the next: distinct names of 100,000 rows in a millisecond.
+WITH RECURSIVE authors AS (
+    (SELECT author FROM memory_chunk WHERE user_id = %(user)s::bigint AND author > '' ORDER BY author LIMIT 1)
+    UNION ALL
+    SELECT (SELECT author FROM memory_chunk WHERE user_id = %(user)s::bigint AND author > authors.author
+            ORDER BY author LIMIT 1)
+    FROM authors WHERE authors.author IS NOT NULL
+)
+SELECT ARRAY(SELECT author FROM authors WHERE author IS NOT NULL LIMIT %(most)s::int), rows, models_indexed
+FROM (SELECT) AS nothing LEFT JOIN memory_personalindex ON user_id = %(user)s::bigint
+
+
+-- part: question
+-- The words and the meaning of the question. Backslash and quote are doubled: a word is data in the tsquery, not syntax.
+WITH languages AS MATERIALIZED (
+    SELECT unnest(words_in)::regconfig AS language FROM accounts_user WHERE id = %(user)s::bigint
+), asked AS MATERIALIZED (
+    SELECT row_number() OVER () AS word, max(share) AS share, {known_rows} AS known_rows,
+        hashtextextended(said, %(user)s::bigint) AS key,
+        ('''' || replace(replace(said, '\', '\\'), '''', '''''') || '''')::tsquery AS query
+    FROM (
+        SELECT unnest(tsvector_to_array(to_tsvector(language, %(words)s::text))) AS said, 1.0::float8 AS share
+        FROM languages
+        UNION ALL SELECT unnest(tsvector_to_array(to_tsvector(language, %(context)s::text))),
+            %(context_weight)s::float8
+        FROM languages
+    ) AS words GROUP BY said
+), weighing AS MATERIALIZED (SELECT {weighing}
+), meant AS MATERIALIZED (
+    SELECT model, meaning::halfvec AS meaning, unrelated, scale, set_config('hnsw.ef_search', %(nearby)s::text, true)
+    FROM unnest(%(models)s::text[], %(vectors)s::text[], %(unrelated)s::float8[], %(scales)s::float8[])
+        AS put (model, meaning, unrelated, scale)
+)
+
+
+-- part: near
+-- What meaning, speaker and date add to a row's score (`RankingProfile.weights`).
+{kind}_near AS MATERIALIZED (
+    SELECT own.id, %(by_meaning)s::float8 * coalesce(least(greatest(
+            (1 - (own.vector <=> meaning) - unrelated) * scale, 0), 1), 0) {beside} AS fits
+    FROM {table} AS own LEFT JOIN meant ON model = own.embedded_by WHERE {which}
+)
+
+
+-- part: date_match
++ ({when}::date <@ %(told_on)s::datemultirange)::int * %(date_match)s::float8
+
+
+-- part: weights
+-- A word weighs more the fewer of the user's rows hold it. A word that no row holds still counts in the sum, so that a
+-- long question about something else doesn't match by a single word. Only searchable rows count: with rejected facts
+-- and deleted conversations every word would seem rare.
+weights AS MATERIALIZED (
+    SELECT word, query, weight / sum(weight) OVER () AS weight FROM (
+        SELECT word, query, share * ln(1 + (greatest(rows - found, 0) + 0.5) / (found + 0.5)) AS weight
+        FROM (SELECT word, query, share, coalesce(known_rows, held, 0) AS found FROM asked LEFT JOIN
+            (SELECT word, count(*) AS held FROM ({held}) AS hits GROUP BY word) AS counted USING (word)) AS searched,
+            (SELECT ({rows})::float8 AS rows) AS counted
+    ) AS rare
+)
+
+
+-- part: by_scan
+-- The usual case, up to some thousands of rows: each row is compared, and checked for each word. One query for any of
+-- the words takes three times as long.
+{question}, {near}, {hits}, {weights}, {found} {candidates}
+
+
+-- part: scan_hits
+{kind}_hits AS MATERIALIZED (
+    SELECT own.id, word, ts_rank(of_{kind}, own.search, query) AS rank
+    FROM weighing, (SELECT word, query, ARRAY[key] AS keys FROM asked) AS sought {holding} WHERE {own}
+)
+
+
+-- part: scan_shares
+SELECT id, rank * weight AS share, 0 AS fits FROM {kind}_hits JOIN weights USING (word)
+
+
+-- part: by_index
+-- A large collection is never scanned: its indexes return the nearest rows, the rows with a rare word, and the rows with
+-- two common words that are rarely together; if every pair is common, the rows with the three rarest words.
+{question}, common AS MATERIALIZED (
+    SELECT word, key, query, known_rows FROM asked WHERE known_rows IS NOT NULL ORDER BY known_rows LIMIT 4
+), pairs AS MATERIALIZED (
+    SELECT ARRAY[one.word, other.word] AS words, ARRAY[one.key, other.key] AS keys, one.query && other.query AS query
+    FROM common AS one JOIN common AS other ON one.word < other.word
+    WHERE one.known_rows * other.known_rows <= %(pair)s::float8 * %(rows)s::float8
+    ORDER BY one.known_rows * other.known_rows LIMIT 3
+), sought AS MATERIALIZED (
+    SELECT ARRAY[word] AS words, ARRAY[key] AS keys, query FROM asked WHERE known_rows IS NULL
+    UNION ALL SELECT words, keys, query FROM pairs
+    UNION ALL (SELECT array_agg(word), array_agg(key), string_agg(query::text, ' & ')::tsquery
+               FROM (SELECT word, key, query FROM common ORDER BY known_rows LIMIT 3) AS rarest
+               WHERE NOT EXISTS (SELECT FROM pairs) AND NOT EXISTS (SELECT FROM asked WHERE known_rows IS NULL)
+               HAVING count(*) > 0)
+), {hits}, {weights}, looked_at AS MATERIALIZED (
+    SELECT origin, id FROM (
+        SELECT origin, id, row_number() OVER (PARTITION BY origin ORDER BY sum(weight) DESC, id DESC) AS place
+        FROM ({all_hits}) AS hits JOIN weights USING (word) GROUP BY origin, id
+    ) AS ordered WHERE place <= %(look)s::int
+), shares AS MATERIALIZED ({weighed}), {near}, {found} {candidates}
+
+
+-- part: known_rows
+(SELECT (common_words ->> said)::float8 FROM memory_personalindex WHERE user_id = %(user)s::bigint)
+
+
+-- part: index_hits
+{kind}_hits AS MATERIALIZED (SELECT DISTINCT own.id, unnest(words) AS word FROM sought {holding} WHERE {own})
+
+
+-- part: index_shares
+SELECT id, share, 0 AS fits FROM shares WHERE origin = '{kind}'
+
+
+-- part: index_weighed
+-- `|| ''` and OFFSET 0: a row's words are read once, not once per word of the question.
+SELECT '{kind}' AS origin, id,
+        (SELECT sum(weight * ts_rank(of_{kind}, fetched.search, query)) FROM weights) AS share
+    FROM weighing, looked_at JOIN {table} USING (id),
+        LATERAL (SELECT {table}.search || '' AS search OFFSET 0) AS fetched
+    WHERE origin = '{kind}'
+
+
+-- part: index_nearest
+own.id = ANY(ARRAY(
+    SELECT id FROM (SELECT own.id FROM {table} AS own
+        WHERE {own} AND embedded_by = %(model)s::text AND vector IS NOT NULL
+        ORDER BY {distance} LIMIT %(brought_up)s::int) AS nearest
+    UNION ALL (SELECT id FROM shares WHERE origin = '{kind}' ORDER BY share DESC, id LIMIT %(brought_up)s::int)))
+
+
+-- part: exact_distance
+vector <=> (SELECT meaning FROM meant WHERE model = %(model)s::text), id
+
+
+-- part: indexed_distance
+-- Without the id: an approximate index only serves an order by the very expression it is made of. It looks at
+-- `hnsw.ef_search` rows, 40 by default.
+(vector::halfvec({dimension})) <=> (SELECT meaning FROM meant WHERE model = %(model)s::text)::halfvec({dimension})
+
+
+-- part: found
+-- The rows that fit best by words and meaning together. The legs are added up, not joined: the planner expects few rows
+-- to hold the words, and would search those for each of the others.
+{kind}_found AS MATERIALIZED (
+    SELECT id, sum(share) AS share FROM (
+        {shares} UNION ALL SELECT id, 0, fits FROM {kind}_near
+    ) AS legs GROUP BY id ORDER BY sum(share) * %(by_words)s::float8 + sum(fits) DESC, id LIMIT %({limit})s::int
+)
+
+
+-- part: candidates
+SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
+    FROM {kind}_found JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by {joins}
+
+
+-- part: fact_columns
+'fact', own.id, statement, '', recorded_at, message_id, importance, times_used, last_used_at, '',
+        true, ''::text, 0, 0, tokens, status = 'archived'
+
+
+-- part: fact_in_project
+EXISTS (SELECT FROM chat_message AS message JOIN chat_conversation AS said_in
+        ON said_in.id = message.conversation_id
+        WHERE message.id = own.message_id AND said_in.scope = %(project)s::text)
+
+
+-- part: episode_columns
+'episode', own.id, summary, title, happened_at, NULL::bigint, significance, times_used, last_used_at,
+        '', true, coalesce(conversation_id::text, ''), 0, 0, tokens, status = 'archived'
+
+
+-- part: episode_in_project
+EXISTS (SELECT FROM chat_conversation AS said_in
+        WHERE said_in.id = own.conversation_id AND said_in.scope = %(project)s::text)
+
+
+-- part: chunk_holding
+-- The word index of chunks has each word under its owner (`Chunk.Meta.indexes`): among a million rows of a thousand
+-- users, the words of a long question are found in half the time. The OFFSET keeps the planner from asking the index for
+-- all of the user's rows for each word.
+, LATERAL (
+        SELECT * FROM memory_chunk WHERE memory_words_of(user_id, search) @> sought.keys OFFSET 0
+    ) AS own
+
+
+-- part: chunk_spoken
++ own_words::int * %(own_words)s::float8
+            + (author = ANY(%(speakers)s::text[]))::int * %(name_match)s::float8
+
+
+-- part: chunk_columns
+own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN own.segment_id
+        ELSE own.id END, own.text, concat_ws(' ', document.path::text, nullif(own.heading, '')), said_at,
+        own.message_id, coalesce(document.importance, 0.5), own.times_used, own.last_used_at, author, own_words,
+        coalesce(own.conversation_id::text, CASE document.source WHEN 'librarian'
+            THEN substring(document.external_id FROM '^conversation:(.*)$') END, ''),
+        place, number, own.tokens, false
+
+
+-- part: chunk_in_project
+coalesce(document.path <@ %(project_path)s::ltree, EXISTS (SELECT FROM chat_conversation AS said_in
+        WHERE said_in.id = own.conversation_id AND said_in.scope = %(project)s::text))
+
+
+-- part: active_facts
+status IN ('active', 'archived')
+    AND (valid_from IS NULL OR valid_from <= %(moment)s::timestamptz)
+    AND (valid_until IS NULL OR valid_until > %(moment)s::timestamptz)
+
+
+-- part: facts_of_scope
+own.message_id IN (SELECT message.id FROM chat_message AS message JOIN chat_conversation AS said_in
+ ON said_in.id = message.conversation_id WHERE said_in.user_id = %(user)s::bigint
+ AND said_in.scope = %(scope)s::text)
+
+
+-- part: of_scope
+own.conversation_id IN (SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND scope = %(scope)s::text)
+
+
+-- part: not_deleted
+-- Nothing of a deleted conversation is recalled, though its rows remain while it can be restored. The list is made once
+-- per statement.
+(own.conversation_id IS NULL OR own.conversation_id <> ALL(ARRAY(SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL)))
+
+
+-- part: digest_not_deleted
+-- The document about a deleted conversation isn't recalled either.
+(own.document_id IS NULL OR own.document_id <> ALL(ARRAY(
+    SELECT id FROM memory_document WHERE user_id = %(user)s::bigint AND source = 'librarian'
+        AND external_id = ANY(ARRAY(SELECT 'conversation:' || deleted.id FROM (SELECT id FROM chat_conversation WHERE user_id = %(user)s::bigint AND deleted_at IS NOT NULL) AS deleted)))))
+
+
+-- part: chunks_not_excluded
+(own.message_id IS NULL OR own.message_id <> ALL(%(message_ids)s::bigint[]))
+AND (own.segment_id IS NULL OR own.segment_id <> ALL(%(segment_ids)s::bigint[]))
+AND own.id <> ALL(%(chunk_ids)s::bigint[])

@@ -26,8 +26,9 @@ from chat.attachments.limits import (
     max_file_bytes,
 )
 from chat.models import Attachment
-from memory.documents.readers import NotReadable, read_file, recognise, text_files
-from memory.documents.readers.isolated import NoTurn, turn
+from memory.documents.readers import text_files
+from memory.documents.readers.formats import NotReadable, recognise
+from memory.documents.readers.isolated import NoTurn, read_file, turn
 from recall.db.connections import release_connection
 from recall.llm.tokens import count_tokens
 from recall.text import storable

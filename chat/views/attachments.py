@@ -27,7 +27,7 @@ from chat.attachments.upload import RETRY_SECONDS, AttachmentRefusedError, Reade
 from chat.attachments.view import as_json
 from chat.conversations.model_choice import ModelNotOfferedError, defaults_of, validate_model
 from chat.models import Attachment, Conversation
-from memory.documents.readers import NotReadable
+from memory.documents.readers.formats import NotReadable
 from recall.llm.client import get_capabilities
 from recall.views import is_htmx, signed_in_user
 

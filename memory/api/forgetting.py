@@ -13,8 +13,8 @@ from pydantic import Field
 from accounts.api.auth import Replay, person, require_reauthentication, require_scope
 from memory import models
 from memory.forgetting import execute
-from memory.forgetting.targets import MOST_TICKED, NothingThereError, Target
-from memory.forgetting.verify import look_for
+from memory.forgetting.targets import MAX_SELECTED, NothingThereError, Target
+from memory.forgetting.verify import search_rows
 from memory.pages.forgetting import find_matches
 from memory.ports.forgettable import BusyError
 from recall.openapi.pagination import Page, Paging, paginate
@@ -56,7 +56,7 @@ class ToForget(Schema):
     what: Literal["fact", "message", "conversation", "document", "episode", "topic", "everything"]
     id: str = Field("", max_length=500, description="Its ID or UUID; the path of a folder")
     ref: list[Annotated[str, Field(max_length=100)]] = Field(
-        [], max_length=MOST_TICKED, description="For a topic: refs such as fact:12 or message:55"
+        [], max_length=MAX_SELECTED, description="For a topic: refs such as fact:12 or message:55"
     )
     learned_too: bool = Field(True, description="Also forget what was learned from a conversation")
 
@@ -149,4 +149,4 @@ class Standing(Schema):
 )  # fmt: skip
 def check_forgotten(request: HttpRequest, given: AboutWords) -> Any:
     """Searches every table for the words, which are not stored."""
-    return {"standing": look_for(person(request), given.words)}
+    return {"standing": search_rows(person(request), given.words)}

@@ -22,7 +22,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from memory.documents import revisions, tree
-from memory.documents.readers import NotReadable, read_file
+from memory.documents.readers.formats import NotReadable
+from memory.documents.readers.isolated import read_file
 from memory.models import Document, Revision
 from memory.models.paths import encode
 from recall.db.connections import release_connection

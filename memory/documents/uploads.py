@@ -18,7 +18,8 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
 from memory.documents import revisions, tree
-from memory.documents.readers import NotReadable, read_file, recognise
+from memory.documents.readers.formats import NotReadable, recognise
+from memory.documents.readers.isolated import read_file
 from memory.forget_epoch import try_lock_user
 from memory.models import Document, Revision, Upload
 from memory.models.paths import encode

@@ -1,4 +1,4 @@
-"""Erases memory's own rows (facts, episodes, documents and their lines) and revives the facts they had superseded."""
+"""Erases facts, episodes, documents and lines from memory's tables, and restores facts that they had superseded."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 BACK: Final = "came back: what had taken its place was forgotten"
 """Reason of a restored fact."""
-WENT: Final = "Something was forgotten here"
-"""Note of the revision without it; an editor with an earlier revision can't save over this one."""
+FORGOTTEN_NOTE: Final = "Something was forgotten here"
+"""Note of the new revision. An editor with an earlier one open can't save over it."""
 TOOK_PLACE: Final = (Fact.Status.ACTIVE, Fact.Status.ARCHIVED)
-"""States of a forgotten fact whose predecessor comes back: of one that was rejected or has run out, nothing does."""
+"""States of a forgotten fact whose predecessor is restored; a rejected or expired fact restores nothing."""
 
 
-# Looking ---------------------------------------------------------------------------------------------------------
+# Preview ---------------------------------------------------------------------------------------------------------
 
 
 def preview(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
-    """What of memory would go."""
+    """What would be erased in memory's tables."""
     facts = Fact.objects.for_user(user).filter(pk__in=erasure.facts).defer("search").order_by("pk")
     for fact in facts:
         yield ErasureItem("fact", fact.ref, fact.statement)
-    for other in _quoting(user, erasure):
-        yield ErasureItem("evidence", f"evidence:{other.pk}", other.statement)
+    for fact in _quoting(user, erasure):
+        yield ErasureItem("evidence", f"evidence:{fact.pk}", fact.statement)
     for action in ReviewAction.objects.for_user(user).filter(fact__in=erasure.facts):
         yield ErasureItem("decision", f"decision:{action.pk}", action.get_verb_display())
     for link in FactLink.objects.for_user(user).filter(Q(from_fact__in=erasure.facts) | Q(to_fact__in=erasure.facts)):
@@ -74,11 +74,11 @@ def _index(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
         yield ErasureItem("vector", f"vector:{number}")
 
 
-def coming_back(user: User, erasure: Erasure) -> list[Fact]:
-    """Facts whose place a forgotten one had taken, and takes no longer; of a key the latest one."""
+def restorable(user: User, erasure: Erasure) -> list[Fact]:
+    """Facts that only a forgotten fact had superseded; of each key the latest one."""
     older = Fact.objects.for_user(user).filter(status=Fact.Status.SUPERSEDED).exclude(pk__in=erasure.facts)
     gone: dict[int, Fact] = Fact.objects.for_user(user).defer("vector", "search").in_bulk(list(erasure.facts))
-    free = [one for one in older.defer("vector", "search").order_by("-superseded_at", "-pk") if _is_free(one, gone)]
+    by_date = older.defer("vector", "search").order_by("-superseded_at", "-pk")
     taken = set(
         Fact.objects.for_user(user)
         .filter(status=Fact.Status.ACTIVE)
@@ -86,18 +86,17 @@ def coming_back(user: User, erasure: Erasure) -> list[Fact]:
         .keyed()
         .values_list("kind", "key")
     )
-    found: list[Fact] = []
-    for one in free:
-        place = (one.kind, one.key)
-        if one.key and place in taken:
-            continue
-        taken.add(place)
-        found.append(one)
-    return found
+    restored: list[Fact] = []
+    for fact in by_date:
+        key = (fact.kind, fact.key)
+        if _is_free(fact, gone) and not (fact.key and key in taken):
+            taken.add(key)
+            restored.append(fact)
+    return restored
 
 
 def _is_free(older: Fact, gone: dict[int, Fact]) -> bool:
-    """Whether its last successor is being forgotten and was active until now."""
+    """Whether the last fact in its chain of successors is forgotten and was in use until now."""
     newer = gone.get(older.superseded_by_id or 0)
     while newer is not None and newer.superseded_by_id is not None:
         newer = gone.get(newer.superseded_by_id)
@@ -105,17 +104,17 @@ def _is_free(older: Fact, gone: dict[int, Fact]) -> bool:
 
 
 def _quoting(user: User, erasure: Erasure) -> list[Fact]:
-    """Other facts that rest on the same words: they stay, and their evidence says less."""
+    """Other facts with the same evidence: they stay, with a shorter quote."""
     sources = {*erasure.messages, *erasure.quotes}
     others = Fact.objects.for_user(user).filter(message__in=sources).exclude(pk__in=erasure.facts).exclude(quote="")
-    return [one for one in others.defer("vector", "search") if erasure.without_sentences(one.quote) != one.quote]
+    return [fact for fact in others.defer("vector", "search") if erasure.without_sentences(fact.quote) != fact.quote]
 
 
 # Erasing ---------------------------------------------------------------------------------------------------------
 
 
-def told_anew(user: User, erasure: Erasure) -> list[dict[str, Any]]:
-    """Summaries and episodes to rewrite: ids and turn numbers."""
+def to_rewrite(user: User, erasure: Erasure) -> list[dict[str, Any]]:
+    """The summaries and episodes to rewrite: ids and turn numbers."""
     again: list[dict[str, Any]] = [{"what": "segment", "id": pk} for pk in sorted(erasure.segments)]
     episodes = Episode.objects.for_user(user).filter(pk__in=erasure.retold).exclude(status=Episode.Status.MERGED)
     for conversation_id, first, last in episodes.values_list("conversation_id", "first_turn", "last_turn"):
@@ -124,27 +123,27 @@ def told_anew(user: User, erasure: Erasure) -> list[dict[str, Any]]:
 
 
 def erase(user: User, erasure: Erasure) -> int:
-    """Do it; how many facts came back."""
-    for other in _quoting(user, erasure):
-        Fact.objects.filter(pk=other.pk).update(quote=erasure.without_sentences(other.quote))
-    back = coming_back(user, erasure)
-    _take_over(user, erasure)
+    """Erase it from memory's tables; how many facts were restored."""
+    for fact in _quoting(user, erasure):
+        Fact.objects.filter(pk=fact.pk).update(quote=erasure.without_sentences(fact.quote))
+    restored = restorable(user, erasure)
+    _relink_predecessors(user, erasure)
     _forget_decisions(user, erasure)
     Episode.objects.for_user(user).filter(pk__in=erasure.episodes).delete()
     Fact.objects.for_user(user).filter(pk__in=erasure.facts).delete()
-    for fact in back:
+    for fact in restored:
         Fact.objects.filter(pk=fact.pk).update(
             status=Fact.Status.ACTIVE, reason=BACK, superseded_at=None, superseded_by=None
         )
     Upload.objects.for_user(user).filter(document__in=erasure.documents).delete()
     Document.objects.for_user(user).filter(pk__in=erasure.documents).delete()
     _erase_lines(user, erasure)
-    refresh_profile(user)  # revived facts get their lines again
-    return len(back)
+    refresh_profile(user)  # with the restored facts
+    return len(restored)
 
 
-def _take_over(user: User, erasure: Erasure) -> None:
-    """Where the forgotten fact had itself given way, the one that took its place takes its predecessors' place."""
+def _relink_predecessors(user: User, erasure: Erasure) -> None:
+    """Link facts superseded by a forgotten one to its successor, if it was superseded itself."""
     gone: dict[int, Fact] = Fact.objects.for_user(user).only("pk", "superseded_by").in_bulk(list(erasure.facts))
     for older in Fact.objects.for_user(user).filter(superseded_by__in=gone).exclude(pk__in=gone).only("superseded_by"):
         newer = gone.get(older.superseded_by_id or 0)
@@ -154,7 +153,7 @@ def _take_over(user: User, erasure: Erasure) -> None:
 
 
 def _forget_decisions(user: User, erasure: Erasure) -> None:
-    """Decisions about other facts store its previous state: undoing one must not restore it."""
+    """Decisions on other facts store its previous values: undoing one must not restore it."""
     for action in ReviewAction.objects.for_user(user).filter(before__has_any_keys=[str(pk) for pk in erasure.facts]):
         kept = {pk: columns for pk, columns in action.before.items() if int(pk) not in erasure.facts}
         ReviewAction.objects.filter(pk=action.pk).update(before=kept)
@@ -162,16 +161,11 @@ def _forget_decisions(user: User, erasure: Erasure) -> None:
 
 def _erase_lines(user: User, erasure: Erasure) -> None:
     for revision in Revision.objects.for_user(user).filter(document__in=erasure.lines):
-        text = _rest(erasure, revision.author, revision.text)
+        text = "\n".join(kept_lines(erasure, revision.author, revision.text))
         Revision.objects.filter(pk=revision.pk).update(text=text, note=erasure.redact(revision.note))
     for document in Document.objects.for_user(user).filter(pk__in=erasure.lines):
-        rest = _rest(erasure, document.source, document.text)
+        rest = "\n".join(kept_lines(erasure, document.source, document.text))
         if document.source == Document.Source.LIBRARIAN and not rest.strip():
-            document.delete()  # nothing else was in it; a user's own document stays, empty
+            document.delete()  # nothing is left in it; a user's document stays, empty
             continue
-        write(document, rest, Revision.Author.USER, WENT)
-
-
-def _rest(erasure: Erasure, author: str, text: str) -> str:
-    kept = kept_lines(erasure, author, text)
-    return "\n".join(kept)
+        write(document, rest, Revision.Author.USER, FORGOTTEN_NOTE)

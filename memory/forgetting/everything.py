@@ -1,4 +1,4 @@
-"""Forget everything: every row of the user except these, whatever models are added."""
+"""Forgetting everything: erases every row of the user except `STAYING`, including models added later."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ STAYING: Final[Mapping[str, str]] = {
 """Rows that stay, and why: none contains the user's words."""
 
 
-def going_models() -> Iterator[type[models.Model]]:
+def erasable_models() -> Iterator[type[models.Model]]:
     """Models whose rows of the user are all erased."""
     return (model for model in owned_models() if model._meta.label not in STAYING)
 
 
-def counted(user: User) -> dict[str, int]:
-    """What would go: name of the model → rows, the most first."""
-    found = {
-        str(model._meta.verbose_name): model._base_manager.filter(user=user.pk).count() for model in going_models()
+def count_rows(user: User) -> dict[str, int]:
+    """What would be erased: model name → rows, most first."""
+    counts = {
+        str(model._meta.verbose_name): model._base_manager.filter(user=user.pk).count() for model in erasable_models()
     }
-    return dict(sorted(((name, number) for name, number in found.items() if number), key=lambda one: -one[1]))
+    return dict(sorted(((name, count) for name, count in counts.items() if count), key=lambda pair: -pair[1]))
 
 
 def erase(user: User) -> None:
-    """Erase, within the caller's transaction, which holds the user's row lock."""
-    for model in going_models():
+    """Erase it, within the caller's transaction, which has the user row locked."""
+    for model in erasable_models():
         model._base_manager.filter(user=user.pk).delete()
     PersonalIndex.objects.for_user(user).update(common_words={}, rows=0)

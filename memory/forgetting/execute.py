@@ -1,7 +1,7 @@
-"""Dry run and erasure: erasing is one transaction that locks the user's row, or nothing.
+"""Forgets a target: a preview first, then one transaction that locks the user row.
 
-Both find rows with the same code. The erasure is refused if they differ from what the dry run showed: only what the
-user has seen is forgotten.
+Preview and erasure use the same search. The erasure repeats it and is refused if the result has changed: users forget
+only what they were shown.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ from recall.redaction import Erasure, ErasureItem, words_of
 
 
 class ChangedError(Exception):
-    """What would go is no longer what was shown; nothing was forgotten."""
+    """What would be erased differs from the preview; nothing was forgotten."""
 
     def __init__(self) -> None:
-        super().__init__("Something changed since this was listed. Nothing was forgotten: look again, please.")
+        super().__init__("Something changed since this preview. Nothing was forgotten. Check the preview again.")
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would go, and what would come back."""
+    """What would be erased, and what would be restored."""
 
     going: tuple[ErasureItem, ...]
     coming_back: tuple[ErasureItem, ...]
     counts: Mapping[str, int]
-    """Type → how many, the most first."""
+    """Type → count, most first."""
     fingerprint: str
-    """To be given to `forget`: of all that is listed."""
+    """Of all items; passed to `forget`."""
 
 
 def preview(user: User, target: Target) -> Preview:
     """The dry run: nothing is changed.
 
     Raises:
-        NothingThereError: the target names none of this user's rows.
+        NothingThereError: the target names nothing of this user.
     """
-    return _everything(user) if target.what == What.EVERYTHING else _preview(user, find(user, target))
+    return _preview_everything(user) if target.what == What.EVERYTHING else _preview(user, find(user, target))
 
 
 def forget(user: User, target: Target, *, by: User, expected: str | None = None) -> Forgetting:
-    """Erase, and return the receipt. `expected`: the fingerprint of the dry run; None: whatever is there now.
+    """Forget the target; the receipt. `expected`: the preview's fingerprint; None: don't compare.
 
     Raises:
-        NothingThereError: the target names none of this user's rows.
-        ChangedError: the rows differ from those of `expected`.
-        BusyError: an answer is being written in an affected conversation.
+        NothingThereError: the target names nothing of this user.
+        ChangedError: what would be erased differs from the preview.
+        BusyError: an answer is being written in a conversation that would be erased.
     """
     with transaction.atomic():
         lock_user(user.pk)
@@ -76,10 +76,10 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
         erasure = Erasure(user.pk, conversations=all_conversations(user)) if is_all else find(user, target)
         for keeper in forgettables():
             keeper.check_erasable(user, erasure.conversations)
-        listed = _everything(user) if is_all else _preview(user, erasure)
+        listed = _preview_everything(user) if is_all else _preview(user, erasure)
         if expected is not None and not hmac.compare_digest(expected, listed.fingerprint):
             raise ChangedError
-        idempotency.forget(user)  # what the API answered may quote it
+        idempotency.forget(user)  # stored API responses may quote it
         trash.forget(user)
         if is_all:
             everything.erase(user)
@@ -91,12 +91,12 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
 
 
 def _erase(user: User, erasure: Erasure, listed: Preview, target: Target, by: User) -> Forgetting:
-    said = _words(user, erasure)
-    again = erase.told_anew(user, erasure)
+    words = _words(erasure)
+    again = erase.to_rewrite(user, erasure)
     restored = erase.erase(user, erasure)
     for keeper in forgettables():
         keeper.erase(user, erasure)
-    erasure.words = said - words_in_use(user, said)
+    erasure.words = words - words_in_use(user, words)
     sweep(user, erasure)
     for keeper in forgettables():
         keeper.refresh_derived(user, erasure)
@@ -117,36 +117,34 @@ def _receipt(
     return receipt
 
 
-def _words(user: User, erasure: Erasure) -> set[str]:
-    """All words of what is forgotten, before it is."""
-    found: set[str] = set().union(*(one.words | one.value for one in erasure.sayings), erasure.telling)
-    for text in erasure.texts:
-        found |= words_of(text)
-    return found
+def _words(erasure: Erasure) -> set[str]:
+    """All words of what is forgotten, before it is erased."""
+    of_facts = (saying.words | saying.value for saying in erasure.sayings)
+    return set().union(*of_facts, erasure.telling, *map(words_of, erasure.texts))
 
 
-# The dry run -----------------------------------------------------------------------------------------------------
+# Preview -------------------------------------------------------------------------------------------------------
 
 
 def _preview(user: User, erasure: Erasure) -> Preview:
-    going = tuple(_going(user, erasure))
-    back = tuple(ErasureItem("fact", one.ref, one.statement) for one in erase.coming_back(user, erasure))
-    counts = dict(Counter(one.what for one in going).most_common())
+    going = tuple(_items(user, erasure))
+    back = tuple(ErasureItem("fact", fact.ref, fact.statement) for fact in erase.restorable(user, erasure))
+    counts = dict(Counter(item.what for item in going).most_common())
     return Preview(going, back, counts, _fingerprint([*going, *back]))
 
 
-def _everything(user: User) -> Preview:
-    """Counts only: a list of everything is too long to read. New rows are erased too, so nothing is compared."""
-    return Preview((), (), everything.counted(user), _fingerprint([ErasureItem("everything", str(user.pk))]))
+def _preview_everything(user: User) -> Preview:
+    """Counts only, because the list would be too long. Rows added meanwhile are erased too, so nothing is compared."""
+    return Preview((), (), everything.count_rows(user), _fingerprint([ErasureItem("everything", str(user.pk))]))
 
 
-def _going(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
+def _items(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     yield from erase.preview(user, erasure)
     for keeper in forgettables():
         yield from keeper.preview(user, erasure)
 
 
 def _fingerprint(listed: Iterable[ErasureItem]) -> str:
-    """Keyed, as it travels through a page: it must not serve to guess what was forgotten."""
-    parts = sorted(f"{one.what}\0{one.ref}\0{one.text}" for one in listed)
+    """Keyed, because the page contains it: it must not help to guess what was forgotten."""
+    parts = sorted(f"{item.what}\0{item.ref}\0{item.text}" for item in listed)
     return hmac.new(settings.SECRET_KEY.encode(), "\0\0".join(parts).encode(), hashlib.sha256).hexdigest()

@@ -1,10 +1,9 @@
-"""Finds everything that depends on what is to be forgotten. Memory's part; `memory/ports/forgettable.py` has the
-others.
+"""Finds what depends on the target, in memory's tables; `memory/ports/forgettable.py` asks the other apps.
 
-An answer *used* a memory according to its receipt, and *repeats* it according to its words (`is_paraphrased_in`). An
-answer for which the memory was recalled is erased as a whole: a paraphrase leaves no word to search for. If the memory
-was in the prompt anyway (profile, history), the answer is erased only if it repeats it: otherwise forgetting a name
-would erase every answer. A text of the user's own is changed only where it contains the forgotten text itself.
+A receipt shows which answers *carried* a memory, and words show which *repeat* it (`Erasure.repeats`). An answer for
+which the memory was recalled is erased completely: a paraphrase leaves no word to search for. If the memory was in the
+prompt anyway (profile, history), the answer is erased only if it repeats it: otherwise, forgetting a name would erase
+every answer the user ever had. A text of the user is erased only where it contains the forgotten text.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
     from memory.forgetting.targets import Target
 
 ROUNDS: Final = 6
-"""How often what was found is followed further: an answer that repeats it was itself recalled somewhere, and so on."""
+"""Maximum rounds of following dependents: an answer that repeats it may have been recalled elsewhere, and so on."""
 
 
 def find(user: User, target: Target) -> Erasure:
     """Everything that is erased with the target.
 
     Raises:
-        NothingThereError: the target names none of this user's rows.
+        NothingThereError: the target names nothing of this user.
     """
     erasure = target.seed(user)
     asked_for = set(erasure.episodes)
@@ -55,7 +54,7 @@ def find(user: User, target: Target) -> Erasure:
 
 
 def _facts(user: User, erasure: Erasure) -> None:
-    """Facts that rest on what goes, or that say the same in the same words; and how all of them are known again."""
+    """Add facts learned from what is erased, and facts in the same words; with the words that identify them."""
     facts = Fact.objects.for_user(user)
     resting = Q(message__in=erasure.messages)
     if erasure.learned_too and erasure.conversations:
@@ -75,7 +74,7 @@ def _facts(user: User, erasure: Erasure) -> None:
 
 
 def saying(fact: Fact) -> WordMatch:
-    """The words by which a fact is known again."""
+    """The words that identify a fact."""
     return WordMatch(frozenset(words_of(f"{fact.statement} {fact.value}")), frozenset(words_of(fact.value)))
 
 
@@ -84,8 +83,8 @@ def _bare(text: str) -> str:
 
 
 def _telling(user: User, erasure: Erasure) -> set[str]:
-    """Words of it that the user uses nowhere else."""
-    words: set[str] = set().union(*(one.words | one.value for one in erasure.sayings))
+    """Its words that the user uses nowhere else."""
+    words: set[str] = set().union(*(saying.words | saying.value for saying in erasure.sayings))
     quotes = Fact.objects.for_user(user).filter(pk__in=erasure.facts).values_list("quote", flat=True)
     for quote in quotes:
         words |= words_of(quote)
@@ -96,7 +95,7 @@ def _telling(user: User, erasure: Erasure) -> set[str]:
 
 
 def _documents(user: User, erasure: Erasure) -> None:
-    """Documents that mention it, and the refs of erased documents and passages in receipts."""
+    """Add documents that depend on it, with their refs and their passages' refs."""
     erasure.documents |= documents_based_on(user, erasure.conversations, erasure.messages)
     for document in Document.objects.for_user(user).filter(pk__in=erasure.documents).only("path", "title"):
         erasure.refs.add(document.ref)
@@ -106,7 +105,7 @@ def _documents(user: User, erasure: Erasure) -> None:
 
 
 def _lines(user: User, erasure: Erasure) -> None:
-    """In documents that stay, and in what they said before: lines that say it."""
+    """Count lines that contain it, in documents that stay and in their revisions."""
     erasure.lines = {}
     staying = Document.objects.for_user(user).exclude(pk__in=erasure.documents)
     versions = Revision.objects.for_user(user).exclude(document__in=erasure.documents)
@@ -123,7 +122,7 @@ def _count_lines(erasure: Erasure, document: int, author: str, text: str) -> Non
 
 
 def kept_lines(erasure: Erasure, author: str, text: str) -> list[str]:
-    """The lines of a document that stay. Of the librarian's own, also those go that tell it in other words."""
+    """The lines of a document that stay. Of the librarian's lines, paraphrases go too."""
     is_librarians = author == Document.Source.LIBRARIAN
     return [line for line in text.split("\n") if not _goes(erasure, line_of(line), is_librarians)]
 
@@ -141,7 +140,7 @@ def _goes(erasure: Erasure, line: Line, is_librarians: bool) -> bool:
 
 
 def _episodes(user: User, erasure: Erasure, asked_for: Iterable[int]) -> None:
-    """Episodes of turns that lose something, and those that mention it. They are rewritten from the remaining turns."""
+    """Add episodes of turns with erased messages or that mention it; their other turns are summarized again."""
     told = Episode.objects.for_user(user)
     touched = {*erasure.messages, *erasure.quotes}
     resting = Q(facts__in=erasure.facts) | Q(merged_into__in=erasure.episodes) | Q(merged__in=erasure.episodes)

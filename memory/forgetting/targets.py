@@ -1,4 +1,4 @@
-"""Targets of forgetting: one row by id, a path, the selected matches of a topic, or everything."""
+"""Targets of forgetting: an item by id, a document or folder by path, selected items of a topic, or everything."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 What = Forgetting.What
 
-MOST_TICKED: Final = 500
-"""Things of a topic that are forgotten at once."""
+MAX_SELECTED: Final = 500
+"""Maximum items of a topic forgotten at once."""
 
 
 class NothingThereError(Exception):
-    """The target doesn't exist, or isn't this user's."""
+    """The target does not exist or belongs to someone else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the user wants to forget."""
+    """What a user asks to forget."""
 
     what: Forgetting.What
     id: str = ""
-    """Of a fact, message, episode or document its number, of a conversation its UUID; of a folder its path."""
+    """The number of a fact, message, episode or document; a conversation's UUID; a folder's path."""
     refs: tuple[str, ...] = field(default=())
-    """What was ticked of a topic: `fact:12`, `episode:3`, `message:55`, `document:7`."""
+    """Selected items of a topic: `fact:12`, `episode:3`, `message:55`, `document:7`."""
     learned_too: bool = True
-    """With a conversation goes what was learned from it."""
+    """With a conversation, also forget what was learned from it."""
 
     def seed(self, user: User) -> Erasure:
-        """The rows it names, of this user; without what depends on them.
+        """The user's rows it names, without what depends on them.
 
         Raises:
-            NothingThereError: it names none of them.
+            NothingThereError: it names none of the user's rows.
         """
         erasure = Erasure(user.pk, learned_too=self.learned_too)
         for kind, name in self._named():
@@ -55,7 +55,7 @@ class Target:
     def _named(self) -> list[tuple[str, str]]:
         if self.what != What.TOPIC:
             return [(self.what.value, self.id)]
-        pairs = [ref.partition(":")[::2] for ref in self.refs[:MOST_TICKED]]
+        pairs = [ref.partition(":")[::2] for ref in self.refs[:MAX_SELECTED]]
         return [(kind, name) for kind, name in pairs if kind in _SEEDS]
 
 
@@ -98,12 +98,12 @@ def _conversation(user: User, name: str, erasure: Erasure) -> None:
 
 
 def all_conversations(user: User) -> set[UUID]:
-    """Every conversation of the user."""
+    """The ids of the user's conversations."""
     return set(of_chat("Conversation", user).values_list("pk", flat=True))
 
 
 def of_chat(model: str, user: User) -> QuerySet[Any]:
-    """The user's rows of one of chat's models, by label: memory does not import them."""
+    """The user's rows of a chat model, by name, because memory can't import it."""
     rows: QuerySet[Any] = apps.get_model("chat", model)._default_manager.filter(user=user.pk)
     return rows
 

@@ -1,6 +1,6 @@
-"""Verifies a forgetting: retrieval, profile and full text are searched again, and the number of hits is stored.
+"""Verifies forgetting: searches retrieval, profile and word index again, and stores the number of hits.
 
-Dead rows stay on disk until PostgreSQL vacuums them, so a vacuum is requested right away.
+Deleted rows remain in pages on disk until PostgreSQL vacuums them, so a vacuum is queued at once.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 VACUUM_TASK: Final = "memory.tasks.vacuum_forgotten"
-MOST_ASKED: Final = 40
-"""Texts the retrieval is asked for, of a forgetting of many."""
+MAX_CHECKED_TEXTS: Final = 40
+"""Maximum forgotten texts that are searched for."""
 
 
 def verify_forgotten(user: User, receipt: Forgetting, erasure: Erasure) -> None:
-    """Ask for what was forgotten, and write down how much of it came. The texts are not kept."""
-    receipt.found_again = found_again(user, erasure)
+    """Search for what was forgotten and store the number of hits, without the texts."""
+    receipt.found_again = count_remaining(user, erasure)
     receipt.checked_at = timezone.now()
     receipt.save(update_fields=["found_again", "checked_at"])
 
 
-def found_again(user: User, erasure: Erasure) -> int:
-    """How many memories and profile lines still say it."""
+def count_remaining(user: User, erasure: Erasure) -> int:
+    """How many memories and profile lines still contain it."""
     shown = {line.ref: line.text for line in profile_lines(user)}
-    for text in sorted(erasure.texts, key=len)[:MOST_ASKED]:
-        recollection = retrieve(user, text, now=timezone.now())
-        items = [*recollection.kept, *(one.item for one in recollection.cut)]
+    for text in sorted(erasure.texts, key=len)[:MAX_CHECKED_TEXTS]:
+        result = retrieve(user, text, now=timezone.now())
+        items = [*result.kept, *(cut.item for cut in result.cut)]
         shown |= {item.ref: f"{item.title} {item.text}" for item in items}
     return sum(erasure.occurs_in(text) or bool(words_of(text) & erasure.words) for text in shown.values())
 
 
-def look_for(user: User, words: str) -> dict[str, int]:
-    """Where these words occur in the user's rows now: table name → rows."""
+def search_rows(user: User, words: str) -> dict[str, int]:
+    """Where these words occur in the user's rows: table name → rows."""
     found: dict[str, int] = {}
     for model in owned_models() if words.strip() else ():
         which = holding(model, words)
@@ -57,18 +57,18 @@ def look_for(user: User, words: str) -> dict[str, int]:
 
 
 def holding(model: type[Model], words: str) -> Q:
-    """Which rows of this table hold the words; an empty condition: it has no column for words."""
+    """The condition on rows with the words; empty if the table has no text columns."""
     wanted, which = " ".join(words.split()), Q()
     for field in columns(model):
         which |= Q(**{f"{field.name}__icontains": wanted})
     return which
 
 
-# Pages on the disk -----------------------------------------------------------------------------------------------
+# Vacuum -------------------------------------------------------------------------------------------------------
 
 
 def vacuum(models: Iterable[Any] | None = None) -> list[str]:
-    """Have PostgreSQL reuse the pages of deleted rows; the tables. Outside any transaction."""
+    """Vacuum the tables, so that PostgreSQL reuses the pages of deleted rows. Outside any transaction."""
     tables = sorted(model._meta.db_table for model in models or _touched_models())
     with connection.cursor() as cursor:
         for table in tables:

@@ -1,6 +1,6 @@
-"""Vocabulary: which words identify what was forgotten, and which the user uses anyway.
+"""Decides which words identify what is forgotten, and which the user also uses elsewhere.
 
-One SQL statement per column, addressed by label, because memory does not import chat's models.
+One statement per column of text; models are named by label, because memory can't import chat's.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Texts of people, or what was made of them."""
+    """A column with texts of the user, or derived from them."""
 
     model: str
     name: str
     own: str = ""
-    """SQL: which of them are the user's own words; empty: none."""
+    """SQL condition: which rows are the user's own words; empty: none."""
 
 
 TEXTS: Final = (
@@ -45,14 +45,13 @@ TEXTS: Final = (
     Column("memory.Episode", "summary"),
     Column("memory.Boundary", "text", "true"),
 )
-"""Columns where a word may occur independently of what was forgotten. Everything else is derived from these."""
+"""Columns where a word can occur independently of what was forgotten. Everything else is derived from these."""
 
-WORDS_AT_ONCE: Final = 200
-"""Of one pattern."""
+WORDS_PER_PATTERN: Final = 200
 
 
 def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[str]:
-    """The words that occur in the user's own texts, except texts that are erased or redacted."""
+    """The words that also occur in the user's own texts, not counting texts that are erased or redacted."""
     aside: dict[str, Collection[int]] = {
         "chat.Message": {*erasure.messages, *erasure.quotes},
         "memory.Document": {*erasure.documents, *erasure.lines},
@@ -61,28 +60,28 @@ def said_elsewhere(user: User, words: Collection[str], erasure: Erasure) -> set[
     found: set[str] = set()
     for column in TEXTS:
         if column.own:
-            found |= standing_in(user, column, set(words) - found, aside.get(column.model, ()))
+            found |= words_in_column(user, column, set(words) - found, aside.get(column.model, ()))
     return found
 
 
 def words_in_use(user: User, words: Collection[str]) -> set[str]:
     """The words that occur in any remaining text, or in Recall's own phrases."""
-    found = set(words) & recalls_own()
+    found = set(words) & product_words()
     for column in TEXTS:
-        found |= standing_in(user, column, set(words) - found, ())
+        found |= words_in_column(user, column, set(words) - found, ())
     return found
 
 
-def standing_in(user: User, column: Column, words: Collection[str], aside: Collection[int]) -> set[str]:
-    """The words that occur in a column of the user's rows, except the rows `aside`."""
+def words_in_column(user: User, column: Column, words: Collection[str], aside: Collection[int]) -> set[str]:
+    """The words that occur in a column of the user's rows, without the rows `aside`."""
     found: set[str] = set()
-    for some in batches(sorted(words), WORDS_AT_ONCE):
+    for batch in batches(sorted(words), WORDS_PER_PATTERN):
         statement = _SQL.format(
             table=sql.Identifier(apps.get_model(column.model)._meta.db_table),
             column=sql.Identifier(column.name),
             own=sql.SQL(column.own or "true"),
         )
-        pattern = rf"\y({'|'.join(some)})\y"
+        pattern = rf"\y({'|'.join(batch)})\y"
         with connection.cursor() as cursor:
             cursor.execute(statement, {"user": user.pk, "pattern": pattern, "aside": list(aside)})
             found |= {word for (word,) in cursor.fetchall()}
@@ -96,8 +95,8 @@ _SQL: Final = sql.SQL(
 
 
 @cache
-def recalls_own() -> frozenset[str]:
-    """Words of reasons and states, which are there without any memory."""
+def product_words() -> frozenset[str]:
+    """The words of reasons and states, which occur without any memory."""
     phrases = [str(reason) for reason in Reason]
     for model in apps.get_models():
         for field in model._meta.concrete_fields:

@@ -126,8 +126,8 @@ class TableHits:
     """Label and URL of some of them."""
 
 
-def build_table_hits(user: User, words: str, hits: Mapping[str, int]) -> list[TableHits]:
-    """The hits of `verify.look_for` for the page, with links. At most one query for each linked table."""
+def build_table_hits(user: User, words: str, found: Mapping[str, int]) -> list[TableHits]:
+    """The hits of `verify.search_rows` for the page, with links. At most one query for each linked table."""
     return [
         TableHits(
             TABLE_NAMES.get(table, table), rows, tuple(_load_places(user, words, table)) if table in LINKED else ()

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts import reauthentication
 from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.targets import NothingThereError, Target, What
-from memory.forgetting.verify import look_for
+from memory.forgetting.verify import search_rows
 from memory.pages.forgetting import MAX_RECEIPTS, build_preview, build_table_hits, find_matches, load_receipts
 from memory.ports.forgettable import BusyError
 from recall.views import signed_in_user
@@ -88,7 +88,7 @@ def forgotten(request: HttpRequest) -> HttpResponse:
 def check_again(request: HttpRequest) -> HttpResponse:
     """Search all of the user's data for words, which are not stored."""
     words = _parse_words(request)
-    hits = look_for(signed_in_user(request), words) if words else {}
+    found = search_rows(signed_in_user(request), words) if words else {}
     return _render_receipts(
         request, {"looked_for": words, "standing": build_table_hits(signed_in_user(request), words, hits)}
     )

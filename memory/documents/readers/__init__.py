@@ -1,10 +1,7 @@
-"""File readers: a file's text as Markdown, or one sentence on why it can't be read.
+"""Readers: the text of a file as Markdown, or one sentence on why it can't be read.
 
-Enter at `isolated.read_file`: files are read in a separate process with little memory and time and none of Recall's
-secrets. Nothing here knows the database or Django.
+Enter at `isolated.read_file`; `formats.recognise` checks the kind of file.
+
+May import nothing else of Recall, nor Django: a file is read in a process of its own, with limited time and memory and
+without Recall's secrets.
 """
-
-from memory.documents.readers.formats import Format, NotReadable, recognise
-from memory.documents.readers.isolated import read_file
-
-__all__ = ["Format", "NotReadable", "read_file", "recognise"]

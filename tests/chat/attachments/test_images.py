@@ -11,7 +11,7 @@ from PIL.TiffImagePlugin import IFDRational
 
 from chat.attachments import images
 from chat.attachments.images import MAX_IMAGE_BYTES, read, read_isolated, thumbnail
-from memory.documents.readers import NotReadable
+from memory.documents.readers.formats import NotReadable
 from tests.chat.attachments.samples import bomb, picture
 
 

@@ -8,8 +8,9 @@ import zipfile
 
 import pytest
 
-from memory.documents.readers import NotReadable, limits, read_file, recognise
-from memory.documents.readers.isolated import BROKEN, ENVIRONMENT
+from memory.documents.readers import limits
+from memory.documents.readers.formats import NotReadable, recognise
+from memory.documents.readers.isolated import BROKEN, ENVIRONMENT, read_file
 from memory.documents.readers.pdf import Line, to_markdown
 
 # Files ------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from memory.documents import artifacts, revisions, tree, uploads
-from memory.documents.readers import NotReadable
+from memory.documents.readers.formats import NotReadable
 from memory.index import indexer
 from memory.models import Chunk, Document, Revision, Upload
 

@@ -21,7 +21,7 @@ from memory.facts.review import undo
 from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.residue import owned_models
 from memory.forgetting.targets import NothingThereError, Target, What
-from memory.forgetting.verify import look_for
+from memory.forgetting.verify import search_rows
 from memory.index.indexer import EMBEDDED_COLUMNS, embed_pending
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction
 from memory.retrieval.recall import retrieve
@@ -167,7 +167,7 @@ def test_the_receipt_proves_it_and_tells_nothing(told: Told) -> None:
     receipt = forget(told.user, the_fact(told), by=told.user)
 
     assert (receipt.found_again, receipt.checked_at is not None, receipt.by) == (0, True, told.user)
-    assert look_for(told.user, "Quillfeather") == {}
+    assert search_rows(told.user, "Quillfeather") == {}
 
 
 def test_bobs_rows_are_unchanged(told: Told, bob: User) -> None:

@@ -68,7 +68,7 @@ def test_a_changed_list_is_shown_again_before_anything_goes(told: Told, sign_in:
     response = client.post(ADDRESS, fields)
 
     assert response.status_code == 409
-    assert "Something changed since this was listed" in response.content.decode()
+    assert "Something changed since this preview" in response.content.decode()
     assert Fact.objects.filter(pk=told.fact.pk).exists()
 
 

@@ -1,8 +1,8 @@
-"""Applies a user's edits of a document to the facts of its lines.
+"""Applies a user's edit of a document to the facts that its lines state.
 
-    a reworded line          the fact is superseded by one in the user's own words, with confidence 1.0
-    a deleted line           the fact is rejected and never proposed again; undo restores the line
-    a line without a mark    nothing: it is the user's prose
+    a reworded line       the fact is superseded by one in the user's words: edited, certain
+    a removed line        the fact is rejected and not proposed again; undo restores the line
+    a line without mark   nothing: it is the user's prose
 
 Locks are taken in one order everywhere: facts by id, then documents.
 """
@@ -29,63 +29,63 @@ if TYPE_CHECKING:
 
 PROFILE: Final = "/profile"
 MARK_OF_ORIGIN: Final = "profile:"
-"""Prefix of a profile document's `Document.external_id`, which identifies it wherever the user moves it."""
+"""Prefix of a profile document's `external_id`, which identifies it wherever the user moves it."""
 CERTAIN: Final = 1.0
-"""Confidence of what the user worded."""
+"""Confidence of the user's own wording."""
 EDITED: Final = "edited by you"
 TAKEN_OUT: Final = "rejected by you: its line was taken out"
 TAKEN_BACK: Final = "your wording was taken back"
-"""Reasons as people read them."""
-LONGEST: Final = 500
-"""Characters of a statement, as `memory/librarian/engine.py` has it: a longer line is prose."""
-MOST_HEIRS: Final = 20
-"""Maximum steps from a fact to its active successor."""
+"""Reasons, as the user reads them."""
+MAX_STATEMENT_CHARS: Final = 500
+"""As in `memory/librarian/engine.py`: a longer line is prose."""
+MAX_SUCCESSIONS: Final = 20
+"""Steps from a superseded fact to the active one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """A new text, ready to be written, and the facts to be rejected once it is."""
+class AppliedEdit:
+    """A new text, ready to write, and the facts to reject after that."""
 
     text: str
     removed: Collection[Fact] = ()
 
 
 def is_profile(document: Document) -> bool:
-    """Whether lines of this document state facts: it is in the profile, or was when the librarian first wrote it."""
-    stands_there = document.path == PROFILE or document.path.startswith(f"{PROFILE}/")
-    return stands_there or document.external_id.startswith(MARK_OF_ORIGIN)
+    """Whether the document's lines state facts: it is in the profile, or was when the librarian first wrote it."""
+    is_inside = document.path == PROFILE or document.path.startswith(f"{PROFILE}/")
+    return is_inside or document.external_id.startswith(MARK_OF_ORIGIN)
 
 
-def hold(user: User, path: str) -> None:
-    """Lock the facts that the document at `path` tells, before the document itself is."""
+def lock_facts(user: User, path: str) -> None:
+    """Lock the facts stated in the document at `path`; call it before locking the document."""
     for text in Document.objects.for_user(user).filter(path=path).values_list("text", flat=True):
-        _locked(user.pk, facts_in(text))
+        _lock_facts(user.pk, facts_in(text))
 
 
-def apply_edits(document: Document, text: str) -> Followed:
-    """Supersede the facts whose lines the user reworded in `text`; returns those to reject.
+def apply_edits(document: Document, text: str) -> AppliedEdit:
+    """Supersede the facts whose lines the user reworded in `text`; the facts of removed lines are to be rejected.
 
-    Within the transaction that writes `text`, whose document is locked.
+    Within the transaction that writes `text`, with the document locked.
     """
     before, after = facts_in(document.text), facts_in(text)
     if not before and not after:
-        return Followed(text)
+        return AppliedEdit(text)
     if not is_profile(document):
-        return Followed(diff_fact_lines("", text, {}).text)
+        return AppliedEdit(diff_fact_lines("", text, {}).text)
     edit = diff_fact_lines(document.text, text, active_successors(document.user_id, set(after) - set(before)))
-    active = {fact.pk: fact for fact in _locked(document.user_id, before) if fact.status == Fact.Status.ACTIVE}
+    active = {fact.pk: fact for fact in _lock_facts(document.user_id, before) if fact.status == Fact.Status.ACTIVE}
     new: dict[int, int] = {}
     for fact, words in edit.reworded.items():
         if fact in active and _can_be_stated(words):
             new[fact] = _supersede(active[fact], words, document.user).pk
-        else:  # a secret, an essay, or a fact that was given up meanwhile: prose
+        else:  # a secret, a long text, or a fact that is no longer active: prose
             edit = _as_prose(edit, fact)
     removed = [active[fact] for fact in sorted(edit.removed) if fact in active]
-    return Followed(renamed(edit.text, new), removed)
+    return AppliedEdit(renamed(edit.text, new), removed)
 
 
-def give_up(facts: Collection[Fact], by: User) -> None:
-    """Reject facts whose lines the user deleted, as one batch that is undone at once (memory/facts/bulk_review.py)."""
+def reject_removed(facts: Collection[Fact], by: User) -> None:
+    """Reject facts whose lines the user removed, as one batch, undone together (memory/facts/bulk_review.py)."""
     if not facts:
         return
     now, batch = timezone.now(), uuid4() if len(facts) > 1 else None
@@ -103,17 +103,17 @@ def give_up(facts: Collection[Fact], by: User) -> None:
     rejected.update(status=Fact.Status.REJECTED, reason=TAKEN_OUT, withdrawn_at=now)
 
 
-def gone_with(user: User, documents: Iterable[Document]) -> list[Fact]:
-    """The active facts that these documents tell, locked: who deletes a document takes out all of its lines."""
+def lock_stated_facts(user: User, documents: Iterable[Document]) -> list[Fact]:
+    """The active facts stated in these documents, locked: deleting a document removes all its lines."""
     ids = [fact for document in documents if is_profile(document) for fact in facts_in(document.text)]
-    return [fact for fact in _locked(user.pk, ids) if fact.status == Fact.Status.ACTIVE]
+    return [fact for fact in _lock_facts(user.pk, ids) if fact.status == Fact.Status.ACTIVE]
 
 
 def active_successors(user_id: int, facts: Collection[int]) -> dict[int, int]:
-    """Each superseded fact's newest one that is active; those without are left out."""
+    """Superseded fact → its active successor; facts without one are left out."""
     now_at = {fact: fact for fact in facts}
     found: dict[int, int] = {}
-    for _ in range(MOST_HEIRS):
+    for _ in range(MAX_SUCCESSIONS):
         rows = Fact.objects.filter(user=user_id, pk__in=set(now_at.values()))
         status = {pk: (state, heir) for pk, state, heir in rows.values_list("pk", "status", "superseded_by")}
         found |= {a: b for a, b in now_at.items() if a != b and b in status and status[b][0] == Fact.Status.ACTIVE}
@@ -124,7 +124,7 @@ def active_successors(user_id: int, facts: Collection[int]) -> dict[int, int]:
     return found
 
 
-def _locked(user_id: int, facts: Collection[int]) -> list[Fact]:
+def _lock_facts(user_id: int, facts: Collection[int]) -> list[Fact]:
     if not facts:
         return []
     own = Fact.objects.filter(Q(user=user_id), pk__in=facts).order_by("pk").select_for_update(no_key=True)
@@ -132,7 +132,7 @@ def _locked(user_id: int, facts: Collection[int]) -> list[Fact]:
 
 
 def _can_be_stated(words: str) -> bool:
-    return len(words) <= LONGEST and not sensitive(words)
+    return len(words) <= MAX_STATEMENT_CHARS and not sensitive(words)
 
 
 def _as_prose(edit: Edit, fact: int) -> Edit:
@@ -141,7 +141,7 @@ def _as_prose(edit: Edit, fact: int) -> Edit:
 
 
 def _supersede(old: Fact, words: str, by: User) -> Fact:
-    """A fact in the user's words supersedes `old`; undoing it (memory/facts/review.py) revives `old`."""
+    """Supersede `old` by a fact in the user's words; undoing it (memory/facts/review.py) restores `old`."""
     now = timezone.now()
     before: dict[str, Any] = {
         str(old.pk): {"status": old.status, "reason": old.reason, "superseded_at": None, "superseded_by_id": None}

@@ -1,7 +1,7 @@
-"""Folder sync: documents follow the files of a folder by hash: new, changed and deleted.
+"""Syncs a folder with documents by the hash of each file: new, changed and deleted files.
 
-A document that the user changed in Recall is never overwritten or deleted, and the report says so. The core,
-`sync_files`, knows no file system: the command, the API and any integration hand it names and bytes.
+What a user edited in Recall is never overwritten or deleted, and the report says so. `sync_files` knows no file system:
+the command, the API and integrations pass it names and bytes.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "/reference/notes"
 MEGABYTE: Final = 1_000_000
-LONGEST_ID: Final = 300
-"""Characters of `Document.external_id`."""
+MAX_ID_CHARS: Final = 300
+"""Width of `Document.external_id`."""
 
 
 class What(StrEnum):
-    """What became of a file."""
+    """Result for a file."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -53,23 +53,23 @@ REASONS: Final = {
     "changed": (What.CHANGED, ""),
     "same hash": (What.UNCHANGED, ""),
     "edited here": (What.KEPT, "you changed it in Recall, and the file has changed too"),
-    "taken": (What.SKIPPED, "another document exists at this path"),
+    "taken": (What.SKIPPED, "another document has this path"),
     "vanished": (What.REMOVED, "its file is gone"),
     "vanished, edited here": (What.KEPT, "its file is gone, but you changed it in Recall: it is now your own document"),
 }
-"""Every decision on a file that could be read, and what the report says of it."""
+"""Each decision on a readable file, with its result and reason in the report."""
 WRITTEN: Final = (What.NEW, What.CHANGED)
-"""What is read and written."""
+"""Results for which the file is read and written."""
 
 
 class SyncRefusedError(Exception):
-    """Nothing was synchronised; the message is one sentence."""
+    """Nothing was synced; the message is one sentence."""
 
 
 class Incoming(NamedTuple):
-    """A file as its source has it: its lasting name there, its path below the folder, its bytes.
+    """A file of the source: its permanent name there, its path below the folder, its bytes.
 
-    `problem` says why the bytes could not be had; such a file is still there, and its document stays.
+    `problem`: why it could not be read; its document stays.
     """
 
     external_id: str
@@ -80,7 +80,7 @@ class Incoming(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome for one file: its document's path, and a reason where needed."""
+    """The result for one file, its document's path, and the reason if needed."""
 
     what: What
     path: str
@@ -89,18 +89,18 @@ class Outcome:
 
 @dataclass(slots=True)
 class Report:
-    """What a synchronisation did, or with a dry run would do."""
+    """What a sync did, or would do in a dry run."""
 
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
     def counts(self) -> Counter[What]:
-        """How many files of each kind."""
+        """Files by result."""
         return Counter(outcome.what for outcome in self.outcomes)
 
 
 def decide(known_hash: str | None, digest: str, *, is_edited: bool, is_taken: bool) -> str:
-    """What to do with a file that is there: a key of REASONS. `known_hash` is None for one that is new."""
+    """The decision on an existing file: a key of REASONS. `known_hash` is None for a new one."""
     if known_hash is None:
         return "taken" if is_taken else "new"
     if known_hash == digest:
@@ -122,17 +122,16 @@ def sync_files(
 ) -> Report:
     """Sync the documents below `at` that came from `origin` with `files`.
 
-    Each file is its own transaction, so an interrupted run can simply be repeated. `origin` names the source
-    permanently. Documents are deleted only if they came from this origin and are below `at`, and none if no file was
-    given.
+    Each file is its own transaction, so an interrupted run can simply be repeated. `origin` is the permanent name of
+    the source. Only documents from this origin and below `at` are deleted, and none if there are no files.
 
     Raises:
-        SyncRefusedError: `origin` is not a name, or no file was given though documents from it exist.
-        ValidationError: `at` is no path.
+        SyncRefusedError: `origin` is invalid, or there are no files but documents from it exist.
+        ValidationError: `at` is invalid.
     """
     encode(at)
     if not re.fullmatch(r"[\w.@-]{1,80}", origin):
-        raise SyncRefusedError("The source needs a short name of letters, digits, points and hyphens.")
+        raise SyncRefusedError("The source needs a short name of letters, digits, dots and hyphens.")
     report = Report()
     seen: set[str] = set()
     for file in files:
@@ -147,15 +146,15 @@ def sync_files(
 
 
 def _identity(origin: str, external_id: str) -> str:
-    """What the row keeps: source and name there; a name too long for the column by its hash."""
+    """`Document.external_id`: the source and the name there; the hash of a name too long for the column."""
     identity = f"{origin}:{external_id}"
-    if len(identity) <= LONGEST_ID:
+    if len(identity) <= MAX_ID_CHARS:
         return identity
     return f"{origin}:sha256:{hashlib.sha256(external_id.encode()).hexdigest()}"
 
 
 def _sync_one(user: User, file: Incoming, identity: str, at: str, *, dry_run: bool) -> Outcome:
-    """Decided twice: whether to read the file, which holds no row and no connection, and then what to write."""
+    """Decides twice: whether to read the file, without a lock or connection, then what to write."""
     digest = hashlib.sha256(file.content).hexdigest()
     known = _known(user, identity).first()
     path = known.path if known else _path(at, file.name)
@@ -188,7 +187,7 @@ def _decided(user: User, known: Document | None, path: str, digest: str) -> Outc
 
 @transaction.atomic
 def _follow(user: User, path: str, text: str, origin: revisions.Origin) -> Outcome:
-    """Write what was read, if its document, locked, still asks for it: it may have been edited or moved meanwhile."""
+    """Write the text if the locked document still needs it: it may have been edited or moved meanwhile."""
     known = _known(user, origin.external_id).select_for_update(no_key=True).first()
     outcome = _decided(user, known, known.path if known else path, origin.content_hash)
     if outcome.what in WRITTEN:
@@ -204,19 +203,19 @@ def _write(user: User, known: Document | None, path: str, text: str, origin: rev
 
 
 def _is_edited(document: Document) -> bool:
-    """Whether the text differs from what the source last gave."""
+    """Whether the text differs from the source's last version."""
     given = document.revisions.filter(author=Revision.Author.SYNC).order_by("-number").values_list("text", flat=True)
     return given.first() != document.text
 
 
 @transaction.atomic
 def _vanished(user: User, origin: str, at: str, seen: set[str], *, dry_run: bool) -> list[Outcome]:
-    """Delete what is gone at its source; what the user changed becomes their own."""
+    """Delete documents whose file is gone; edited ones become the user's own."""
     synced = Document.objects.for_user(user).under(at).filter(source=Document.Source.SYNC)
     ours = synced.filter(external_id__startswith=f"{origin}:").order_by("pk")
     gone = [document for document in ours.select_for_update() if document.external_id not in seen]
     if gone and not seen:
-        raise SyncRefusedError("The source gave no file at all, so nothing was deleted. Is it there?")
+        raise SyncRefusedError("The source has no files, so nothing was deleted. Check that it is available.")
     edited = {document.pk for document in gone if _is_edited(document)}
     if not dry_run:
         Document.objects.filter(pk__in=edited).update(source=Document.Source.USER, external_id="", content_hash="")
@@ -241,14 +240,14 @@ def _too_large(content: bytes) -> str:
 
 
 def sync_folder(user: User, folder: Path, at: str = FOLDER, *, origin: str = "", dry_run: bool = False) -> Report:
-    """Sync the documents below `at` with a folder on this machine.
+    """Sync the documents below `at` with the files of a local folder.
 
-    Hidden files are skipped, and links are not followed out of the folder. `origin` names the folder permanently; by
-    default it is built from its name and location, so a moved folder counts as a new one.
+    Skips hidden files and links out of the folder. `origin` is the permanent name of the folder; the default is made
+    from its name and path, so that a moved folder counts as another one.
 
     Raises:
-        SyncRefusedError: the folder doesn't exist, or is empty though documents from it exist.
-        ValidationError: `at` is no path.
+        SyncRefusedError: the folder is missing, or empty while documents from it exist.
+        ValidationError: `at` is invalid.
     """
     real = folder.expanduser().resolve()
     if not real.is_dir():
@@ -257,7 +256,7 @@ def sync_folder(user: User, folder: Path, at: str = FOLDER, *, origin: str = "",
 
 
 def origin_of(folder: Path) -> str:
-    """A lasting name for a folder: readable, and another one for each place."""
+    """A permanent name for a folder: readable and unique per path."""
     readable = re.sub(r"[^\w.-]+", "-", _text(folder.name))[:40]
     return f"{readable}@{hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]}"
 
@@ -274,16 +273,16 @@ def files_of(folder: Path) -> Iterator[Incoming]:
 def _incoming(folder: Path, path: Path) -> Sequence[Incoming]:
     name = _text(path.relative_to(folder).as_posix())
     if not path.resolve().is_relative_to(folder):
-        return [Incoming(name, name, b"", "it links outside the folder")]
+        return [Incoming(name, name, b"", "it is a link to a place outside the folder")]
     try:
         content = _content(path)
     except OSError as error:
-        return [Incoming(name, name, b"", f"it cannot be read ({error.strerror})")]
+        return [Incoming(name, name, b"", f"it can't be read ({error.strerror})")]
     return [Incoming(name, name, content)] if content is not None else []
 
 
 def _content(path: Path) -> bytes | None:
-    """The file's bytes, one more than the limit at most; None: a pipe, a socket or a device."""
+    """The file's bytes, at most one more than the limit; None: a pipe, socket or device."""
     # Non-blocking: opening a pipe would wait for a writer.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -292,5 +291,5 @@ def _content(path: Path) -> bytes | None:
 
 
 def _text(name: str) -> str:
-    """A file's name as text; bytes that are none are written as in addresses, `caf%E9.md`."""
+    """A file name as text; undecodable bytes are percent-encoded, as in `caf%E9.md`."""
     return re.sub("[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", name)

@@ -1,4 +1,4 @@
-"""Three-way merge of the user's and the librarian's edits, line by line; the user's edits always win."""
+"""Merges the user's and the librarian's changes of a document line by line; the user's changes win."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class _Changes:
     """What one side did to the base's lines."""
 
     kept: Sequence[bool]
-    """Of each line of the base."""
+    """Whether each line of the base was kept."""
     reworded: Sequence[bool]
-    """Of each: it gave way to other lines."""
+    """Whether each was replaced."""
     added: Sequence[Sequence[str]]
-    """Before each line, and behind the last."""
+    """Lines added before each line and after the last."""
     instead_of: Sequence[range]
-    """For each addition: the lines of the base it replaces; empty: inserted between two."""
+    """Lines of the base that each addition replaces; empty: none."""
 
 
 def three_way_merge(base: str, person: str, librarian: str) -> str:
-    """The text with both sides' changes to `base`. It contains every line the user added, in order.
+    """`base` with both sides' changes; contains every line that the user added, in order.
 
-    A line that either side deleted is gone. If both reworded a line, only the user's version stays.
+    A line that either side removed is gone. If both changed the same line, only the user's version is kept.
     """
     old, mine, theirs = (_split(text) for text in (base, person, librarian))
     ours, other = _changes(old, mine), _changes(old, theirs)
@@ -45,19 +45,19 @@ def three_way_merge(base: str, person: str, librarian: str) -> str:
 
 
 def _beside(ours: _Changes, other: _Changes, place: int, old: Sequence[str]) -> Sequence[str]:
-    """The librarian's additions that stay next to the user's own."""
+    """The librarian's additions that are kept next to the user's."""
     replaced = other.instead_of[place]
     if not any(ours.reworded[at] for at in replaced):
         return other.added[place]
     named = {line_of(line).fact for added in ours.added for line in added} - {None}
     if named & {line_of(old[at]).fact for at in replaced}:
         return ()
-    known = {line_of(line).fact for line in old}  # the user who replaced a line had not seen the current one
+    known = {line_of(line).fact for line in old}  # the user had not seen the new line
     return [line for line in other.added[place] if line_of(line).fact not in known | {None}]
 
 
 def taken_out(versions: Iterable[Version]) -> frozenset[str]:
-    """Statements that the user deleted or changed and that were not restored; versions oldest first."""
+    """The words of lines that the user removed or changed and no one restored; versions oldest first."""
     gone: set[str] = set()
     before: set[str] = set()
     for by_person, text in versions:
@@ -70,7 +70,7 @@ def taken_out(versions: Iterable[Version]) -> frozenset[str]:
 def rebase_generated(versions: Sequence[Version], new: str) -> str:
     """The librarian's regenerated text with all of the user's changes so far.
 
-    Lines that the librarian wrote in the latest version are replaced by those of `new`; the user's stay.
+    Librarian lines of the latest version are replaced by those of `new`; the user's stay.
     """
     if not versions:
         return new
@@ -81,7 +81,7 @@ def rebase_generated(versions: Sequence[Version], new: str) -> str:
 
 
 def _by_librarian(versions: Iterable[Version]) -> set[str]:
-    """What the lines say that the librarian was the first to write."""
+    """The words of lines first written by the librarian."""
     own: set[str] = set()
     before: set[str] = set()
     for by_person, text in versions:
@@ -96,7 +96,7 @@ def _said(text: str) -> set[str]:
 
 
 def without(text: str, gone: Collection[str]) -> str:
-    """The text without lines that say one of these."""
+    """The text without lines with these words."""
     return "\n".join(line for line in _split(text) if words_of(without_marks(line)) not in gone)
 
 

@@ -1,8 +1,8 @@
-"""The profile section of every prompt: the documents' lines, then the guaranteed facts.
+"""The profile section of every prompt: the profile documents' lines, then the guaranteed facts.
 
 Plain SQL, no vectors: what is here is always recalled. Two statements, a third if a document states facts; always in
-the same order. Each fact appears once: a guaranteed one among the facts, any other that has a line
-(memory/documents/profile_updates.py) at that line. A line whose fact is no longer active is left out.
+the same order. Each fact appears once: a guaranteed one among the facts, any other at its line
+(memory/documents/profile_updates.py). A line whose fact is no longer active is left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "/profile"
 PROSE: Final = "prose"
-"""`ProfileLine.kind` of a line the user wrote; a fact's line has the fact's kind."""
+"""`ProfileLine.kind` of a line of a document; a guaranteed fact's line has the fact's kind."""
 
 _DOCUMENTS: Final = PreparedQuery(
     lambda user: (
@@ -48,7 +48,7 @@ class ProfileLine:
     """One line of the profile section."""
 
     ref: str
-    """`document:/profile/goals:3` (its third line) or `fact:12`, of a line that tells that fact, too."""
+    """`document:/profile/goals:3` (its third line), or `fact:12` for a fact, also one stated in a line."""
     text: str
     importance: float
     """0–1."""
@@ -57,26 +57,26 @@ class ProfileLine:
     heading: str
     """The document's title; the kind's name for a fact."""
     message_id: int | None = None
-    """The message a fact rests on."""
+    """The message a fact was learned from."""
     tells: str = ""
-    """Ref of the guaranteed fact that it says in the same words, and that needs no line for that."""
+    """Ref of the guaranteed fact that it states in the same words, which then has no line of its own."""
 
     @property
     def standing(self) -> float:
-        """Priority of an unprotected line, 0–1: the user's own prose outranks the librarian's lines, then by
-        importance (DESIGN §3)."""
+        """Rank of an unprotected line, 0–1: the user's prose outranks the librarian's lines, then by importance (DESIGN
+        §3)."""
         return (self.importance + (0.0 if self.ref.startswith("fact:") else 1.0)) / 2
 
     @property
     def is_fact(self) -> bool:
-        """True for a guaranteed fact, which outlasts every line of prose."""
+        """Whether it is a guaranteed fact, which is cut after all prose."""
         return self.kind != PROSE
 
 
 def profile_lines(user: User) -> list[ProfileLine]:
-    """Identity, preferences, goals, further documents by path; then each fact once, most important first.
+    """Identity, preferences, goals, other documents by path; then each fact once, most important first.
 
-    A fact that a document states in the same words appears only there: the user's own prose outranks it.
+    A fact that a document states in the same words has no line of its own: the user's prose outranks it.
     """
     written = sorted(_DOCUMENTS(user=user.pk), key=lambda d: (_FIRST.get(d.path, len(_FIRST)), d.path))
     guaranteed, lined = _facts(user, [fact for document in written for fact in facts_in(document.text)])
@@ -97,13 +97,13 @@ def _prose(documents: list[Document], lined: Mapping[int, Fact]) -> Iterator[Pro
             text = line.unmarked.strip()
             if line.fact in lined and line.fact is not None:
                 fact = lined[line.fact]
-                yield ProfileLine(fact.ref, _told(fact), fact.importance, PROSE, document.title, fact.message_id)
+                yield ProfileLine(fact.ref, _statement(fact), fact.importance, PROSE, document.title, fact.message_id)
             elif text and (line.fact is None or not is_profile(document)):
                 yield ProfileLine(f"{document.ref}:{number}", text, document.importance, PROSE, document.title)
 
 
 def _facts(user: User, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]]:
-    """The guaranteed facts, most important first, and the others that hold and have a line."""
+    """The guaranteed facts, most important first, and the other active facts that have a line."""
     guaranteed = _GUARANTEED(user=user.pk, now=timezone.now())
     others = set(in_lines) - {fact.pk for fact in guaranteed}
     facts = Fact.objects.for_user(user).defer("vector", "search").active()
@@ -112,14 +112,14 @@ def _facts(user: User, in_lines: list[int]) -> tuple[list[Fact], dict[int, Fact]
 
 def _guaranteed(fact: Fact) -> ProfileLine:
     heading = fact.get_kind_display()
-    return ProfileLine(fact.ref, _told(fact), fact.importance, fact.kind, heading, fact.message_id)
+    return ProfileLine(fact.ref, _statement(fact), fact.importance, fact.kind, heading, fact.message_id)
 
 
-def _told(fact: Fact) -> str:
-    """By its statement, which names its subject; a document's line may omit it."""
+def _statement(fact: Fact) -> str:
+    """The full statement, which names its subject; a document's line may not."""
     return " ".join(fact.statement.split())
 
 
 def _bare(text: str) -> str:
-    """The words alone, for telling whether two lines say the same."""
+    """The words alone, for comparing two lines."""
     return " ".join(re.findall(r"\w+", text.lower()))

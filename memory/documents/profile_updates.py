@@ -1,8 +1,8 @@
-"""Fact lines of the profile documents: which facts get one, where, and how the lines follow the facts.
+"""Keeps the profile documents' lines in sync with the facts: which facts have a line, and in which document.
 
-`refresh_profile` runs wherever facts change state, in the same transaction: it compares the active facts with the
-documents and writes a revision where they differ. It is idempotent. It never changes a line without a mark, and never
-restores a line that the user deleted: that fact is rejected, and only active ones get lines.
+`refresh_profile` runs in every transaction that changes facts' states: it compares the active facts with the lines and
+writes a revision if they differ; it is idempotent. It never changes a line without a mark, and never restores a line
+that the user removed: that fact is rejected.
 """
 
 from __future__ import annotations
@@ -32,55 +32,55 @@ PEOPLE: Final = f"{PROFILE}/people"
 PLACES: Final[Mapping[Kind, str]] = {
     Kind.IDENTITY: IDENTITY,
     Kind.BIOGRAPHY: IDENTITY,
-    Kind.PERSON: PEOPLE,  # a document for each named person, else identity: “the people around you”
+    Kind.PERSON: PEOPLE,  # a document per named person, else identity
     Kind.PREFERENCE: PREFERENCES,
-    Kind.CONSTRAINT: PREFERENCES,  # allergies and diets are looked for beside tastes
-    Kind.INSTRUCTION: PREFERENCES,  # how one likes to be answered
+    Kind.CONSTRAINT: PREFERENCES,  # allergies and diets are expected next to tastes
+    Kind.INSTRUCTION: PREFERENCES,  # how to answer
     Kind.GOAL: GOALS,
 }
-"""The document for each kind. Other kinds (events, decisions, things) are recalled when relevant and have no line."""
-LEAST_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
-"""A line costs tokens in every prompt, as a guaranteed fact does: the same bar."""
+"""Document of each kind. The others (events, decisions, things) are recalled when relevant."""
+MIN_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
+"""A line costs tokens in every prompt, as a guaranteed fact does."""
 MOST_LINES: Final = 30
-"""The librarian's lines per document, about 400 tokens. Existing lines stay; free places go to the most important."""
+"""Maximum librarian lines per document: some 400 tokens. Existing lines stay; important facts fill the rest."""
 NOTE: Final = "What was learned"
 
 
 @dataclass(slots=True)
-class _Desk:
-    """All that a refresh works on."""
+class _Profile:
+    """The profile documents during a refresh."""
 
     user: User
     documents: list[Document]
-    """The profile's, locked."""
+    """Locked."""
     holds: dict[int, dict[int, str]] = field(default_factory=dict)
     """Document → fact → statement."""
 
 
 def refresh_profile(user: User) -> bool:
-    """Sync the profile documents with the user's active facts; returns whether anything was written.
+    """Sync the profile documents with the user's active facts; whether anything was written.
 
-    The only place where the librarian writes profile lines. Runs in the transaction that changed the facts.
+    Only this writes profile lines. Call it in the transaction that changed the facts.
     """
     with transaction.atomic():
-        _one_at_a_time(user)
-        desk = _Desk(user, _documents(user))
-        standing = {fact: document for document in desk.documents for fact in facts_in(document.text)}
+        _lock_profile(user)
+        profile = _Profile(user, _documents(user))
+        standing = {fact: document for document in profile.documents for fact in facts_in(document.text)}
         facts = _tellable(user, standing)
         taken_over = active_successors(user.pk, standing.keys() - {fact.pk for fact in facts})
-        _give_places(desk, facts, standing, taken_over)
-        changed = [_rewrite(document, desk.holds.get(document.pk, {}), taken_over) for document in desk.documents]
+        _give_places(profile, facts, standing, taken_over)
+        changed = [_rewrite(document, profile.holds.get(document.pk, {}), taken_over) for document in profile.documents]
         return any(changed)
 
 
-def _one_at_a_time(user: User) -> None:
-    """Locks, so that a concurrent refresh reads what this one wrote."""
+def _lock_profile(user: User) -> None:
+    """A concurrent refresh waits, then reads what this one wrote."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"recall.profile {user.pk}"])
 
 
 def _documents(user: User) -> list[Document]:
-    """The profile's own documents, wherever they were moved; a synced file belongs to its source."""
+    """The profile documents, wherever they were moved; a synced file belongs to its source."""
     in_profile = Q(path__under=PROFILE) | Q(external_id__startswith=MARK_OF_ORIGIN)
     ours = Q(source__in=[Document.Source.USER, Document.Source.LIBRARIAN])
     found = Document.objects.for_user(user).filter(in_profile & (ours | Q(text__contains="^fact-")))
@@ -88,24 +88,24 @@ def _documents(user: User) -> list[Document]:
 
 
 def _tellable(user: User, standing: Iterable[int]) -> list[Fact]:
-    """Active facts that may have a line, or have one; the most important first."""
-    worth_it = Q(kind__in=PLACES, importance__gte=LEAST_IMPORTANCE)
+    """Active facts that may have a line, or have one, most important first."""
+    worth_it = Q(kind__in=PLACES, importance__gte=MIN_IMPORTANCE)
     facts = Fact.objects.for_user(user).active().filter(worth_it | Q(pk__in=list(standing)))
     return list(facts.defer("vector", "search").order_by("-importance", "recorded_at", "pk"))
 
 
 def _give_places(
-    desk: _Desk, facts: list[Fact], standing: Mapping[int, Document], taken_over: Mapping[int, int]
+    profile: _Profile, facts: list[Fact], standing: Mapping[int, Document], taken_over: Mapping[int, int]
 ) -> None:
-    """Existing lines stay; a successor takes over the line of the fact it superseded; the rest fill free places."""
+    """Existing lines stay, a successor takes over the line of its predecessor, the rest fill the free places."""
     inherited = {heir: standing[fact] for fact, heir in taken_over.items() if heir not in standing}
     for fact in facts:
         document = standing.get(fact.pk) or inherited.get(fact.pk)
         if document is not None:
-            desk.holds.setdefault(document.pk, {})[fact.pk] = fact.statement
+            profile.holds.setdefault(document.pk, {})[fact.pk] = fact.statement
     for fact in facts:
-        if fact.pk not in standing and fact.pk not in inherited and (document := _place_for(fact, desk)) is not None:
-            held = desk.holds.setdefault(document.pk, {})
+        if fact.pk not in standing and fact.pk not in inherited and (document := _place_for(fact, profile)) is not None:
+            held = profile.holds.setdefault(document.pk, {})
             if len(held) < MOST_LINES:
                 held[fact.pk] = fact.statement
 
@@ -119,7 +119,7 @@ def _rewrite(document: Document, holds: Mapping[int, str], taken_over: Mapping[i
 
 
 def _is_the_librarians_alone(document: Document) -> bool:
-    """A document for a person about whom no fact remains, never edited by the user."""
+    """Whether only the librarian ever wrote it."""
     by_person = document.revisions.exclude(author=Revision.Author.LIBRARIAN)
     return document.source == Document.Source.LIBRARIAN and not by_person.exists()
 
@@ -127,57 +127,57 @@ def _is_the_librarians_alone(document: Document) -> bool:
 # Places ----------------------------------------------------------------------------------------------------------
 
 
-def _place_for(fact: Fact, desk: _Desk) -> Document | None:
-    """The document for this fact's line; None: the document at that path is not the librarian's."""
+def _place_for(fact: Fact, profile: _Profile) -> Document | None:
+    """The document for this fact; None: the one at that path is not the librarian's to write."""
     place = PLACES[Kind(fact.kind)]
     if place == PEOPLE:
         name = name_in(fact.statement, fact.tags)
-        return _of_person(name, desk) if name else _at(IDENTITY, desk)
-    return _at(place, desk)
+        return _of_person(name, profile) if name else _at(IDENTITY, profile)
+    return _at(place, profile)
 
 
 def name_in(statement: str, tags: Iterable[str]) -> str:
-    """The person a statement is about: its first tag that is spelled as a name and occurs in it."""
+    """The person a statement is about: the first capitalized tag that occurs in it."""
     named = [tag for tag in tags if tag[:1].isupper() and tag in statement and "/" not in tag]
     return min(named, key=statement.index, default="")
 
 
-def _of_person(name: str, desk: _Desk) -> Document | None:
-    """That person's document: “Sarah” matches “Sarah Chen” if only one such document exists."""
-    people = [one for one in desk.documents if _origin(one).startswith(f"{PEOPLE}/")]
+def _of_person(name: str, profile: _Profile) -> Document | None:
+    """The person's document: “Sarah” means “Sarah Chen” if that is the only Sarah with a document."""
+    people = [one for one in profile.documents if _origin(one).startswith(f"{PEOPLE}/")]
     called = {one.pk: name_of(one.path).casefold() for one in people}
     same = [one for one in people if called[one.pk] == name.casefold()]
     alike = [one for one in people if called[one.pk].split()[:1] == [name.casefold()]]
     if same or len(alike) == 1:
         return (same or alike)[0]
-    return _at(join_path(PEOPLE, fitting_name(name)), desk, title=name)
+    return _at(join_path(PEOPLE, fitting_name(name)), profile, title=name)
 
 
 def _origin(document: Document) -> str:
-    """Where the librarian first wrote it, else its current path."""
+    """The path where the librarian first wrote it, else its current path."""
     return document.external_id.removeprefix(MARK_OF_ORIGIN) or document.path
 
 
-def _at(path: str, desk: _Desk, title: str = "") -> Document | None:
+def _at(path: str, profile: _Profile, title: str = "") -> Document | None:
     """The librarian's document for `path`, wherever it is now; created if missing."""
     mark = f"{MARK_OF_ORIGIN}{path}"
-    found = next((one for one in desk.documents if one.external_id == mark), None)
-    found = found or next((one for one in desk.documents if one.path == path and not one.external_id), None)
+    found = next((one for one in profile.documents if one.external_id == mark), None)
+    found = found or next((one for one in profile.documents if one.path == path and not one.external_id), None)
     if found is None:
-        found = _made(path, title, desk)
+        found = _create(path, title, profile)
     if found is not None and found.external_id != mark:
         found.external_id = mark
         found.save(update_fields=["external_id"])
     return found
 
 
-def _made(path: str, title: str, desk: _Desk) -> Document | None:
-    if any(one.path == path for one in desk.documents):  # a synchronised file, or one that was moved here
+def _create(path: str, title: str, profile: _Profile) -> Document | None:
+    if any(one.path == path for one in profile.documents):  # a synced file, or one that was moved here
         return None
     encode(path)
-    source = Document.Source.LIBRARIAN if title else Document.Source.USER  # the three beginnings are everybody's own
+    source = Document.Source.LIBRARIAN if title else Document.Source.USER  # starter documents are the user's own
     made, is_new = Document.objects.get_or_create(
-        user=desk.user,
+        user=profile.user,
         path=path,
         defaults={
             "title": title or revisions.title_of(path),
@@ -187,5 +187,5 @@ def _made(path: str, title: str, desk: _Desk) -> Document | None:
     )
     if not is_new and (made.external_id or made.source not in (Document.Source.USER, Document.Source.LIBRARIAN)):
         return None
-    desk.documents.append(made)
+    profile.documents.append(made)
     return made

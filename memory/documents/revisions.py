@@ -1,4 +1,4 @@
-"""Saves documents. Every save is a revision; revisions are never changed or lost."""
+"""Writes documents and their history: every save adds a revision, and none is changed or lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StarterDocument:
-    """A document that everybody has, and what the page says while it is empty."""
+    """A document that every user has, and the page's hint while it is empty."""
 
     path: str
     title: str
@@ -34,38 +34,40 @@ class StarterDocument:
 BEGINNINGS: Final = (
     StarterDocument(
         "/profile/identity",
-        "Who you are",
+        "About you",
         "Your name, where you live, the people around you, what you do. For example: “I am a nurse in Porto, "
         "and I live with my wife Ana and our dog Rufus.”",
     ),
     StarterDocument(
         "/profile/preferences",
-        "What you prefer",
+        "Preferences",
         "How you like to be answered and what you like or avoid. For example: “Short answers, metric units, "
         "no meat in recipes.”",
     ),
     StarterDocument(
         "/profile/goals",
-        "What you are after",
+        "Goals",
         "What you are working towards, so that answers can help with it. For example: “Run a marathon in spring.”",
     ),
 )
-"""In the order in which the profile shows them."""
+"""In the order of the profile."""
 
 MAX_TEXT: Final = 100_000
-"""Longest text that a page can edit, in characters: about fifty pages. Files may be longer
-(`memory/documents/readers/limits.py`): they are shown in parts and edited at their source."""
+"""Maximum characters that a page can edit: some fifty pages. Files may be longer
+(`memory/documents/readers/limits.py`):
+they are shown in parts, and edited at their source."""
 
 PART: Final = 20_000
-"""Characters a page shows at once of a long text: some ten pages of a book."""
+"""Characters that a page shows of a long text at once: some ten pages."""
 
 WORD_BY_WORD: Final = 20_000
-"""Characters of two versions together up to which they are compared word by word, beyond line by line: comparing takes
-a time that grows with the square of the number of pieces."""
+"""Total characters of two versions up to which they are compared by words, beyond that by lines: the time grows with
+the
+square of the number of pieces."""
 
 
 WENT_BACK: Final = "Back to version"
-"""Prefix of the note of a revision that restored an earlier one."""
+"""Prefix of the note of a revision that restores an earlier one."""
 
 
 class DocumentChangedError(Exception):
@@ -76,21 +78,21 @@ class DocumentChangedError(Exception):
         self.newest = newest
         super().__init__(
             f"This text was changed since you opened it (version {newest.number}, by {newest.get_author_display()}). "
-            "Nothing was saved: compare, then save yours again."
+            "Nothing was saved. Compare both versions, then save yours again."
         )
 
 
 class PathTakenError(Exception):
-    """There is a document at this path already."""
+    """A document with this path exists."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__(f"There is a document at {path} already.")
+        super().__init__(f"There is already a document at {path}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a text comes from: the kind of source, its name there, and the SHA-256 of what was read."""
+    """Where a text comes from: the kind of source, its name there, and the SHA-256 of its bytes."""
 
     source: Document.Source = Document.Source.USER
     external_id: str = ""
@@ -98,7 +100,7 @@ class Origin:
 
 
 def beginnings(user: User) -> list[Document]:
-    """The three documents every profile starts with, created at the first visit."""
+    """The user's starter documents, created on first use."""
     paths = [beginning.path for beginning in BEGINNINGS]
     owned = Document.objects.for_user(user).filter(path__in=paths)
     found: Mapping[str, Document] = {document.path: document for document in owned}
@@ -119,29 +121,29 @@ def save(
     started_from: int,
     title: str = "",
 ) -> Document:
-    """Save `text` at `path` as a new revision; the same text again makes none.
+    """Write `text` at `path` as a new revision; unchanged text adds none.
 
     `started_from` is the number of the revision the writer read, 0 if there was none. What the librarian wrote since
-    is merged line by line. `title` names a new document (default: a starter document's title, else the last part of the
-    path).
+    is merged line by line. `title` is for a new document (default: that of a starter document, else the last name of
+    the path).
 
     Raises:
-        DocumentChangedError: someone else saved a newer revision.
-        ValidationError: `path` is not a path.
+        DocumentChangedError: someone else wrote a newer revision.
+        ValidationError: `path` is invalid.
     """
     text = storable(text).replace("\r\n", "\n")
     with transaction.atomic():
-        fact_line_edits.hold(user, path)
-        document = _locked(user, path, title or title_of(path))
+        fact_line_edits.lock_facts(user, path)
+        document = _lock_document(user, path, title or title_of(path))
         newest = newest_revision(document)
         if newest is not None and newest.number != started_from:
-            text = three_way_merge(_all_but_the_librarians(document, newest, started_from), text, document.text)
+            text = three_way_merge(_base_of_edit(document, newest, started_from), text, document.text)
         _put(document, text, author, note)
     return document
 
 
 def write(document: Document, text: str, author: str, note: str = "") -> bool:
-    """Make `text` the newest revision of a document that the caller has locked; False: it is so already."""
+    """Make `text` the newest revision of a document locked by the caller; False: it is unchanged."""
     if text == document.text:
         return False
     newest = newest_revision(document)
@@ -150,20 +152,20 @@ def write(document: Document, text: str, author: str, note: str = "") -> bool:
 
 
 def _put(document: Document, text: str, author: str, note: str) -> None:
-    """Save it, and apply the user's changes to the facts of its lines."""
+    """Write it, and apply a user's edit to the facts that its lines state."""
     if author == Revision.Author.LIBRARIAN or text == document.text:
         write(document, text, author, note)
         return
-    followed = fact_line_edits.apply_edits(document, text)
-    write(document, followed.text, author, note)
-    fact_line_edits.give_up(followed.removed, document.user)
+    edit = fact_line_edits.apply_edits(document, text)
+    write(document, edit.text, author, note)
+    fact_line_edits.reject_removed(edit.removed, document.user)
 
 
-def _all_but_the_librarians(document: Document, newest: Revision, started_from: int) -> str:
-    """The text that the writer started from, if only the librarian wrote since.
+def _base_of_edit(document: Document, newest: Revision, started_from: int) -> str:
+    """The text a writer started from, if only the librarian has written since.
 
     Raises:
-        DocumentChangedError: someone else wrote since, or there is no such version.
+        DocumentChangedError: someone else has, or there is no such revision.
     """
     since = document.revisions.filter(number__gt=started_from)
     by_others = since.exclude(author=Revision.Author.LIBRARIAN)
@@ -175,11 +177,11 @@ def _all_but_the_librarians(document: Document, newest: Revision, started_from: 
 
 @transaction.atomic
 def add(user: User, path: str, text: str, author: str, origin: Origin, *, title: str = "", note: str = "") -> Document:
-    """A new document that came from elsewhere.
+    """Add a document from an upload, import, sync or tool.
 
     Raises:
-        PathTakenError: there is one at `path`.
-        ValidationError: `path` is not a path.
+        PathTakenError: `path` is taken.
+        ValidationError: `path` is invalid.
     """
     document = Document(
         user=user,
@@ -207,12 +209,12 @@ def add(user: User, path: str, text: str, author: str, origin: Origin, *, title:
 
 @transaction.atomic
 def replace_text(document: Document, text: str, author: str, content_hash: str, *, note: str = "") -> Document:
-    """The text as its source has it now, as a revision on top of whatever there is; the same text again is none.
+    """Write the source's current text as a new revision; unchanged text adds none.
 
     Raises:
         Document.DoesNotExist: it was deleted meanwhile.
     """
-    fact_line_edits.hold(document.user, document.path)
+    fact_line_edits.lock_facts(document.user, document.path)
     locked: Document = Document.objects.for_user(document.user).select_for_update(no_key=True).get(pk=document.pk)
     locked.content_hash = content_hash
     locked.save(update_fields=["content_hash"])
@@ -221,7 +223,7 @@ def replace_text(document: Document, text: str, author: str, content_hash: str, 
 
 
 def revert(document: Document, number: int, *, started_from: int) -> Document:
-    """Make the text of revision `number` the newest one; the revisions between stay in the history.
+    """Restore the text of revision `number` as a new revision; the history stays.
 
     Raises:
         Revision.DoesNotExist: there is no such revision.
@@ -233,14 +235,14 @@ def revert(document: Document, number: int, *, started_from: int) -> Document:
 
 
 def newest_revision(document: Document) -> Revision | None:
-    """The latest revision; None for a document without one."""
+    """The latest revision; None: nothing was written yet."""
     newest: Revision | None = document.revisions.order_by("-number").first()
     return newest
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a long text; `number` counts from 1 to `of`."""
+    """A part of a long text; `number` runs from 1 to `of`."""
 
     text: str
     number: int
@@ -248,7 +250,7 @@ class Part:
 
 
 def part(text: str, number: int) -> Part:
-    """Part `number` of a text, cut between paragraphs where that can be; the nearest one, if there is none such."""
+    """Part `number` of a text, or the nearest existing one; split between paragraphs if possible."""
     starts = [0]
     while len(text) - starts[-1] > PART:
         end = text.rfind("\n\n", starts[-1] + PART // 2, starts[-1] + PART)
@@ -258,22 +260,22 @@ def part(text: str, number: int) -> Part:
     return Part(text[starts[number - 1] : end_of_part], number, len(starts))
 
 
-MOST_PIECES: Final = 3_000
-"""Words or lines, between the first and the last difference, that are compared: it takes their number squared. Beyond,
-all of the old and the new text between is shown."""
+MAX_COMPARED_PIECES: Final = 3_000
+"""Words or lines between the first and last difference that are compared, in quadratic time. Beyond that, the whole old
+and new text in between is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A piece of text that two versions share, or that one of them lacks."""
+    """A piece of text that two versions share, or that one lacks."""
 
     what: Literal["same", "deleted", "inserted"]
     text: str
 
 
 def changes(old: str, new: str) -> list[Change]:
-    """What became of `old` on the way to `new`; the pieces in order tell both whole texts."""
-    # A word includes the spaces after it, a line break is separate: else a changed last word would break the line.
+    """The changes from `old` to `new`; the pieces in order contain both texts."""
+    # A word includes the blanks after it, a line break is separate: else a changed last word would break the line.
     piece = r"\S+[^\S\n]*|\s" if len(old) + len(new) <= WORD_BY_WORD else r".*\n|.+"
     before, after = re.findall(piece, old), re.findall(piece, new)
     head = _shared(before, after)
@@ -282,10 +284,10 @@ def changes(old: str, new: str) -> list[Change]:
     return [*_same(before[:head]), *_compared(middle, new_middle), *_same(before[len(before) - tail :])]
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """Number of leading pieces that both share."""
-    pairs = zip(one, other, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+    """The length of their common prefix."""
+    pairs = zip(first, second, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def _same(pieces: Sequence[str]) -> list[Change]:
@@ -293,15 +295,15 @@ def _same(pieces: Sequence[str]) -> list[Change]:
 
 
 def _compared(before: Sequence[str], after: Sequence[str]) -> list[Change]:
-    if len(before) + len(after) > MOST_PIECES:
+    if len(before) + len(after) > MAX_COMPARED_PIECES:
         return _changed("".join(before), "".join(after))
-    found: list[Change] = []
+    compared: list[Change] = []
     for what, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if what == "equal":
-            found.append(Change("same", "".join(before[start:end])))
+            compared.append(Change("same", "".join(before[start:end])))
         else:
-            found += _changed("".join(before[start:end]), "".join(after[new_start:new_end]))
-    return found
+            compared += _changed("".join(before[start:end]), "".join(after[new_start:new_end]))
+    return compared
 
 
 def _changed(deleted: str, inserted: str) -> list[Change]:
@@ -310,14 +312,14 @@ def _changed(deleted: str, inserted: str) -> list[Change]:
 
 
 def title_of(path: str) -> str:
-    """The title of a beginning, else the last name of the path."""
+    """The title of a starter document, else the last name of the path."""
     titles = {beginning.path: beginning.title for beginning in BEGINNINGS}
     return titles.get(path, path.rpartition("/")[2])
 
 
-def _locked(user: User, path: str, title: str) -> Document:
-    """The document's row, created if needed, locked: concurrent saves of a path wait here."""
-    # Two first savers meet in the unique index: the later one waits for the earlier one's commit and reads its row.
+def _lock_document(user: User, path: str, title: str) -> Document:
+    """The document's row, locked, created if needed: concurrent saves of a path are serialized here."""
+    # Two first saves conflict in the unique index: the later one waits for the commit and reads the row.
     Document.objects.bulk_create([Document(user=user, path=path, title=title[:200])], ignore_conflicts=True)
     document: Document = Document.objects.for_user(user).select_for_update(no_key=True).get(path=path)
     return document

@@ -1,11 +1,11 @@
-"""Trash for documents: a deleted document is gone at once and can be restored for half an hour.
+"""Soft delete of documents: they can be restored for 30 minutes.
 
-    delete    removes the rows, with revisions, passages and vectors; a trash row keeps what restores them
-    undo      restores the rows with keys, revisions and dates; their passages are rebuilt
-    purge     by schedule: removes expired trash rows
-    forget    the next forgetting, whatever it is about, also empties the trash
+    delete    the rows are removed, with revisions, passages and vectors; a serialized copy of each is stored apart
+    undo      the rows are restored with their keys, revisions and dates, and indexed again
+    empty     run by the scheduler: old copies are purged
+    forget    with any forgetting all copies are purged, because nothing searches them
 
-Readers of documents need no check for deleted ones: the trash is in a table of its own.
+Code that reads documents never sees deleted ones: they are in another table.
 """
 
 from __future__ import annotations
@@ -33,24 +33,22 @@ if TYPE_CHECKING:
 UNDO_FOR: Final = timedelta(minutes=30)
 """As for conversations (`chat/conversations/trash.py`)."""
 UNDO: Final = "undo-documents"
-"""Extra tag of a notice that offers to undo a deletion, followed by the moment (templates/base.html)."""
+"""Extra tag of a message that offers to undo a deletion, followed by its time (templates/base.html)."""
 
-NOTHING_TO_UNDO: Final = "Nothing to restore: it was deleted permanently, or was already restored."
+NOTHING_TO_UNDO: Final = "Nothing to undo. It was deleted permanently or is already restored."
 
 
 @transaction.atomic
-def delete(user: User, path: str) -> tuple[datetime, list[tree.Gone]]:
-    """Delete the documents at `path` and below. Returns the moment, which `undo` takes, and what was deleted, by path.
+def delete(user: User, path: str) -> tuple[datetime, list[tree.DeletedEntry]]:
+    """Soft-delete `path` and everything below; the time, which identifies it for `undo`, and the deleted documents.
 
     Raises:
-        ValidationError: `path` is no path.
+        ValidationError: `path` is invalid.
     """
     lock_user(user.pk)
     moment = timezone.now()
     going = Document.objects.for_user(user).under(path)
-    fact_line_edits.gone_with(
-        user, going.filter(text__contains="^fact-")
-    )  # locks the facts, which come first everywhere
+    fact_line_edits.lock_stated_facts(user, going.filter(text__contains="^fact-"))  # facts are locked first everywhere
     documents = list(going.order_by("pk").select_for_update())
     kept = [_kept(document, moment) for document in documents]
     gone = tree.delete(user, path)
@@ -64,32 +62,32 @@ def delete(user: User, path: str) -> tuple[datetime, list[tree.Gone]]:
 
 @transaction.atomic
 def undo(user: User, moment: datetime) -> list[Document]:
-    """Restore what was deleted at that moment, next to what exists at its path by now. Returns it by path."""
+    """Restore what was deleted at that time, at a free path if its own is taken; the documents by path."""
     lock_user(user.pk)
     mine = DeletedDocument.objects.for_user(user).filter(deleted_at=moment)
     rows = list(mine.order_by("pk").select_for_update())
-    back = [_brought_back(user, row) for row in rows]
+    back = [_restore(user, row) for row in rows]
     DeletedDocument.objects.filter(pk__in=[row.pk for row in rows]).delete()
     decisions = ReviewAction.objects.for_user(user).filter(pk__in={pk for row in rows for pk in row.decisions})
-    undo_batch(list(decisions.select_related("fact").order_by("-pk")))  # a fact that changed since stays as it is
+    undo_batch(list(decisions.select_related("fact").order_by("-pk")))  # facts changed since stay as they are
     if back:
         publish_event(f"user-{user.pk}", "memory")
     return sorted(back, key=lambda document: tree.by_name(document.path))
 
 
 def empty(now: datetime) -> int:
-    """Remove for good what was deleted longer ago than `UNDO_FOR`; how many."""
+    """Purge what was deleted longer ago than `UNDO_FOR`; how many."""
     gone, _ = DeletedDocument.objects.filter(deleted_at__lte=now - UNDO_FOR).delete()
     return gone
 
 
 def forget(user: User) -> None:
-    """Permanently remove this user's trash."""
+    """Purge all of the user's deleted documents."""
     DeletedDocument.objects.for_user(user).delete()
 
 
 class _ToTheMicrosecond(DjangoJSONEncoder):
-    """Django's own cuts times to the millisecond."""
+    """Django's encoder cuts times to milliseconds."""
 
     def default(self, value: Any) -> Any:
         return value.isoformat() if isinstance(value, datetime) else super().default(value)
@@ -100,10 +98,10 @@ def _kept(document: Document, moment: datetime) -> DeletedDocument:
     return DeletedDocument(user_id=document.user_id, path=document.path, deleted_at=moment, rows=rows)
 
 
-# Restoring ---------------------------------------------------------------------------------------------------------
+# Restoring -----------------------------------------------------------------------------------------------------
 
 
-def _brought_back(user: User, row: DeletedDocument) -> Document:
+def _restore(user: User, row: DeletedDocument) -> Document:
     document: Document
     document, *versions = _objects(row)
     _make_room(user, document)
@@ -119,9 +117,9 @@ def _objects(row: DeletedDocument) -> Iterator[Any]:
 
 
 def _make_room(user: User, document: Document) -> None:
-    """A document that exists at the path stays, unless it is empty: profile documents are recreated at each visit."""
-    standing = Document.objects.for_user(user)
-    standing.filter(path=document.path, text="", revisions=None).delete()
-    document.path = next(path for path in tree.numbered(document.path) if not standing.filter(path=path).exists())
-    if document.external_id and standing.filter(source=document.source, external_id=document.external_id).exists():
+    """A document at its path stays, unless it is an empty starter document, which pages recreate."""
+    existing = Document.objects.for_user(user)
+    existing.filter(path=document.path, text="", revisions=None).delete()
+    document.path = next(path for path in tree.numbered(document.path) if not existing.filter(path=path).exists())
+    if document.external_id and existing.filter(source=document.source, external_id=document.external_id).exists():
         document.external_id = document.content_hash = ""

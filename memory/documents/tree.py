@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 ROOT: Final = "/"
 MAX_TAGS: Final = 20
 MAX_TAG: Final = 60
-"""Characters, the column's width."""
-LONGEST_FILE_NAME: Final = 200
-"""Characters kept of a file's name: file systems allow about 255 bytes."""
+"""Characters: the column's width."""
+MAX_FILE_NAME_CHARS: Final = 200
+"""File systems allow some 255 bytes."""
 ON_THE_WAY: Final = "_"
-"""The label below which rows wait that move up the tree: no name is written so (`memory/models/paths.py`)."""
+"""Temporary label for rows that move up the tree: no name is encoded like this (`memory/models/paths.py`)."""
 
 
 moved: Final = Signal()
-"""Sent when everything at and below a path was moved, in that transaction: `user`, `old`, `new`. For those above memory
-who name a folder."""
+"""Sent after a move of a path and everything below it, in that transaction: `user`, `old`, `new`. For apps above memory
+that store a folder's path."""
 
 
 class NotMovedError(Exception):
-    """Nothing was moved; the message is one sentence for the user."""
+    """Nothing was moved; the message is for the user."""
 
 
-# Looking ---------------------------------------------------------------------------------------------------------
+# Listing ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def list_folder(user: User, folder: str = ROOT) -> list[Entry]:
     """The entries of a folder, one level deep, by name.
 
     Raises:
-        ValidationError: `folder` is not a path.
+        ValidationError: `folder` is invalid.
     """
     inside = "" if folder == ROOT else encode(folder)
     with connection.cursor() as cursor:
@@ -95,7 +95,7 @@ def _entry(head: str, document_id: int | None, title: str, documents: int, token
 
 @dataclass(slots=True)
 class Node:
-    """A node of the tree: its document, if any, and what is below."""
+    """A node of the tree: its document, if there is one, and the nodes below."""
 
     name: str
     path: str
@@ -105,10 +105,10 @@ class Node:
 
 
 def whole(user: User, folder: str = ROOT, tag: str = "") -> Node:
-    """Everything in a folder, with counts, by name; only what carries `tag`, if one is given. Texts are not loaded.
+    """Everything in a folder, with counts, by name; only documents with `tag`, if given. Texts are not loaded.
 
     Raises:
-        ValidationError: `folder` is not a path.
+        ValidationError: `folder` is invalid.
     """
     found = Document.objects.for_user(user).defer("text")
     found = found if folder == ROOT else found.under(folder)
@@ -154,12 +154,12 @@ def join_path(folder: str, name: str) -> str:
 
 
 def by_name(name: str) -> tuple[str, str]:
-    """The order of a listing: case does not matter, and two names are never equal."""
+    """Sort key of a listing: ignores case, but never equal for two names."""
     return name.casefold(), name
 
 
 def fitting_name(name: str) -> str:
-    """A file's name as one name of a path: without folders, and so short that it fits, its ending kept."""
+    """A file name as one name of a path: without folders, shortened to fit, with its extension."""
     bare = unicodedata.normalize("NFC", storable(name)).replace("\\", "/").rstrip("/").rpartition("/")[2]
     bare = "".join(char for char in bare if unicodedata.category(char) != "Cc").strip()
     stem, ending = PurePosixPath(bare).stem, PurePosixPath(bare).suffix
@@ -175,7 +175,7 @@ def _fits(name: str) -> bool:
         encode(f"/{name}")
     except ValidationError:
         return False
-    return len(name) <= LONGEST_FILE_NAME
+    return len(name) <= MAX_FILE_NAME_CHARS
 
 
 def numbered(path: str) -> Iterator[str]:
@@ -197,48 +197,48 @@ WHERE user_id = %(user)s AND path <@ %(old)s::ltree AND (NOT %(alone)s OR path =
 
 
 def move(user: User, path: str, target: str, *, alone: bool = False) -> int:
-    """Move the documents at `path` and below to `target`, with `alone` only that document; returns how many.
+    """Move `path` and everything below to `target`, or with `alone` only that document; how many.
 
-    Documents keep their history, their passages and their vectors. All move or none.
+    Documents keep their history, passages and vectors. All are moved or none.
 
     Raises:
         NotMovedError: one sentence on why nothing was moved.
-        ValidationError: one of the two is not a path.
+        ValidationError: one of the paths is invalid.
     """
     old, new = encode(path), encode(target)
     if old == new:
         return 0
     if not alone and new.startswith(f"{old}."):
-        raise NotMovedError(f"{path} cannot be moved into itself.")
+        raise NotMovedError(f"{path} can't be moved into itself.")
     try:
         with transaction.atomic():
             return _move(user, old, new, alone=alone)
-    except IntegrityError as error:  # a document was created there since the check
-        raise NotMovedError(f"There is a document at {target} already, or below it. Nothing was moved.") from error
+    except IntegrityError as error:  # a document was written there after the check
+        raise NotMovedError(f"There is already a document at {target} or below it. Nothing was moved.") from error
 
 
 def rename(user: User, path: str, name: str) -> int:
-    """Rename the last part of a path, with everything below. Returns how many were moved.
+    """Rename the last part of a path, including everything below it; how many were moved.
 
     Raises:
         NotMovedError: one sentence on why nothing was moved.
-        ValidationError: `name` is not a name.
+        ValidationError: `name` is invalid.
     """
     if "/" in name:
-        raise ValidationError("A name has no “/” in it. To put it into another folder, move it.")
+        raise ValidationError("A name can't contain “/”. To change the folder, use Move.")
     return move(user, path, join_path(parent_of(path), name))
 
 
 def _move(user: User, old: str, new: str, *, alone: bool) -> int:
-    moving = _locked_paths(user, old, alone=alone)
+    moving = _lock_paths(user, old, alone=alone)
     if not moving:
         raise NotMovedError(f"There is nothing at {decode(old)}.")
     targets = [new + path[len(old) :] for path in moving]
     if max(map(_depth, targets)) > MAX_DEPTH:
-        raise NotMovedError(f"Below {decode(new)} the paths would be too long. Nothing was moved.")
+        raise NotMovedError(f"Paths below {decode(new)} would be too long. Nothing was moved.")
     if taken := _taken(user, targets, moving):
-        raise NotMovedError(f"There is a document at {decode(taken)} already. Nothing was moved.")
-    if old.startswith(f"{new}."):  # upwards: /a/a/a becomes /a/a, which /a/a may not have left yet
+        raise NotMovedError(f"There is already a document at {decode(taken)}. Nothing was moved.")
+    if old.startswith(f"{new}."):  # upwards: /a/a/a becomes /a/a while the old /a/a may still be there
         _update(user, old, ON_THE_WAY, alone=alone)
         old_now = ON_THE_WAY
     else:
@@ -257,27 +257,27 @@ def _update(user: User, old: str, new: str, *, alone: bool) -> None:
 
 
 def _retitle(user: User, old: str, new: str) -> None:
-    """A document whose title is its name keeps it so."""
+    """A title that equals the document's name follows it."""
     title, before = name_of(decode(new)), name_of(decode(old))
     Document.objects.for_user(user).filter(path=decode(new), title=before[:200]).update(title=title[:200])
 
 
-def _locked_paths(user: User, old: str, *, alone: bool) -> list[str]:
-    """Locks in a fixed order, so that concurrent moves wait and never deadlock."""
+def _lock_paths(user: User, old: str, *, alone: bool) -> list[str]:
+    """Locked in id order, so that concurrent moves can't deadlock."""
     below = Document.objects.for_user(user).under(decode(old)).order_by("pk").select_for_update(no_key=True)
     return [path for path in map(encode, below.values_list("path", flat=True)) if not alone or path == old]
 
 
 def _taken(user: User, targets: Sequence[str], moving: Iterable[str]) -> str | None:
-    """A target path that already has a document which isn't being moved."""
+    """A target taken by a document that is not moved itself; None: all are free."""
     among = Document.objects.for_user(user).filter(path__in=[decode(target) for target in targets])
     standing = {encode(path) for path in among.values_list("path", flat=True)} - set(moving)
     return min(standing, default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
-    """A document that was deleted."""
+class DeletedEntry:
+    """A deleted document."""
 
     path: str
     title: str
@@ -285,24 +285,24 @@ class Gone:
 
 
 @transaction.atomic
-def delete(user: User, path: str, *, alone: bool = False) -> list[Gone]:
-    """Delete the documents at `path` and below, with `alone` only that one. Returns what was deleted, by path.
+def delete(user: User, path: str, *, alone: bool = False) -> list[DeletedEntry]:
+    """Delete `path` and everything below, or with `alone` only that document; the deleted documents by path.
 
-    Revisions and passages are deleted too; facts of their lines are rejected, as for each deleted line.
+    Revisions and passages are deleted too; facts stated in their lines are rejected, as when a line is removed.
 
     Raises:
-        ValidationError: `path` is not a path.
+        ValidationError: `path` is invalid.
     """
     documents = Document.objects.for_user(user)
     going = documents.filter(path=path) if alone else documents.under(path)
-    told = fact_line_edits.gone_with(user, going.filter(text__contains="^fact-"))
+    facts = fact_line_edits.lock_stated_facts(user, going.filter(text__contains="^fact-"))
     rows = list(going.order_by("pk").select_for_update().values_list("pk", "path", "title", "tokens"))
     documents.filter(pk__in=[pk for pk, *_ in rows]).delete()
-    fact_line_edits.give_up(told, user)
+    fact_line_edits.reject_removed(facts, user)
     if rows:
         idempotency.drop_answers(user)
         publish_event(f"user-{user.pk}", "memory")
-    return sorted((Gone(*row) for _, *row in rows), key=lambda gone: by_name(gone.path))
+    return sorted((DeletedEntry(*row) for _, *row in rows), key=lambda gone: by_name(gone.path))
 
 
 def _depth(ltree: str) -> int:
@@ -313,21 +313,21 @@ def _depth(ltree: str) -> int:
 
 
 def normal_tag(tag: str) -> str:
-    """A normalized tag: without `#`, single spaces, lowercase."""
+    """A tag as stored: without `#`, with single blanks, in lower case."""
     return " ".join(unicodedata.normalize("NFC", storable(tag)).lstrip("# ").split()).casefold()
 
 
 def set_tags(document: Document, tags: Iterable[str]) -> list[str]:
-    """Give the document these tags and no others, each once, in alphabetical order.
+    """Replace the document's tags, without duplicates, in alphabetical order.
 
     Raises:
         ValidationError: there are too many, or one is too long.
     """
     kept = sorted({normal_tag(tag) for tag in tags} - {""})
     if len(kept) > MAX_TAGS:
-        raise ValidationError(f"A document has at most {MAX_TAGS} tags.")
+        raise ValidationError(f"A document can have at most {MAX_TAGS} tags.")
     if any(len(tag) > MAX_TAG for tag in kept):
-        raise ValidationError(f"A tag has at most {MAX_TAG} characters.")
+        raise ValidationError(f"A tag can have at most {MAX_TAG} characters.")
     document.tags = kept
     document.save(update_fields=["tags"])
     publish_event(f"user-{document.user_id}", "memory")
@@ -335,6 +335,6 @@ def set_tags(document: Document, tags: Iterable[str]) -> list[str]:
 
 
 def tags_of(user: User) -> list[tuple[str, int]]:
-    """The user's tags and how many documents carry each, the most frequent first."""
+    """The user's tags with their document counts, most frequent first."""
     rows: Any = Document.objects.for_user(user).exclude(tags=[]).values_list("tags", flat=True)
     return sorted(Counter(tag for tags in rows for tag in tags).items(), key=lambda pair: (-pair[1], pair[0]))

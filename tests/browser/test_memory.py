@@ -182,7 +182,7 @@ def test_a_collision_is_one_sentence_and_a_deletion_is_undone(gardener: Person) 
     begin(page, "/drafts/letter", "Dear Mary,")
     page.get_by_label("Path").fill("/stories/Porto")
     page.get_by_role("button", name="Move").click()
-    expect(page.get_by_text("There is a document at /stories/Porto already. Nothing was moved.")).to_be_visible()
+    expect(page.get_by_text("There is already a document at /stories/Porto. Nothing was moved.")).to_be_visible()
 
     page.get_by_label("Path").fill("/letters/to Mary")
     page.get_by_role("button", name="Move").click()

@@ -57,7 +57,7 @@ def test_each_line_says_what_it_is_and_where_it_stands(alice: User) -> None:
     assert (prose.ref, prose.kind, prose.heading, prose.is_fact) == (
         "document:/profile/goals:2",
         PROSE,
-        "What you are after",
+        "Goals",
         False,
     )
     assert (known.ref, known.kind, known.heading, known.is_fact) == (f"fact:{fact.pk}", "identity", "Identity", True)

@@ -85,7 +85,7 @@ def test_a_document_from_elsewhere_knows_its_origin_and_author(alice: User) -> N
 def test_a_document_is_not_added_where_one_stands(alice: User, bob: User) -> None:
     save(alice, "/a", "mine", started_from=0)
 
-    with pytest.raises(PathTakenError, match="There is a document at /a already"):
+    with pytest.raises(PathTakenError, match="There is already a document at /a"):
         add(alice, "/a", "theirs", Revision.Author.IMPORT, ORIGIN)
     assert add(bob, "/a", "theirs", Revision.Author.IMPORT, ORIGIN).text == "theirs"
     assert Document.objects.for_user(alice).get().text == "mine"

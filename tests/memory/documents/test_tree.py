@@ -147,7 +147,7 @@ def test_folders_merge_where_no_document_meets_another(alice: User) -> None:
 def test_a_document_in_the_way_stops_the_whole_move(alice: User) -> None:
     make(alice, "/a/x", "/a/y", "/b/y")
 
-    with pytest.raises(tree.NotMovedError, match=r"^There is a document at /b/y already\. Nothing was moved\.$"):
+    with pytest.raises(tree.NotMovedError, match=r"^There is already a document at /b/y\. Nothing was moved\.$"):
         tree.move(alice, "/a", "/b")
 
     assert paths_of(alice) == {"/a/x", "/a/y", "/b/y"}

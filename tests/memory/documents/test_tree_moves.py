@@ -60,8 +60,8 @@ def test_the_line_beside_the_tree_undoes_it(alice: User, sign_in: SignIn) -> Non
 @pytest.mark.parametrize(
     ("path", "to", "status", "sentence"),
     [
-        ("/a/one", "/b/one", 409, "There is a document at /b/one already. Nothing was moved."),
-        ("/a", "/a/one/a", 409, "/a cannot be moved into itself."),
+        ("/a/one", "/b/one", 409, "There is already a document at /b/one. Nothing was moved."),
+        ("/a", "/a/one/a", 409, "/a can't be moved into itself."),
         ("/a/one", "", 422, "Enter a path"),
         ("/a/one", "/a/one", 200, "/a/one is already there."),
     ],

@@ -263,7 +263,7 @@ def test_a_document_is_begun(alice: User, sign_in: SignIn, typed: str) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "sentence"),
     [
-        ("/notes/one", 409, "There is a document at /notes/one already."),
+        ("/notes/one", 409, "There is already a document at /notes/one."),
         ("", 422, "Enter a path"),
         ("/", 422, "Enter a path"),
         ("/a//b", 422, "Each part of a path needs a name."),
@@ -296,8 +296,8 @@ def test_a_folder_is_moved_with_all_in_it(alice: User, sign_in: SignIn) -> None:
 @pytest.mark.parametrize(
     ("path", "to", "status", "sentence"),
     [
-        ("/a/one", "/a/two", 409, "There is a document at /a/two already. Nothing was moved."),
-        ("/a", "/a/b", 409, "/a cannot be moved into itself."),
+        ("/a/one", "/a/two", 409, "There is already a document at /a/two. Nothing was moved."),
+        ("/a", "/a/b", 409, "/a can't be moved into itself."),
         ("/a/one", "", 422, "Enter a path"),
         ("/a", "/a//", 302, ""),
     ],

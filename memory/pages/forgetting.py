@@ -126,7 +126,7 @@ class TableHits:
     """Label and URL of some of them."""
 
 
-def build_table_hits(user: User, words: str, found: Mapping[str, int]) -> list[TableHits]:
+def build_table_hits(user: User, words: str, hits: Mapping[str, int]) -> list[TableHits]:
     """The hits of `verify.search_rows` for the page, with links. At most one query for each linked table."""
     return [
         TableHits(

@@ -88,7 +88,7 @@ def forgotten(request: HttpRequest) -> HttpResponse:
 def check_again(request: HttpRequest) -> HttpResponse:
     """Search all of the user's data for words, which are not stored."""
     words = _parse_words(request)
-    found = search_rows(signed_in_user(request), words) if words else {}
+    hits = search_rows(signed_in_user(request), words) if words else {}
     return _render_receipts(
         request, {"looked_for": words, "standing": build_table_hits(signed_in_user(request), words, hits)}
     )

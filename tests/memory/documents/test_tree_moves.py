@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 
 from accounts.models import User
 from memory.documents.revisions import Origin, add
@@ -74,7 +75,7 @@ def test_what_cannot_be_moved_leaves_the_tree_as_it_is_and_says_why(
     response = drag(sign_in(alice), path, to)
 
     assert response.status_code == status
-    assert sentence in response.content.decode()
+    assert escape(sentence) in response.content.decode()
     assert 'data-path="/a/one"' in response.content.decode()
     assert "Undo" not in response.content.decode()
     assert paths_of(alice) == {"/a/one", "/b/one"}

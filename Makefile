@@ -1,6 +1,6 @@
-# What an operator or a developer does. `make run` needs Python 3.13, make and a package index, nothing else.
+# Commands for operators and developers. `make run` needs Python 3.13, make and a package index, nothing else.
 
-# Named by its content: another requirements file is installed anew, a touched one is not.
+# Named by content: a changed requirements file is installed again, a touched one is not.
 fingerprint = $(shell cksum < $(1) | tr ' ' '-')
 RUNNING := .venv/installed-$(call fingerprint,requirements.txt)
 DEVELOPING := .venv/installed-$(call fingerprint,requirements-dev.txt)
@@ -16,22 +16,23 @@ LOCK := .venv/bin/uv pip compile --quiet --universal --python-version 3.13 --gen
 
 .PHONY: run pid test lint types screenshots lock ci migrations clean help
 
-run: $(RUNNING)  ## start everything, until Ctrl-C
+run: $(RUNNING)  ## start everything; stop with Ctrl-C
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	@exec .venv/bin/python manage.py up
 
 pid:  ## the process that `make run` started: kill $(make pid)
 	@cat "$${VAR_DIR:-var}/run/supervisor.pid"
 
-test: $(DEVELOPING)  ## the whole suite, on a throw-away database
+test: $(DEVELOPING)  ## run the whole suite on a throwaway database
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	.venv/bin/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder $(ARGS)
 
-lint: $(DEVELOPING)  ## style, imports, templates
+lint: $(DEVELOPING)  ## style, imports, templates, prose
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
 	.venv/bin/djlint --lint --quiet templates
+	.venv/bin/python .ci/prose.py
 
 types: $(DEVELOPING)  ## mypy, strict
 	.venv/bin/mypy $(PACKAGES)
@@ -40,20 +41,20 @@ screenshots: $(DEVELOPING)  ## every page, both themes, three widths, below var/
 	@test -e "$(VOCABULARY)" || .venv/bin/python -m recall.process.token_vocabulary
 	.venv/bin/python -m tests.browser.screenshots $(PAGES)
 
-migrations: $(DEVELOPING)  ## do the models and the migrations agree?
+migrations: $(DEVELOPING)  ## check that models and migrations agree
 	.venv/bin/python -m pytest -q tests/recall/test_migrations.py
 
-lock: $(DEVELOPING)  ## write the requirements files anew from pyproject.toml
+lock: $(DEVELOPING)  ## write the requirements files from pyproject.toml
 	$(LOCK) pyproject.toml --output-file requirements.txt
 	$(LOCK) --group dev --constraints requirements.txt --output-file requirements-dev.txt
 
-ci:  ## what CI does
+ci:  ## run what CI runs
 	bash .ci/run
 
-clean:  ## remove what can be made again; var/, your data, stays
+clean:  ## remove generated files; your data in var/ stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-help:  ## this list
+help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # A Python of the right release: the one named by PYTHON=, else the first of the usual names that is.

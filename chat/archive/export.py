@@ -140,7 +140,7 @@ class _Pipe(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        raise OSError("A stream stands nowhere.")  # asks zipfile to count by itself
+        raise OSError("A stream has no position.")  # asks zipfile to count by itself
 
     def write(self, content: Any) -> int:
         self._held += content

@@ -63,14 +63,14 @@ NOT_EMPTY: Final = (
     "This account is not empty: it has {what}. An archive comes into an empty account only, so that nothing is mixed "
     "up. Sign up for a new one, or delete what is here first."
 )
-TORN: Final = "This archive is not whole: {table} should have {expected:,} rows and has {found:,}."
-TOO_MANY: Final = "This archive is not whole: {table} should have {expected:,} rows and has more."
-ROW_TOO_LONG: Final = "This archive cannot be brought in: row {row:,} of {table} has more than {most} MB."
-MEMBER_TOO_LONG: Final = "This archive cannot be brought in: {member} has more than {most} MB."
-NOT_FITTING: Final = "This archive cannot be brought in: row {row:,} of {table} does not fit ({why})."
+TORN: Final = "This archive is incomplete: {table} should have {expected:,} rows and has {found:,}."
+TOO_MANY: Final = "This archive is incomplete: {table} should have {expected:,} rows and has more."
+ROW_TOO_LONG: Final = "This archive can't be imported: row {row:,} of {table} has more than {most} MB."
+MEMBER_TOO_LONG: Final = "This archive can't be imported: {member} has more than {most} MB."
+NOT_FITTING: Final = "This archive can't be imported: row {row:,} of {table} does not fit ({why})."
 NO_ARCHIVE: Final = "This archive has no contents that Recall knows."
-TOO_NEW: Final = "This archive was written by a newer Recall. Bring this one up to date first."
-NOT_CONSISTENT: Final = "This archive cannot be brought in: its rows do not fit together."
+TOO_NEW: Final = "This archive is from a newer Recall. Update this one first."
+NOT_CONSISTENT: Final = "This archive can't be imported: its rows do not fit together."
 TOO_LARGE: Final = "This archive has more rows than any account."
 
 

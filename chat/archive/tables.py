@@ -53,9 +53,9 @@ AT_ONCE: Final = 500
 FILES_AT_ONCE: Final = 4
 """Rows that hold a file: each may have 64 million bytes."""
 
-REBUILT: Final = "made anew from the row's own words"
-CLAIMED: Final = "of the worker that has it at the moment"
-IMPLIED: Final = "the archive is one person's"
+REBUILT: Final = "rebuilt from the row's own words"
+CLAIMED: Final = "of the worker that holds it"
+IMPLIED: Final = "the archive is one user's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ TABLES: Final = (
     Table(Consolidation, settled={"state": {"waiting": "failed"}}),
     Table(
         Forgetting,
-        without={"to_rewrite": "what is still to be written anew is work of the server that forgot"},
+        without={"to_rewrite": "rewriting is work of the server that forgot"},
     ),
     Table(ProfileSnapshot, refs=("lines",)),
     Table(Receipt, refs=("items", "sections", "ingredients")),
@@ -138,37 +138,37 @@ TABLES: Final = (
 BY_LABEL: Final = {table.label: table for table in TABLES}
 
 LEFT_OUT: Final[Mapping[type[models.Model], str]] = {
-    PersonalIndex: "made anew when the collection is large enough",
-    DeletedDocument: "deleted, and here only for as long as that can be undone",
-    ApiKey: "a secret, of which only the hash is here: it opens this server and no other",
-    ApiRate: "how fast a program asks at the moment",
-    IdempotentRequest: "answers for a program that asks the same again soon: it asks this server",
-    Authenticator: "a secret: it lets somebody in here, and is set up anew where they go",
-    UserSession: "where somebody is signed in at the moment",
-    ImportPart: "pieces of a file on its way in: the person has the file",
-    Price: "the server's, not a person's",
-    Calibration: "the server's, not a person's",
+    PersonalIndex: "rebuilt when the collection is large enough",
+    DeletedDocument: "deleted, and kept only while that can be undone",
+    ApiKey: "a secret, stored as a hash: valid on this server only",
+    ApiRate: "current request rate",
+    IdempotentRequest: "responses for repeated requests to this server",
+    Authenticator: "a secret: set up again on the other server",
+    UserSession: "current sessions",
+    ImportPart: "parts of a file being imported: the user has the file",
+    Price: "the server's, not a user's",
+    Calibration: "the server's, not a user's",
 }
-"""Models of Recall's, and of signing in, that no archive holds, and why."""
+"""Models of Recall and of sign-in that archives leave out, and why."""
 
 PERSON: Final = {
-    "email": "told: the account that it comes to has its own",
-    "preferred_name": "brought in",
-    "time_zone": "brought in",
-    "language": "brought in",
-    "relationship_stage": "brought in",
-    "chat_model": "brought in; what another server does not offer stands for nothing chosen",
-    "effort": "brought in",
-    "welcomed_at": "told",
-    "date_joined": "brought in, where it is the earlier one: it counts for how long Recall has known the person",
-    "last_login": "told",
+    "email": "informative: the new account has its own",
+    "preferred_name": "imported",
+    "time_zone": "imported",
+    "language": "imported",
+    "relationship_stage": "imported",
+    "chat_model": "imported; the default if the new server does not offer it",
+    "effort": "imported",
+    "welcomed_at": "informative",
+    "date_joined": "imported if earlier: it counts how long Recall has known the user",
+    "last_login": "informative",
 }
-"""Columns of the person that `person.json` holds."""
+"""Columns of the user in `person.json`."""
 PERSON_LEFT_OUT: Final = {
-    "words_in": "how far this server is with a change of the language",
-    "id": "the archive is one person's",
+    "words_in": "this server's progress with a language change",
+    "id": "the archive is one user's",
     "password": "a secret",
-    "is_superuser": "what somebody may do is decided where they are",
-    "is_staff": "what somebody may do is decided where they are",
-    "is_active": "what somebody may do is decided where they are",
+    "is_superuser": "rights are granted by each server",
+    "is_staff": "rights are granted by each server",
+    "is_active": "rights are granted by each server",
 }

@@ -26,8 +26,8 @@ INTERRUPTED: Final = 130
 
 class Command(BaseCommand):
     help = (
-        "Import conversations with known answers for a temporary user, ask every question through Recall's own"
-        " retrieval, and print how much of the evidence it finds, next to five baselines."
+        "Ask every question of conversations with known answers through Recall's own retrieval. Prints how much of the"
+        " evidence it finds, next to five baselines. Works with a temporary user."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

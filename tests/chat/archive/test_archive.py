@@ -297,7 +297,7 @@ def test_a_job_that_is_refused_leaves_the_account_as_it_was(alice: Any, charlie:
 def test_a_torn_archive_says_which_table_is_torn(alice: Any, bob: Any, charlie: Any) -> None:
     fill(alice, charlie)
     torn = repacked(packed(alice), data_memory_fact_jsonl=b"")
-    assert refused(bob, torn) == "This archive is not whole: memory.fact should have 3 rows and has 0."
+    assert refused(bob, torn) == "This archive is incomplete: memory.fact should have 3 rows and has 0."
 
 
 def test_an_archive_with_more_rows_than_it_says_is_read_no_further(
@@ -317,21 +317,21 @@ def test_an_archive_with_more_rows_than_it_says_is_read_no_further(
 
     sentence = refused(bob, repacked(content, data_memory_fact_jsonl=more))
 
-    assert sentence == "This archive is not whole: memory.fact should have 3 rows and has more."
+    assert sentence == "This archive is incomplete: memory.fact should have 3 rows and has more."
     assert len(read) < 1_000
 
 
 def test_rows_that_the_manifest_does_not_tell_of_are_not_read(alice: Any, bob: Any) -> None:
     told = json.dumps({"format": "recall-archive", "version": 1, "rows": {}})
     sentence = refused(bob, repacked(packed(alice), recall_json=told, data_memory_fact_jsonl=b'{"id": 1}'))
-    assert sentence == "This archive is not whole: memory.fact should have 0 rows and has more."
+    assert sentence == "This archive is incomplete: memory.fact should have 0 rows and has more."
 
 
 @pytest.mark.parametrize("member", ["recall.json", "person.json"])
 def test_what_is_read_as_a_whole_has_a_limit(member: str, alice: Any, bob: Any) -> None:
     padded = b"{}" + b" " * restore.SMALL_BYTES
     sentence = refused(bob, repacked(packed(alice), **{member.replace(".", "_"): padded}))
-    assert sentence == f"This archive cannot be brought in: {member} has more than 1 MB."
+    assert sentence == f"This archive can't be imported: {member} has more than 1 MB."
 
 
 def test_a_row_has_a_limit_and_one_with_a_file_a_higher_one(
@@ -345,7 +345,7 @@ def test_a_row_has_a_limit_and_one_with_a_file_a_higher_one(
     content = packed(alice)
     long = [row | {"more": "x" * safe_zip.MEGABYTE} for row in rows(content)["memory.fact"]]
     sentence = refused(bob, repacked(content, data_memory_fact_jsonl="\n".join(map(json.dumps, long))))
-    assert sentence == "This archive cannot be brought in: row 1 of memory.fact has more than 1 MB."
+    assert sentence == "This archive can't be imported: row 1 of memory.fact has more than 1 MB."
 
 
 def test_few_long_rows_are_in_memory_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

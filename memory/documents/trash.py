@@ -35,7 +35,7 @@ UNDO_FOR: Final = timedelta(minutes=30)
 UNDO: Final = "undo-documents"
 """Extra tag of a message that offers to undo a deletion, followed by its time (templates/base.html)."""
 
-NOTHING_TO_UNDO: Final = "Nothing to undo. It was deleted permanently or is already restored."
+NOTHING_TO_UNDO: Final = "Nothing to restore. It was deleted permanently or is already restored."
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils.html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -311,7 +312,7 @@ def test_a_move_that_cannot_be_is_one_clear_sentence(
     response = sign_in(alice).post("/memory/move", {"path": path, "to": to})
 
     assert response.status_code == status
-    assert sentence in response.content.decode()
+    assert escape(sentence) in response.content.decode()
     assert {document.path for document in Document.objects.for_user(alice)} == {"/a/one", "/a/two"}
 
 

@@ -217,7 +217,7 @@ def test_nobody_gets_in_without_a_session(route: str, client: Client) -> None:
     assert refused["WWW-Authenticate"].startswith("Bearer ")
     problem = refused.json()
     assert (problem["type"], problem["title"], problem["status"]) == ("about:blank", "Unauthorized", 401)
-    assert problem["detail"].startswith("Sign in first")
+    assert problem["detail"].startswith("Sign in, or send an API key")
 
 
 def test_a_write_needs_the_sessions_token(alice: User) -> None:

@@ -63,7 +63,7 @@ def test_what_is_anothers_gone_or_sent_refuses_the_whole_message(alice: Any, bob
 
 def test_a_message_takes_only_so_many_and_so_much(alice: Any) -> None:
     many = [draft(alice) for _ in range(MAX_PER_MESSAGE + 1)]
-    with pytest.raises(TurnRejectedError, match="At most 10 attachments"):
+    with pytest.raises(TurnRejectedError, match="at most 10 attachments"):
         send(alice, "x", *many)
     heavy = [draft(alice, size=30_000_000), draft(alice, size=30_000_000)]
     with pytest.raises(TurnRejectedError, match="limited to 50 MB"):

@@ -119,7 +119,7 @@ def test_drafts_may_not_pile_up(alice: Any, bob: Any, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(upload, "MAX_DRAFTS", 9)
     monkeypatch.setattr(upload, "MAX_DRAFT_BYTES", 100)
-    with pytest.raises(AttachmentRefusedError, match="is over 0 MB"):
+    with pytest.raises(AttachmentRefusedError, match="exceed 0 MB"):
         accept(alice, "c.txt", b"x" * 90)
 
 

@@ -24,6 +24,7 @@ from budget.receipts import memory_cost, memory_use
 from budget.receipts.forgetting import answers_using
 from budget.receipts.record import TurnOutcome, finalize_receipt
 from budget.receipts.retention import REMOVED
+from budget.templatetags.figures import cut_reason
 from chat import tasks
 from chat.conversations import retention, trash
 from chat.conversations.retention import What
@@ -165,8 +166,8 @@ def test_the_page_says_in_words_that_the_list_is_gone(alice: Any, sign_in: SignI
     apply(What.CUT)
     page = client.get(reverse("receipt", args=[old.message_id])).content.decode()
     assert NEAR not in page
-    assert "Which ones were left out was removed after 90 days" in page
-    assert f"<dt>{FLOOR}</dt>" in page
+    assert "This list was removed after 90 days" in page
+    assert f"<dt>{cut_reason(FLOOR)}</dt>" in page
     assert "Mary lives in Lisbon" in page, "what stood in it is told"
     assert client.get(reverse("memory:why", args=[old.message_id, "fact:9"])).status_code == 404
 
@@ -186,7 +187,7 @@ def test_that_keyed_facts_were_cut_is_still_told(alice: Any, sign_in: SignIn) ->
     Receipt.objects.filter(pk=old.pk).update(items=[*old.items, fact])
     apply(What.CUT)
     assert (
-        "keyed facts of your profile had to be cut"
+        "key facts from your profile were left out"
         in sign_in(alice).get(f"/receipts/{old.message_id}").content.decode()
     )
 

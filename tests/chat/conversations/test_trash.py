@@ -198,7 +198,7 @@ def test_what_comes_back_is_recalled_as_before(alice: Any, conversation: Convers
 )
 def test_an_undo_of_nothing_says_so(sign_in: SignIn, alice: Any, moment: str) -> None:
     html = sign_in(alice).post("/conversations/restore", {"deleted": moment}, follow=True).content.decode()
-    assert "nothing to bring back" in html
+    assert "Nothing to restore" in html
 
 
 def test_nobody_brings_back_what_somebody_else_deleted(sign_in: SignIn, bob: Any, conversation: Conversation) -> None:

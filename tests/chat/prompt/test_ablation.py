@@ -340,7 +340,7 @@ async def test_both_answers_stand_side_by_side_with_what_they_took(
     assert f"−{-fewer:,}" in page
     panel = (await web.get(f"/receipts/{first['message']}")).content.decode()
     assert f"/m/{other}/compare" in panel
-    assert "left out at your request" in (await web.get(f"/receipts/{other}")).content.decode()
+    assert "excluded at your request" in (await web.get(f"/receipts/{other}")).content.decode()
 
 
 async def test_while_it_is_written_the_page_shows_what_there_is(

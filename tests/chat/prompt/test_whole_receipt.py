@@ -116,4 +116,4 @@ async def test_candidates_that_are_not_listed_are_counted(
     client = await sync_to_async(sign_in)(alice)
     shown = await sync_to_async(client.get)(f"/receipts/{receipt.message_id}")
     assert receipt.ingredients["unlisted"] > 0
-    assert f"And {receipt.ingredients['unlisted']} more, which scored lower" in shown.content.decode()
+    assert f"And {receipt.ingredients['unlisted']} more with lower scores" in shown.content.decode()

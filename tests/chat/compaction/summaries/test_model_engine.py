@@ -205,7 +205,7 @@ def test_an_empty_answer_is_a_failure(offline: Offline) -> None:
         asked()
 
 
-@pytest.mark.parametrize(("fault", "sentence"), [("overloaded", "overloaded"), ("unauthorized", "did not accept")])
+@pytest.mark.parametrize(("fault", "sentence"), [("overloaded", "overloaded"), ("unauthorized", "was rejected")])
 def test_an_error_of_the_provider_is_a_plain_sentence(offline: Offline, fault: str, sentence: str) -> None:
     offline.fails(fault=fault)
     with pytest.raises(SummaryFailedError, match=sentence) as failure:

@@ -90,9 +90,9 @@ def test_without_script_a_word_says_what_needs_it_and_the_context_is_a_link(
     page = mara.open_browser(java_script_enabled=False).new_page()
     page.goto(f"/c/{lived[1]['conversation']}")
     # Chromium parses a page as with scripts even where they are switched off so, and so shows no <noscript>.
-    assert "Talking with Recall needs JavaScript" in str(page.locator(".talk noscript").text_content())
+    assert "Chat needs JavaScript" in str(page.locator(".talk noscript").text_content())
     page.get_by_role("link", name="Context: memories and cost").last.click()
-    expect(page.get_by_role("heading", name="Recalled")).to_be_visible()
+    expect(page.get_by_role("heading", name="Memories used")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

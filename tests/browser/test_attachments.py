@@ -74,7 +74,7 @@ def test_what_is_given_and_pasted_goes_with_the_message(somebody: Person, screen
     page.evaluate(PASTE, LETTER)
     expect(chips.filter(has_text="Pasted: Dear Sir or Madam")).to_contain_text("tokens")
     drop(page, broken_png=b"\x89PNG\r\n\x1a\nnothing")
-    expect(chips.filter(has_text="broken.png")).to_contain_text("This image is damaged")
+    expect(chips.filter(has_text="broken.png")).to_contain_text("This file is damaged or not an image")
     fits_the_screen(page)
     tap(page.get_by_role("button", name="Remove broken.png"))
 

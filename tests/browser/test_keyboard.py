@@ -177,7 +177,7 @@ def ask_and_look_at_the_context(page: Page) -> None:
     expect(last_answer(page)).to_contain_text("Lisbon")
 
     toggle = page.get_by_role("button", name="Context panel")
-    recalled = page.get_by_role("region", name="Recalled")
+    recalled = page.get_by_role("region", name="Memories used")
     tab_to(page, toggle, "Shift+Tab")
     page.keyboard.press("Enter")
     expect(recalled).to_be_hidden()

@@ -25,7 +25,7 @@ def test_a_refused_message_goes_back_to_the_composer(somebody: Person, watch: Wa
     page = somebody.tab()
     much = "much " * 80_001
     ask(page, much)
-    expect(page.get_by_role("alert")).to_contain_text("at most 400,000")
+    expect(page.get_by_role("alert")).to_contain_text("The limit is 400,000")
     expect(composer(page)).to_have_value(much)
     expect(page.locator(".message")).to_have_count(0)
 

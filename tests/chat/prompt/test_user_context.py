@@ -90,7 +90,7 @@ def test_what_the_person_sets_is_told_whatever_has_grown(alice: User) -> None:
 def test_the_settings_show_the_stage_and_let_one_set_it(alice: User, bob: User, sign_in: SignIn) -> None:
     client = sign_in(alice)
     page = client.get(reverse("settings")).content.decode()
-    assert "It grows by itself (now: new to each other)" in page
+    assert "Automatic (now: new)" in page
     answer = client.post(
         reverse("settings"),
         {"preferred_name": "Alice", "time_zone": "UTC", "language": "english", "relationship_stage": "COMFORTABLE"},

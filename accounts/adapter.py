@@ -1,7 +1,5 @@
 """allauth adapters: no user names, sign-up that may be closed, encrypted secrets, sockets that close with a session."""
 
-from __future__ import annotations
-
 import base64
 import logging
 import secrets

@@ -3,8 +3,6 @@
 No one sees a password hash unless they may set passwords; a key is shown by its first characters, never its digest.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from allauth.mfa.models import Authenticator

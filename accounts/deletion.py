@@ -5,8 +5,6 @@
 finds it gone and writes nothing more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

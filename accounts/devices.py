@@ -3,8 +3,6 @@
 A browser sets that header itself: good enough to recognize your own devices, but no proof of anything.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 BROWSERS: Final = (

@@ -1,7 +1,5 @@
 """Account forms: sign-up, profile (name, time zone, language, tone) and adding a passkey."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from allauth.account.forms import SignupForm as AllauthSignupForm

@@ -3,8 +3,6 @@
 The table lists PostgreSQL's stemmers; the value is the name of the text search configuration.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.db import models

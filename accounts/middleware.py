@@ -1,7 +1,5 @@
 """Middleware: pages use the signed-in user's time zone, and sessions record when they were last used."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Final

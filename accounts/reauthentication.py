@@ -5,8 +5,6 @@ neither password nor passkey. allauth's own decorator ignores sign-ins and retur
 a download or a form that would be sent twice.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Final
 from urllib.parse import urlencode

@@ -5,8 +5,6 @@ Secrets stored before encryption existed have no prefix and are read as they are
 with the current key at each start, so that former keys are no longer needed.
 """
 
-from __future__ import annotations
-
 import base64
 import logging
 

@@ -6,8 +6,6 @@ API keys       keep working after a password change, whose page says so. A reset
 the session    records when it started (`accounts/reauthentication.py`)
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -11,8 +11,6 @@ The demo user doesn't count as a user here. Where sign-up is closed, staff add u
 printed once: a database of the operator's own never gets an account that no one asked for.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Celery tasks of accounts: each calls one function."""
 
-from __future__ import annotations
-
 from celery import shared_task
 
 from accounts.api import idempotency

@@ -1,7 +1,5 @@
 """URLs of Recall's own account pages; some replace allauth's, which serves the others."""
 
-from __future__ import annotations
-
 from allauth.mfa.recovery_codes.views import download_recovery_codes, view_recovery_codes
 from django.urls import path
 

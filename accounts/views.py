@@ -1,7 +1,5 @@
 """Account pages: deleting the account, and Recall's versions of two allauth pages (password change, recovery codes)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """A throw-away server for one run, in a folder that goes with it."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """Ports of the servers that a bench starts."""
 
-from __future__ import annotations
-
 import socket
 import time
 

@@ -1,7 +1,5 @@
 """Admin of receipts, profile snapshots, usage, prices, plans, limits and calibration."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,7 +1,5 @@
 """Budget's API routes: plan, limits, usage, receipts and memory costs."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from decimal import Decimal
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Budget's tables: receipts, profile snapshots, prices, calibration, and users' plans, limits and usage."""
 
-from __future__ import annotations
-
 from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MinValueValidator
 from django.db import models

@@ -1,7 +1,5 @@
 """Addresses of the budget's pages."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from budget.views import dashboard, receipts

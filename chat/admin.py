@@ -4,8 +4,6 @@ Messages are an append-only log on which cached prompts depend. They are removed
 forgetting only, which also update summaries, receipts and the index.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.contrib import admin, messages

@@ -1,7 +1,5 @@
 """Forms of roles, projects and conversation options."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django import forms

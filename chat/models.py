@@ -1,7 +1,5 @@
 """Tables of the chat: conversations, their messages (an event log that may branch), roles, segments and jobs."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any, Self
 

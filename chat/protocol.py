@@ -1,7 +1,5 @@
 """The frames of the WebSocket protocol, one strict model each (docs/protocol.md)."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self

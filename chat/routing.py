@@ -1,7 +1,5 @@
 """WebSocket routes."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from channels.generic.websocket import AsyncWebsocketConsumer

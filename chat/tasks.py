@@ -1,7 +1,5 @@
 """Celery tasks of the chat. Each calls one function."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from celery import shared_task

@@ -3,8 +3,6 @@
 Only rows and budget's pieces are known here; nothing is read or written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """URLs of the chat and settings pages."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from chat.views import (

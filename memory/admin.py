@@ -3,8 +3,6 @@
 Rows with a history are changed only where that history is recorded: facts by review, documents on the profile page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import reduce
 from operator import or_

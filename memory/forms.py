@@ -1,7 +1,5 @@
 """Forms of memory's pages, with the length limits of user input."""
 
-from __future__ import annotations
-
 from typing import Any, Final, get_args
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """References such as `fact:12`, by which prompts, receipts and pages name memories."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

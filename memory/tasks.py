@@ -1,7 +1,5 @@
 """Memory's Celery tasks: each calls one function."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from uuid import UUID

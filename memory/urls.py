@@ -1,7 +1,5 @@
 """URLs of memory's pages."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from memory.models import ReviewAction

@@ -5,8 +5,6 @@ Each app's routes are its own edge (`memory/api/`, `chat/api/`, `budget/api.py`)
 description, served at `/api/v1/openapi.json` and, as a page, at `/api/v1/docs`.
 """
 
-from __future__ import annotations
-
 import inspect
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The ASGI application of a web process: Django over HTTP, /mcp, Channels' sockets, and the lifespan around them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

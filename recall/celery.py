@@ -4,8 +4,6 @@ A task only points to a row: tasks are idempotent, and the scheduler re-queues s
 (`recall/schedule.py`). So the broker may lose or repeat a message, and no work is lost or done twice.
 """
 
-from __future__ import annotations
-
 import logging
 import warnings
 from functools import partial

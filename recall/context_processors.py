@@ -1,7 +1,5 @@
 """Template context of every page: whether the offline demo model answers, and whether mail is sent."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.conf import settings

@@ -5,8 +5,6 @@ counts) is a constant next to its code; if it can be tuned, it's written `settin
 name replaces it when set.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path

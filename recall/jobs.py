@@ -7,8 +7,6 @@ written in the transaction that ends the row, after `lock_claimed`: a worker tha
 Methods that change a row need a transaction that has locked it; `claim`, `retry_failed` and `requeue_due` open theirs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

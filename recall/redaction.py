@@ -4,8 +4,6 @@
 texts themselves (in memory only, never in a row or a log), and the words by which a trace of them is known.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

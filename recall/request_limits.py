@@ -1,7 +1,5 @@
 """Request limits before Django: ASGI middleware that refuses cross-origin sockets and oversized request bodies."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """The schedule of periodic tasks, read by Celery beat: a thread of the worker, or a separate process."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

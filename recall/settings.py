@@ -1,7 +1,5 @@
 """Django's settings: wiring only. An operator's choices come from `recall/environment.py`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit

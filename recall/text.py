@@ -1,7 +1,5 @@
 """Text helpers: text that PostgreSQL can store (no NUL, no lone surrogates), and Markdown as one plain line."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Root URL configuration."""
 
-from __future__ import annotations
-
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path

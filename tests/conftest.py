@@ -3,8 +3,6 @@
 Alice owns it, Bob must see nothing, Charlie is staff.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator

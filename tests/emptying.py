@@ -4,8 +4,6 @@ Django truncates every table and has the permissions made anew: half a second, a
 the database deletes what is there, and puts back what stood there at the start.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import psycopg

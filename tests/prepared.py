@@ -6,8 +6,6 @@ another one; what else has changed since is brought up to date by the start itse
 without it (`tests/recall/process/test_up.py`).
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

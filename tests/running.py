@@ -1,7 +1,5 @@
 """Servers and whole applications for tests: started, asked, killed, stopped."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

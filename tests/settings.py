@@ -3,8 +3,6 @@
 Nothing of the developer's environment or `.env` counts: a key or a database that stands there is never used.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

@@ -3,8 +3,6 @@
 The table below is held against the URL configuration, so that a new page cannot be forgotten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The README, the code map and the docs are true: their files, names, commands and links exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -4,8 +4,6 @@ Each operation declares its scope: `@router.get("/facts", auth=require_scope("me
 the key counts, whatever the cookies, and no CSRF token is needed: other sites can't send it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus

@@ -9,8 +9,6 @@ The row is claimed before anything runs, in its own statement, so that of two co
 process dies, the claim expires. Stored responses belong to the user and are deleted with the account.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass

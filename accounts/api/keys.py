@@ -4,8 +4,6 @@ A random key of this length can't be guessed from its hash, so it needs no slow 
 the time of the lookup reveals nothing about the key.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Iterable

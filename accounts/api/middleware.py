@@ -9,8 +9,6 @@ idempotency key     the stored response, 409 or 422 (accounts/api/idempotency.py
 response            stored for replay · headers: RateLimit, Link, no caching
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps

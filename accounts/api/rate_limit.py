@@ -4,8 +4,6 @@ A bucket holds API_RATE_PER_MINUTE tokens and refills evenly; a request takes on
 statement decides for all web processes, and a database crash refills every bucket.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 from typing import Final

@@ -3,8 +3,6 @@
 A session has them all. No scope lets a key create keys or change how the user signs in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 

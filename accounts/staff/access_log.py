@@ -5,8 +5,6 @@ your own rows, or rows without an owner, makes none. Entries are written before 
 (`accounts/staff/logged_admin.py`): if that fails, nothing is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

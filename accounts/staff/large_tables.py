@@ -8,8 +8,6 @@ filters   without an owner only among the newest FILTERED_AMONG rows: a filter t
           any column, hidden ones too
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

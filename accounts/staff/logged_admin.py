@@ -3,8 +3,6 @@
 Every admin of user-owned rows inherits from them; a test checks all registered admins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

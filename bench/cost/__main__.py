@@ -10,8 +10,6 @@ offline server's tokenizer (`bench/cost/meter.py`). Beside it the same turns in 
 explains them.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

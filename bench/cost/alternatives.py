@@ -3,8 +3,6 @@
 Each has the memories, the clock, the question and the tool rounds that Recall had in that turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final

@@ -4,8 +4,6 @@ A shorter conversation is the beginning of the long one. Texts are English sente
 standard library: real words, so that both tokenizers count them as they count prose.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import collections

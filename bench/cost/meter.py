@@ -1,7 +1,5 @@
 """Prices requests: the real cache rules (`offline/protocol/cache.py`) with a clock of their own, and sums per turn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final

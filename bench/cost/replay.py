@@ -7,8 +7,6 @@ what is handed on here), retrieval (a fixed set of memories a turn), the meaning
 topic shifts) and the model that summarizes (the rules do). Compaction finishes before the next turn.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ On a throw-away server: facts of every source, age and importance, and overlappi
 first run does the work, the second finds nothing to do; both are printed, with what the first one did.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

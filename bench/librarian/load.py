@@ -9,8 +9,6 @@ the model engine reads instead of the rules, against the offline server, whose u
 are the least a conversation costs.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import subprocess

@@ -6,8 +6,6 @@ On a throw-away server: one person with a tenth of the rows, and a hundred other
 server, the median of five, with its statements: as it opens, filtered, of one person, by number, and its last page.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

@@ -8,8 +8,6 @@ kind of search is made with `--rounds` different words; printed is what the page
 statements and snippets included, p50 and p95. The target is a p95 below 50 ms.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import statistics

@@ -4,8 +4,6 @@ Server time of the page `/c/<id>`, the session and all, by Django's test client:
 are Markdown with code, a table and a formula. Cold: nothing of it rendered before; warm: opened again.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

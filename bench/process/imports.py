@@ -6,8 +6,6 @@ On a throw-away server, in the way a worker does it: the file is kept as rows, r
 `--limit` reads only so many conversations. Then everything is exported, and imported into an empty account.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

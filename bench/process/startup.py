@@ -4,8 +4,6 @@ Cold: no database, no tables, no static files collected. Warm: everything there.
 the embedding's graph made; the time runs from the command to the answer of the sign-in page.
 """
 
-from __future__ import annotations
-
 import shutil
 import statistics
 import time

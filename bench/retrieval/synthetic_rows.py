@@ -7,8 +7,6 @@ noise, and those of a conversation are near each other. Conversations of differe
 as they are when a thousand people talk in the same weeks. Messages behind the passages are empty: nothing reads them.
 """
 
-from __future__ import annotations
-
 import itertools
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -14,8 +14,6 @@ With `--compiles` no server is loaded: one conversation grows by so many turns o
 included, is timed.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

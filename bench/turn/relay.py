@@ -1,7 +1,5 @@
 """A bare relay of the SDK's stream to a socket: the baseline of `bench.turn`."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Accuracy of the token estimate: the prediction of a turn's first request against the provider's count. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

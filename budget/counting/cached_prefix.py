@@ -12,8 +12,6 @@ Accuracy, over conversations of prose, code, JSON and seven languages with the o
 plan `standard` and 1.5% in `small`; with ratios alone it is 2.0% and 3.2%.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

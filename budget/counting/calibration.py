@@ -3,8 +3,6 @@
 `budget/counting/learning.py` says how they are learned.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

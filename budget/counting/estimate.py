@@ -3,8 +3,6 @@
 The ratios are learned from the usage a model reports (`budget/counting/learning.py`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -8,8 +8,6 @@ Of a file only its extracted text is counted: sending a PDF would add an image p
 its text.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Final

@@ -5,8 +5,6 @@ so each figure informs about a mixture; the covariance tracks which mixtures are
 as two mixtures differ. A mean per class, moved by each turn's error, would never do that.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

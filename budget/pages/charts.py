@@ -4,8 +4,6 @@ Each chart is readable without color (patterns, positions and figures say the sa
 screen readers, and a table of its figures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The context panel of one answer: figures and texts computed from its receipt; the template has the layout."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The limits form: a field for each kind of limit, with the one set by staff."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation

@@ -1,7 +1,5 @@
 """The live part of the dashboard: the latest turn by section, and usage by turn, conversation, day and month."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

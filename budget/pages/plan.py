@@ -1,7 +1,5 @@
 """The plan form: its sliders with stored or typed values, and the preview of a change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Trend charts: recent turns by section, cost and caching by day, and estimation error by turn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ Two steps. `allocate` distributes the plan: a section may borrow what others lea
 than the plan has, they are trimmed in PRUNING_ORDER. Then each section keeps its best pieces within its allocation.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

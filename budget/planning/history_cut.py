@@ -1,7 +1,5 @@
 """Decides which turns of the history are cut: the middle first, in one big step that then stays. Pure."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

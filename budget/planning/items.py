@@ -1,7 +1,5 @@
 """Items: the candidates of a prompt as a receipt stores and shows them, each kept or cut by a rule. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final

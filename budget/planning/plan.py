@@ -1,7 +1,5 @@
 """Budget plans as data: the prompt's sections in order, and the token ceiling of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -5,8 +5,6 @@ near the limit         within the margin                have the provider count 
 too long, or unsure    otherwise                        shorten, in pruning order
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

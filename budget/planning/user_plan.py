@@ -1,7 +1,5 @@
 """A user's plan: a preset with changed ceilings, its validation, and the fallback if it no longer fits the model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType

@@ -5,8 +5,6 @@ or, if the run was too long for that, into equal turns; the preview then says â€
 return with a larger plan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby

@@ -5,8 +5,6 @@ parts and rule. `SEARCH_DEBUG`: query, retrieval legs, timings, and the model's 
 text: for the user and staff only.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@ it: one that was never among the best only came along. Profile lines are in ever
 judged by importance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

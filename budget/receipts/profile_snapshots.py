@@ -4,8 +4,6 @@ The profile comes before the history, so a new text invalidates the provider's c
 changes reach the model as a short update beside the recalled memories.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Receipts of turns: drafted when the prompt is assembled, finalized with usage and cost when the turn ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime

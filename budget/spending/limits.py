@@ -5,8 +5,6 @@ Answers in progress count too, each as one turn with the tokens and cost of an a
 exceed a token or money limit by what it uses beyond that average; the next one is stopped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta

@@ -1,7 +1,5 @@
 """Prices: the list prices that the table `Price` starts with, the lookup, and cost arithmetic."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Template filters for figures: token counts, the "estimated" mark, and labels of cut rules."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django import template

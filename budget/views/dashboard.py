@@ -1,7 +1,5 @@
 """The dashboard at /budget and its forms: usage and cost, trends, the plan, limits, and what memories cost."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages of one answer's receipt: the context panel, its debug output for staff, and the line beside the composer."""
 
-from __future__ import annotations
-
 import json
 from uuid import UUID, uuid4
 

@@ -1,7 +1,5 @@
 """Attachment operations: upload drafts, list, download and delete them. A turn sends them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Final

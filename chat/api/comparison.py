@@ -1,7 +1,5 @@
 """Comparison of an answer with another one that was given without a memory."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Conversation operations: list, read, change, delete and restore them; their messages and background state."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal, Self

@@ -1,7 +1,5 @@
 """Import and export operations: import a file, watch or cancel that, export everything."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Operations on the calling user: preferences, the scopes of the key, and the access log."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """Project operations, and the undo of deleted projects and roles."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any

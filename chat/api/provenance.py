@@ -1,7 +1,5 @@
 """Memory use by answer: answers by day, each with the memories in its prompt."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Role operations: instructions for a kind of conversation."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any

@@ -1,7 +1,5 @@
 """Full-text search over all conversations."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import html

@@ -8,8 +8,6 @@ The turn belongs to the process, as with a socket: a client that disconnects fin
 Sending a `client_id` again returns the same answer, so these routes need no Idempotency-Key.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -4,8 +4,6 @@ A conversation's name is long enough to be told apart anywhere: where it stands 
 column, it is replaced. A number is only replaced where it is known to be one of a row.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

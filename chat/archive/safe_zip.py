@@ -3,8 +3,6 @@
 Nothing is unpacked to the disk, so a path in a zip is only a name.
 """
 
-from __future__ import annotations
-
 import zipfile
 from typing import BinaryIO, Final
 

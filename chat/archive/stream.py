@@ -3,8 +3,6 @@
 The thread holds one database connection for as long as it lasts. Whoever goes away in the middle ends it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 from collections.abc import AsyncIterator, Callable, Generator

@@ -1,7 +1,5 @@
 """Which tables make up an archive, and which columns stay behind? A test holds this against every model there is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """How is a column's value written as JSON, and read again? Every type there is; whatever else is an error at once."""
 
-from __future__ import annotations
-
 import base64
 from datetime import date, datetime
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Limits of attachments: what people send, within what the provider accepts and a row can hold."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Attachments on a page: a thumbnail or a chip with name, size and tokens; never bytes or text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby

@@ -4,8 +4,6 @@ Stage 1 moves long tool results to documents, stage 2 compacts the turns. Compac
 show them, search finds them, and branches that leave the range halfway read the messages themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ What distance counts as far depends on the embedding model, so it is measured fo
 the database.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Compaction triggers: a table of pure predicates, evaluated at the end of a turn and by the scheduler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta

@@ -4,8 +4,6 @@ The first turns stay, because they say what the conversation is about, and so do
 middle is compacted, oldest first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -7,8 +7,6 @@
 A new message unarchives a conversation, too (chat/turns/intake.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final

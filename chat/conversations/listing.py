@@ -4,8 +4,6 @@ The list's state is in the URL, so every variant is a plain link: `list=archived
 checkboxes), `listed=200` (how many).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta

@@ -3,8 +3,6 @@
 Message texts are exported verbatim. Memories and receipts are not part of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Iterator
 from datetime import datetime

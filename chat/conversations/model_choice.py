@@ -4,8 +4,6 @@ The list follows from the configured server (`offered_names`). What a model can 
 asks it (`recall/llm/client.py`); pages do not wait for that and use the short table here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ changed at any time, for the next answer on. All precede the history in the requ
 provider's cache once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

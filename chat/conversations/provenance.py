@@ -1,7 +1,5 @@
 """Answer provenance: the latest answers up to a day, each with the memories in its prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta

@@ -5,8 +5,6 @@ Words are looked up in `Message.search` (`simple`: any language, no stemming). O
 active branch if possible.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ All words must match; “phrases in quotation marks”, `or` between alternative
 word may be unfinished, because results appear while typing.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

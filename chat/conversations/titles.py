@@ -5,8 +5,6 @@ is no model, it fails, or a limit is reached. Only the first words are ever repl
 that was generated before, imported or forgotten.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ noun, and where the rest of the conversation lacks it. English first; other alph
 scripts without spaces (Chinese, Japanese), runs of characters.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -7,8 +7,6 @@
 What was learned from it stays, with the quoted words; `memory/forgetting/` erases that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final

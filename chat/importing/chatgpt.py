@@ -4,8 +4,6 @@
 they are found where the assistant noted them (messages to the tool `bio`) and where it was reminded of them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

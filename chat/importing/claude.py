@@ -4,8 +4,6 @@
 there are the memory (`conversations_memory`, prose) and the projects with their documents.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

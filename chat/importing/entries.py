@@ -4,8 +4,6 @@ Nothing is ever unpacked to the disk, so a path in a zip is no more than a name.
 time: their numbers tell how far a reading has come.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import re

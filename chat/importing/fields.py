@@ -1,7 +1,5 @@
 """What does a field hold, if it holds what it should? Anything may be missing, null, or of another type."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from datetime import UTC, datetime, timedelta

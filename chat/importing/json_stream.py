@@ -3,8 +3,6 @@
 An entry that does not parse then spoils nothing but itself.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final

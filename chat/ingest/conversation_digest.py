@@ -3,8 +3,6 @@
 No model is called: rules pick sentences of the user and write none (`chat/compaction/summaries/rule_engine.py`).
 """
 
-from __future__ import annotations
-
 from typing import Final
 from uuid import UUID
 

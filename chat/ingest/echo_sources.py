@@ -3,8 +3,6 @@
 Answers and tool results; and the memories, summaries and profile lines that receipts say were in its prompts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 from uuid import UUID

@@ -3,8 +3,6 @@
 Also queues conversations that are missing from the index.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import UUID
 

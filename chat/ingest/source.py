@@ -1,7 +1,5 @@
 """Chat's implementation of memory's ports: conversations as the librarian's source, and its usage ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, time
 from decimal import Decimal

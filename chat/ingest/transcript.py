@@ -4,8 +4,6 @@ Speakers keep their names (`Message.author`). In a conversation between people t
 others are in the place of answers; a message without an answer is a turn of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

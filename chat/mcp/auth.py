@@ -9,8 +9,6 @@
 A refusal is written before anything of the request is read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from importlib import import_module

@@ -4,8 +4,6 @@ The tools' own schemas are served as they are, so its low-level server fits; wha
 checked by the tool. Documents of the profile are resources, too: for assistants that let people pick what to add.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit

@@ -5,8 +5,6 @@ A tool only reads, but for `remember`: it makes a proposal at most, told by the 
 where there is no conversation here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ The answer's row stores each tool's name, topic and number of results; the resul
 pages do not read them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ The walk skips each compacted span in one step. `chat/messages/history.py` walks
 and merged summaries; a page shows each segment as it was made.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 from uuid import UUID
 

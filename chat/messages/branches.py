@@ -10,8 +10,6 @@ says which branch is active. What depends on that:
 - a segment belongs to every branch through its last message (`chat/messages/history.py`): nothing to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """How an answer ended: the sentence shown and the buttons offered, one row for each stop reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from chat.models import Message

@@ -3,8 +3,6 @@
 Both render the same partials of `templates/chat/page.html`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

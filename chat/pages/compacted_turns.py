@@ -3,8 +3,6 @@
 The page shows each segment as it was created, even if the prompt has merged several: their own summaries say more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """The chat page around its messages: the conversation list, the header, and the user's own conversation or a 404."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 from uuid import UUID
 

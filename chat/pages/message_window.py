@@ -4,8 +4,6 @@ A conversation may have thousands of messages: `chat/messages/branch_path.py` re
 text of a message is read only if it is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ The palette finds commands, conversations by title, and offers the full-text sea
 action of the page; which ones apply depends on the page that opened the palette. static/js/palette.js runs both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """The pages of projects: the list, and one project with its documents, uploads and conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

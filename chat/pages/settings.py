@@ -1,7 +1,5 @@
 """The settings: their navigation, and what each page shows. allauth's pages belong to the section above them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

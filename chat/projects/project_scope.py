@@ -4,8 +4,6 @@ A project's memories are the documents in its folder, and what was said and lear
 and boundaries are in every prompt: they are about the user.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from chat.models import Conversation, Project

@@ -7,8 +7,6 @@
 Moving the folder among the documents moves the project, too (`on_documents_moved`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, count
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Roles: create, edit, delete and undo. Each edit raises the version; conversations keep their role."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final

@@ -3,8 +3,6 @@
 A token expires after `OFFERED_FOR`, and when the user has anything forgotten: the token might contain it.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any, Final
 

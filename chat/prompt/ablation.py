@@ -5,8 +5,6 @@ history. Its words are found in any case and with any punctuation; a paraphrase 
 stays.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy

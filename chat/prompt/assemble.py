@@ -3,8 +3,6 @@
 Enter by `assemble_prompt`; `assemble_from_inputs` is its pure part.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import math

@@ -1,7 +1,5 @@
 """Everything a prompt is built from. All database reads of prompt assembly are here; the rest is pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

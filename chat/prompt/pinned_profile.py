@@ -3,8 +3,6 @@
 The snapshot keeps the cached prefix byte-identical between turns; later changes reach the model as a profile update.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate

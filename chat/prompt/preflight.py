@@ -5,8 +5,6 @@ is one. A failed count does not fail the turn: the estimate with its margin deci
 assembled for less; in the tool loop, tool results are truncated.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ It has nothing about a user, a day or a conversation: the cache matches an exact
 version.
 """
 
-from __future__ import annotations
-
 VERSION = "1.0.0"
 
 SYSTEM_PROMPT = f"""\

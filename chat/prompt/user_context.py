@@ -1,7 +1,5 @@
 """The clock section of a prompt: time, name, and how well the user and Recall know each other."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

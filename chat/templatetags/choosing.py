@@ -1,7 +1,5 @@
 """Template tags for a conversation's options: role, project, model and effort, with the choices for each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from django import template

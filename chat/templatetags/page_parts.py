@@ -1,7 +1,5 @@
 """Template tags for all pages: icons, undo notices, shortcuts, limits, counts, and the state of the account."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

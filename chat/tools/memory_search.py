@@ -1,7 +1,5 @@
 """Searches of the user's memory for the model and for MCP: one query, filters, and results as JSON."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from typing import Any, Final

@@ -5,8 +5,6 @@ the text; a line says how much was left out and where the whole is kept. A resul
 cache, so it is truncated again only if a later round has no room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The tool `read_document`: a document by its path, or an earlier tool result by its reference."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -4,8 +4,6 @@ English only, and rather too few than too many: a cue adds one line to the promp
 (`chat/tools/search_providers.py`). Without it the model can still search, if the installation has a search.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -4,8 +4,6 @@ The definitions are static, sorted by name and the same for everyone, because th
 prompt. Whatever a tool returns is untrusted data.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final

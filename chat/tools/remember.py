@@ -1,7 +1,5 @@
 """The tool `remember`: propose a memory, as far as the user's memory rules allow, and say what happened."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from chat.ingest.source import utterance

@@ -1,7 +1,5 @@
 """The tool `search_conversation`: messages of this and of past conversations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

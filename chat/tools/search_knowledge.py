@@ -1,7 +1,5 @@
 """The tool `search_knowledge`: facts, episodes and documents."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

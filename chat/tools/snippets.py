@@ -3,8 +3,6 @@
 The head of the JSON would show the first hits in full and the last ones not at all. Pure, and without a model.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Final

@@ -4,8 +4,6 @@ The tool `update_task` stores it; every next prompt has it in its task section u
 a document or a web page, so the prompt marks it as data.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from chat.models import Conversation

@@ -1,7 +1,5 @@
 """The tool `update_task`: store the conversation's task; a finished one requests compaction."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """The tool `web_search`: two or three short excerpts with source and date, stored as an artifact."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Final

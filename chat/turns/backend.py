@@ -1,7 +1,5 @@
 """`TurnBackend`: where a turn reads and writes. `StoredTurn` uses rows, `chat/turns/temporary.py` the process."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Compares an answer with the trial that did without some memories: texts, tokens and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal

@@ -4,8 +4,6 @@ The first three are one transaction; everything that is not part of the answer r
 and the answer is shown all the same.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Message intake, exactly once: the message and its empty answer are committed before the turn starts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final

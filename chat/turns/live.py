@@ -3,8 +3,6 @@
 A turn belongs to the process, not to a socket: it continues when the page is closed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Reports a finished turn: one log line without any text, and the Prometheus metrics."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any, Final

@@ -5,8 +5,6 @@ living process loses its lock for a moment when the database restarts: a marked 
 process finishes it after all, that result wins (`chat/turns/finish.py`).
 """
 
-from __future__ import annotations
-
 from django.db import transaction
 from django.db.models import F, Func, JSONField, Value
 

@@ -4,8 +4,6 @@ A turn is a task of the process, not of a socket. Its text is kept however it en
 shutdown. Stored and temporary turns differ only in their `TurnBackend`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Starting a turn: accept the message, start its task, tell everyone who watches the conversation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -4,8 +4,6 @@ Images are displayed; every other file is a download. Media types come from a fi
 every response is sandboxed without scripts, forms or origin.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from http import HTTPStatus

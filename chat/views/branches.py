@@ -1,7 +1,5 @@
 """Views that edit a message and switch branches, with or without JavaScript."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, cast
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Views of the chat page and its partials."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID

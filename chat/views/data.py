@@ -1,7 +1,5 @@
 """Views of import and export, with or without JavaScript."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each action is a plain form that redirects to a page; htmx gets the list, the header and the notices instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

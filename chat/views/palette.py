@@ -1,7 +1,5 @@
 """Views of the command palette and of the shortcuts page."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Views of projects, with or without JavaScript."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Views of the roles page, with or without JavaScript."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """View of the conversation search: one form, submitted by htmx while the user types, or without JavaScript."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

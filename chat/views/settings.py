@@ -1,7 +1,5 @@
 """Views of the settings pages, and of the welcome text. Each saves in place with htmx, or with a plain form."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from allauth.account.decorators import reauthentication_required

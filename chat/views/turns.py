@@ -1,7 +1,5 @@
 """Views that start a turn over HTTP: messages too long for a frame, and answers without some memories."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 from uuid import NAMESPACE_OID, uuid4, uuid5
 

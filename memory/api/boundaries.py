@@ -1,7 +1,5 @@
 """Boundaries: rules that are in every prompt and never cut."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Memory consolidation: run it now, and list recent reports."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final

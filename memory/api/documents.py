@@ -1,7 +1,5 @@
 """Documents: list, read, write, move and delete them; folders, tags and history."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Final

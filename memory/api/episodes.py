@@ -1,7 +1,5 @@
 """Episodes: the timeline, single episodes, and the story of a conversation."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Facts: list them, get one with its evidence, and propose new ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal

@@ -1,7 +1,5 @@
 """Files that become documents: uploads and synchronized folders."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Forgetting: match a topic, preview, forget, list receipts, and check that nothing is left."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal

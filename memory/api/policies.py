@@ -1,7 +1,5 @@
 """Memory rules: what may be saved automatically, by kind, and how often proposals were right."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpRequest

@@ -1,7 +1,5 @@
 """The profile, as included in every prompt."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpRequest

@@ -1,7 +1,5 @@
 """Review: list proposals, decide on one or many, and undo decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from http import HTTPStatus
 from typing import Annotated, Any, Final

@@ -1,7 +1,5 @@
 """The router of /api/v1/memory: the operations of every module, in the order of the reference page."""
 
-from __future__ import annotations
-
 from ninja import Router
 
 from memory.api import (

@@ -1,7 +1,5 @@
 """Search over all memory, with score parts and the results left out."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Final
 

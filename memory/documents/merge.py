@@ -1,7 +1,5 @@
 """Merges the user's and the librarian's changes of a document line by line; the user's changes win."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

@@ -1,7 +1,5 @@
 """The built-in embedding model: its names, the width of its vectors and the limits of its input."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -8,8 +8,6 @@ Vectors must have 384 numbers, the width of the columns, like those of paraphras
 that distinguish questions from passages are not supported.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

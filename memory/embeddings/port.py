@@ -1,7 +1,5 @@
 """The port to the embedding model: `embedder()` returns the process's embedder, which turns texts into vectors."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

@@ -7,8 +7,6 @@
 Both have `questions[]` with `id`, `question`, `category` and `evidence`, the ids of the turns that hold the answer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ was asked to change. The new fact is recalled when it is relevant, never fades (
 correction of the key still finds exactly one fact to replace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ A small embedding model sets “likes” and “dislikes”, Lisbon and Porto, 1
 So cosine alone never counts: numbers, names, negation, subject and verb must not differ.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Evidence of a fact: its quote in context, the source message, and the fact it would supersede."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

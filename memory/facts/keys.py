@@ -4,8 +4,6 @@ A new value for a key supersedes the old one without asking. So a key exists onl
 contradiction: a user has one home, but any number of hobbies.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

@@ -8,8 +8,6 @@ A fact that has ended is expired immediately and is in no prompt; one that ends 
 expired by the nightly consolidation (`memory/models/facts.py: valid_at`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Final

@@ -4,8 +4,6 @@ Preview and erasure use the same search. The erasure repeats it and is refused i
 only what they were shown.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections import Counter

@@ -4,8 +4,6 @@ Until then a segment's summary is a placeholder and an episode is missing. The r
 the work, and the schedule retries what failed.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any, Final

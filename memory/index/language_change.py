@@ -5,8 +5,6 @@ database adds each one chosen. A question is searched in each of them, so nothin
 in the current language at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import batched

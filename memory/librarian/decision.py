@@ -3,8 +3,6 @@
 `decide` is pure. It tries its steps in order, and the first one with an answer decides. The user sees the reason.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ The conversation is sent as JSON data, never as instructions. The answer is vali
 whether it is believed is decided in `decision.py`, by the quote.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

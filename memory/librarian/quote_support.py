@@ -4,8 +4,6 @@ A quote is doubted if it shares too little with the statement (“I”, “Yes, 
 a question, a supposition, or someone else's claim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

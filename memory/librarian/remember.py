@@ -6,8 +6,6 @@ librarian's rules read the same in the user's latest message, and the policy sto
 rules' reading is stored. Anything else waits for review.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final

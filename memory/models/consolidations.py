@@ -1,7 +1,5 @@
 """Consolidation reports: when each ran, why, and what it changed, in numbers."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 

@@ -1,7 +1,5 @@
 """Documents of the knowledge base: their paths, every revision, and uploads in progress."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField

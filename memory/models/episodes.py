@@ -1,7 +1,5 @@
 """Episodes: significant stretches of conversation, written up as short narratives (seed 004, layer 4)."""
 
-from __future__ import annotations
-
 from typing import Final, Self
 
 from django.contrib.postgres.fields import ArrayField

@@ -1,7 +1,5 @@
 """Facts with their evidence, the links between them, and review decisions."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Self
 

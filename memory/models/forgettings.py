@@ -1,7 +1,5 @@
 """Receipts of forgetting: how much, when, by whom, and the check afterwards. Never the content."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from recall.db.ownership import Owned, OwnedManager

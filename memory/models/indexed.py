@@ -1,7 +1,5 @@
 """Columns of every searchable row: vector and full text."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.core.validators import MaxValueValidator, MinValueValidator

@@ -1,7 +1,5 @@
 """Kinds of facts and episodes, and the default importance of each kind of fact (DESIGN §3)."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

@@ -1,7 +1,5 @@
 """The unit of the index: a passage of a document, of a message or of a segment's summary."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.contrib.postgres.fields import ArrayField

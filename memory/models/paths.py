@@ -5,8 +5,6 @@ code point in hexadecimal between underscores (`Sarah_20_Chen`), and so is the u
 injective for any Unicode name, and plain names stay readable in psql.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import TYPE_CHECKING, Any

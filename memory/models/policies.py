@@ -1,7 +1,5 @@
 """A user's policy for each kind of fact. No row: the default in `memory/librarian/decision.py`."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from recall.db.ownership import Owned, OwnedManager

@@ -1,7 +1,5 @@
 """Librarian runs: the message range of a conversation, the engine, and the result."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone

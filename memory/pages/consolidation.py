@@ -1,7 +1,5 @@
 """Consolidation reports for the memory settings page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Certainty, freshness and origin of a fact in words. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,5 @@
 """Page data of the profile: documents edited in place, boundaries, and facts by kind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby

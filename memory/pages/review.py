@@ -1,7 +1,5 @@
 """Page data of the review queue, the decisions page and the memory rules page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

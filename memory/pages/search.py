@@ -3,8 +3,6 @@
 It uses the same retrieval as prompts. Memories that are in every prompt are found here, too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ It has two times: when something was *true*, and when Recall *knew* it. A day co
 zone, today to the current moment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta

@@ -1,7 +1,5 @@
 """Page data of the timeline: episodes by month, the latest first, and the story of one conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime

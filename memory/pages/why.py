@@ -1,7 +1,5 @@
 """Explains in words why a memory was recalled for an answer, or left out, from one item of its receipt. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

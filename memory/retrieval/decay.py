@@ -4,8 +4,6 @@ Decay is computed when needed, not stored: it depends on two columns and the clo
 date, and updating it would touch every row of every user every night.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Final
 

@@ -4,8 +4,6 @@
 `MEASURED` (the default) and `SEED`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

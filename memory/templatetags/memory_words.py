@@ -1,7 +1,5 @@
 """Template filters of memory's pages: certainty, freshness and origin in words, and profile documents line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby

@@ -7,8 +7,6 @@ The marks are block identifiers, as in Markdown note tools. Pages and prompts hi
 a line keeps its mark when its words change. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Keywords for comparing sentences: stems of content words, names and numbers."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Final

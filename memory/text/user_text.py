@@ -4,8 +4,6 @@ Code, quotations and pasted documents are in a message without being the writer'
 one per character, so that positions stay the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

@@ -1,7 +1,5 @@
 """The consolidation section of the memory settings: the button queues a run, and htmx polls for its report."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

@@ -3,8 +3,6 @@
 The only place that joins a fact with the budget's receipts.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

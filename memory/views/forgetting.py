@@ -1,7 +1,5 @@
 """Forgetting pages: preview, confirmation, receipts, and the check that nothing is left. Plain forms."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Views of the profile, the knowledge base and the timeline. All of them work without JavaScript."""
 
-from __future__ import annotations
-
 from collections.abc import Sized
 from typing import Any, Final
 from uuid import UUID

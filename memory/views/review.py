@@ -3,8 +3,6 @@
 They work without JavaScript: htmx gets the part of the page that changed, a plain form a redirect and a message.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import Any, Final
 from urllib.parse import urlencode

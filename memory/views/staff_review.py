@@ -4,8 +4,6 @@ Viewing needs the permission to view facts, deciding the permission to change th
 access log of every user it shows gets an entry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

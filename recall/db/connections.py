@@ -4,8 +4,6 @@ Channels gives all consumers of a process one shared thread, where one slow quer
 blocking work runs on a few threads of Recall's own, each with a pooled connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 from collections.abc import Callable

@@ -9,8 +9,6 @@ The listening connection also holds an advisory lock on this process's `PROCESS_
 processes can tell whether the owner of an unfinished answer is still running.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -4,8 +4,6 @@ A query by an id from outside (a URL, a form, stored JSON) starts at `for_user`.
 found that way needn't, nor do jobs for all users. `tests/test_isolation.py` requests each page and row as another user.
 """
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from django.conf import settings

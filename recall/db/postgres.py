@@ -1,7 +1,5 @@
 """PostgreSQL features that the ORM lacks: session advisory locks, ids reserved from a sequence, GIN index options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final

@@ -10,8 +10,6 @@ again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also
 Both use Django's own cursor, so that tools that count or time statements see them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

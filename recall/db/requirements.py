@@ -1,7 +1,5 @@
 """Database requirements: PostgreSQL 16 or later with these extensions installed or available."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from django.core.exceptions import ImproperlyConfigured

@@ -4,8 +4,6 @@ A file has one statement, or named parts, each after a line `-- part: name`. Lin
 are not sent to the server.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Health check: `/healthz` returns 200 when the database answers and has every migration."""
 
-from __future__ import annotations
-
 from threading import Event
 
 from django.db import DatabaseError, connection

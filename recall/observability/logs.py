@@ -4,8 +4,6 @@ Recall's log lines never contain text of a user or a model: only ids, counts, st
 `tests/chat/turns/test_logs.py` checks that for whole turns at DEBUG level.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import traceback

@@ -5,8 +5,6 @@ its work is read from the database and is the same on every web process (librari
 length, age of the oldest task). No metric is about one user.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """A stopwatch for the steps of a task: for receipts, pages and benchmarks."""
 
-from __future__ import annotations
-
 from time import perf_counter
 
 

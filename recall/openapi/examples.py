@@ -4,8 +4,6 @@ A field name means the same everywhere, so its example is defined once. A field 
 fit its schema, gets a plain value of its type. `tests/api/test_schema.py` checks each example against its schema.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

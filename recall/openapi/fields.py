@@ -1,7 +1,5 @@
 """Field types of the API (row ids, moments), and the parser that refuses text the database can't store."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

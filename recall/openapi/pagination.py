@@ -4,8 +4,6 @@ A cursor holds the ordering columns of that row. So no row is missed or repeated
 deep down costs as much as the first. A cursor grants no access: each list starts from the user's own rows.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -3,8 +3,6 @@
 `detail` is a sentence for the developer of the calling program. It never quotes stored data or an exception's message.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final

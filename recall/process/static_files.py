@@ -1,7 +1,5 @@
 """Static files are collected (hashed, compressed) at a start whose sources differ from the last one's."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -6,8 +6,6 @@ A child that keeps ending right after its start ends the whole run with one sent
 group, so its children end with it, and dies with the supervisor even if that is killed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

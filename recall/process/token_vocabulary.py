@@ -4,8 +4,6 @@
 uses the network for it: without the file, counting falls back to characters and pages say "estimated".
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

@@ -4,8 +4,6 @@ The pages are part of the repository, so they may hold images and links to each 
 (`recall/rendering/markdown.py`). `/docs/source/…` shows the Python files that a page links to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ tags, attributes and classes below, so that a fault in the first wall shows as m
 Nothing in the result loads anything: no images, no embeds (docs/design.md says why).
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import threading

@@ -9,8 +9,6 @@ each beginning to the end of the text, which takes seconds for a text made of be
 than a formula may be long.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

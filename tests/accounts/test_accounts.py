@@ -1,7 +1,5 @@
 """Signing up, in and out, and the password: by e-mail address alone."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from html import unescape

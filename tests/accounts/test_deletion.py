@@ -1,7 +1,5 @@
 """Somebody who leaves leaves no row: every column of every table is looked at for their number, address and words."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The demo user of a first start: made once, told once, and never in a database of the operator's own."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

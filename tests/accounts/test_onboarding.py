@@ -1,7 +1,5 @@
 """The first words: until they are closed or a conversation is begun; with an example, the way out and the import."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

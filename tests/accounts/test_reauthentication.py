@@ -1,7 +1,5 @@
 """Who finds a browser signed in takes nothing out and empties nothing; the person is asked once more, and goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit

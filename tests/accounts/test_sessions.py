@@ -1,7 +1,5 @@
 """Sessions: one sees where one is signed in, ends one or all others, and what they let in ends with them."""
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """The settings: each page shows one's own, saves in place or by a plain form, and says what is wrong."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import timedelta

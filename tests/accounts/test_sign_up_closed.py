@@ -1,7 +1,5 @@
 """SIGN_UP: open for everyone, for the first person only, or for nobody."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

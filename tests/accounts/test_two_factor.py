@@ -1,7 +1,5 @@
 """Two factors: an authenticator app is set up, asked for, replaced by a recovery code once, sealed, and turned off."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The API in a test's own, rolled-back, transaction; or, where that will not do, as it is served."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

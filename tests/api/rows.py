@@ -1,7 +1,5 @@
 """One row of everything of somebody's, each with a word of theirs in it; and the addresses it has below the API."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """The client and the examples of the documentation, against a running server."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import sys

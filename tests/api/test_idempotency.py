@@ -1,7 +1,5 @@
 """A write that is sent twice with the same Idempotency-Key is done once."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """To Bob, with a key that may do everything, nothing of Alice's is there: each operation is asked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A key lets a program in as its owner, within its scopes, as long as it is good."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

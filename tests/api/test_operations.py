@@ -1,7 +1,5 @@
 """What the pages do, done by a program: each resource is changed, and stands as it was changed."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Every list is read page by page: nothing twice, nothing missed, whatever comes meanwhile."""
 
-from __future__ import annotations
-
 import base64
 import json
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Whatever goes wrong below /api/v1 is told as a problem, and tells nothing that is nobody's business."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which answer was given from what, and what a memory did to one: listed by day, and both answers side by side."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How often a program may call is counted for all processes, told with each answer, and ends in a 429."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The description is whole: every operation with its scope, examples that fit, and the problems it may answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 No 5xx, nothing that is not as described, no word of Bob's for Alice. The same examples each time: the seed is fixed.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What was deleted comes back by what its deletion was answered with; a project is put away, too."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

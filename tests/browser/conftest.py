@@ -1,7 +1,5 @@
 """One running application and one Chromium for all tests of this folder; a complaint on any page fails its test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Somebody at a browser: signs up, talks, looks; and what a browser complains of meanwhile."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

@@ -6,8 +6,6 @@ the messages; only what takes weeks to come about (episodes, an uploaded folder)
 prints is JSON: names of things to look at, with their addresses.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`make screenshots`: every page in both themes and three widths, below var/screenshots, to be looked at."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

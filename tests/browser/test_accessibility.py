@@ -1,7 +1,5 @@
 """Every page as axe-core sees it in light and in dark (WCAG 2.2 AA and its good practices), and without script."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Somebody drops files on the talk, or chooses them on a phone, pastes a text, sends all, and finds all of it again."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Somebody changes their mind: asks in other words where the message stands, looks back, and loses nothing."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

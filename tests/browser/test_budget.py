@@ -1,7 +1,5 @@
 """The dashboard in a browser: it follows a turn in another tab, previews a plan, and fits a phone and a keyboard."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

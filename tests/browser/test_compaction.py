@@ -1,7 +1,5 @@
 """Turns are folded by the real worker when somebody presses the button, and stand on the page behind their summary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """“Answer without this memory” at a browser: by keyboard, both answers side by side; and without JavaScript."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The whole story, told in a browser to the processes that `make run` starts: say, learn, review, be reminded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Conversations come in from elsewhere, are watched while they are read, and found; everything goes out as one file."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable
 from pathlib import Path

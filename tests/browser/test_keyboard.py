@@ -1,7 +1,5 @@
 """Everything by keyboard, from signing in to signing out, with the focus in sight all the way."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """How the pages look: nothing wider than a phone, readable in light and dark, and offline said on each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

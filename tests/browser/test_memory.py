@@ -1,7 +1,5 @@
 """The memory page in a browser: documents, search, files, on a desk and on a phone, and by keyboard alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

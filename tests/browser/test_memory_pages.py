@@ -1,7 +1,5 @@
 """The memory pages in a browser: a document is dragged into a folder and back, and a text is edited where it stands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What one does with one's memory, and with the settings, by a thumb on a phone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """By keyboard alone: the palette finds a command and a conversation, a conversation is deleted and brought back."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

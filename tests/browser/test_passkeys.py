@@ -1,7 +1,5 @@
 """A passkey is made on one page and signs in on another: by a virtual authenticator of Chromium's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Somebody makes a role and a project, begins a conversation in them, and changes its model; on a phone, too."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What somebody wrote is never lost: not to an error, not to a process that was killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 from typing import Any

@@ -1,7 +1,5 @@
 """A queue of 50 is cleared by keyboard alone: no page load, the focus always on what waits, nothing told twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

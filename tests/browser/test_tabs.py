@@ -1,7 +1,5 @@
 """An answer belongs to no tab: a reload and a second tab show it going on, and Stop in any of them stops it."""
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """A temporary chat at a browser: switched on by keyboard, marked while it runs, gone on reload."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 

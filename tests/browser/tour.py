@@ -1,7 +1,5 @@
 """Which pages are there to be looked at? One table, for axe, for screenshots, for readers without script."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A month of turns for tests of the dashboard: receipts as they are booked, many at once."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any

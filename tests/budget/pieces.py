@@ -1,7 +1,5 @@
 """Prompts for tests of `fit`: small ones by hand, and any by hypothesis."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 from hypothesis import strategies as st

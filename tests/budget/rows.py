@@ -1,7 +1,5 @@
 """Rows for tests of receipts: a conversation with a question, its answer, and figures as the provider reports them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What staff may see and change of receipts, snapshots, prices and calibration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """A socket to talk through, and a provider whose answers and failures a test can order."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """Exports of other assistants as files: written by hand in all their variants, and put into zips."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

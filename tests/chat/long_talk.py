@@ -1,7 +1,5 @@
 """Conversations of any length, as rows, and the prompt of their next turn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from uuid import UUID, uuid4
 

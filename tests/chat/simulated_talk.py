@@ -3,8 +3,6 @@
 Everything between is the real thing: weighing, fitting, rendering, the cache's accounting, booking and learning.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

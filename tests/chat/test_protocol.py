@@ -1,7 +1,5 @@
 """What comes in over the socket is a frame of the protocol, or is refused with a sentence."""
 
-from __future__ import annotations
-
 import json
 from uuid import uuid4
 

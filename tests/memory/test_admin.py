@@ -1,7 +1,5 @@
 """Staff look at memory in the admin, and decide there as on the review page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One running Recall for the tests that kill its parts: its people, its model server, its rows, its clock."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

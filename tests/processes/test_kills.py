@@ -3,8 +3,6 @@
 Each process is killed once, at several moments of several people's turns at the same time; then each is judged.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

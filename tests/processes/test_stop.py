@@ -1,7 +1,5 @@
 """Recall is told to stop in the middle of an answer: it keeps what was written, and leaves nothing running."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.processes.browser import Browser

@@ -1,7 +1,5 @@
 """Two web processes on one database: a turn belongs to one of them, and is watched and stopped through the other."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

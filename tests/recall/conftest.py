@@ -1,7 +1,5 @@
 """Real processes for the tests of the ground."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A worker whose messages come back after two seconds: `celery --app tests.recall.short_lease`."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an operator may set, and what is said when a value is wrong."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

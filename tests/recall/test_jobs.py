@@ -1,7 +1,5 @@
 """Leased jobs: one worker a row, another after the lease, a pause after a failure, and an end to trying."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

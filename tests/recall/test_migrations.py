@@ -1,7 +1,5 @@
 """The models and the migrations agree, and a database that will not do is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

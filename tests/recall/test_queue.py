@@ -1,7 +1,5 @@
 """Queued work reaches a real worker, after the commit, and comes back when the worker was killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

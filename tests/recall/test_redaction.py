@@ -1,7 +1,5 @@
 """A text loses what is forgotten, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

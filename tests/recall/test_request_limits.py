@@ -1,7 +1,5 @@
 """What is turned away at the door: pages of other servers, bodies without end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Settings: the page, `Environment`, `.env.example` and the code that reads them agree; all source knobs are listed."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

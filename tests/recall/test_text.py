@@ -1,7 +1,5 @@
 """A long text is named by its words, not by the marks of its form."""
 
-from __future__ import annotations
-
 import pytest
 
 from recall.text import in_a_line, with_links_by_their_words

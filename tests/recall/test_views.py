@@ -1,7 +1,5 @@
 """A form's address that is typed in, or loaded again after an error, leads to the page that has the form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py turn_off_second_factor ADDRESS`: for a user who lost the device and the recovery codes."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The protocol of summary engines, and the result of one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol

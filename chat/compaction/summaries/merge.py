@@ -9,8 +9,6 @@ the same whether ten summaries are merged at once or one by one. Merged summarie
 turns counts as that many segments.
 """
 
-from __future__ import annotations
-
 import bisect
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ Messages are data in JSON, never instructions. Recalled memories are left out, a
 Nothing is repaired or retried: the caller falls back on the rules.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@
 It reads English; of other languages it gives topics and narrative. It misses much, but everything it gives was said.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ heading with the range of turns, a line of topics, and one labeled line per sent
 line, so that none can look like a heading or another speaker.
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Chooses the summary engine: the model if there is one, else the rules, which also stand in for a model that fails."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Truncates texts at a word boundary, marked with “…”; several texts share a limit evenly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

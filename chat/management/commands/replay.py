@@ -1,7 +1,5 @@
 """`python manage.py replay MESSAGE`: rebuild the request behind an answer and compare it with the one sent."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """`python -m memory.documents.readers FORMAT`: reads a file from standard input, writes its text to standard output."""
 
-from __future__ import annotations
-
 import resource
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """CSV reader: one line per row that names the column of each value, so that each row can be found alone."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Readable file formats, recognized by content; the name only distinguishes kinds of text."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Unlike a thread, a process can be stopped and shares no memory. Text and Markdow
 waiting users take turns.
 """
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

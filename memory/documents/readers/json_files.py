@@ -1,7 +1,5 @@
 """JSON reader: one line per object with its path, so that each object can be found alone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, Final

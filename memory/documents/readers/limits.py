@@ -1,7 +1,5 @@
 """Limits of file readers. Beyond them the user gets a sentence, never half a document."""
 
-from __future__ import annotations
-
 from typing import Final
 
 CHARACTERS: Final = 2_000_000

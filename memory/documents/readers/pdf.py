@@ -1,7 +1,5 @@
 """PDF reader: lines joined into paragraphs, larger type as headings, running heads removed."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Text reader: detects the encoding, and removes what the database can't store."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from typing import Final

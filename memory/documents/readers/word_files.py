@@ -1,7 +1,5 @@
 """Word reader: converts by way of HTML, with headings, lists and tables."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from typing import Any, Final

@@ -4,8 +4,6 @@ The layout is described in tests/memory/data/README.md. A statement matches a la
 `words` and none of its `not`. It is misattributed if it contains the words and an entry of `not`, and matches no label.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date

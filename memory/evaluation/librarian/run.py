@@ -8,8 +8,6 @@
 A statement counts as proposed unless the decision drops it. Every message is a conversation without known facts.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ The sample has one JSON object per line: `statement`, `kind`, `quote`, `message`
 an empty `verdict`. The reviewer writes one of `VERDICTS` there.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

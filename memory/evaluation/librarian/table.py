@@ -1,7 +1,5 @@
 """The librarian evaluation as a text table: a row for each category and kind, then the sums."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

@@ -4,8 +4,6 @@ Each ranks the items for every question. BM25 is implemented here, on the words 
 packages have stemmers of their own, which would explain part of a difference to full-text search.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

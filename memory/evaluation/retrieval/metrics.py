@@ -4,8 +4,6 @@ Of one question a figure is a share, 0–1; means over questions are in per cent
 ask for what was never said: they count in no total.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The retrieval evaluation as a text table: Recall and the baselines, a block for each category."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

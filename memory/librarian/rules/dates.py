@@ -9,8 +9,6 @@ in 3 weeks     21 days on; in months and years: the same day of the month, or it
 in May         the month, with the next year it comes in
 """
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The user says that something was decided, solved, finished, found or given up: t
 their own words, and what they wrote just before tells what led to it. A wish, a question or a supposition names none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

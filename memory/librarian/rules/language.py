@@ -5,8 +5,6 @@ It is English unless a neighbour has more hits, and at least two, or most of its
 sentence without hits passes: the patterns are English themselves, so that another language hardly matches them.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

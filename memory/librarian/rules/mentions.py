@@ -3,8 +3,6 @@
 What is presupposed holds in a question too: “a trip for me and my wife Ana?” So whole messages are read, not clauses.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ It takes two things: words that make it stand (“from now on”, “whenever I 
 order. Read from whole sentences, since what an order says after its comma belongs to it.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

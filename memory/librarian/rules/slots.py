@@ -4,8 +4,6 @@ A pattern alone would take “I live in fear” for a place and “I'm Portugues
 returns the text as it is to be told, or None: then the pattern has not matched.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ are kept, from where it begins to where the user turns back to the assistant. Wh
 is none; nor is what the assistant says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`manage.py consolidate`: consolidate memories now, as every night, and print what was done."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

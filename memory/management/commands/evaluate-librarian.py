@@ -1,7 +1,5 @@
 """`manage.py evaluate-librarian FILE…`: precision and recall of the librarian on labeled messages."""
 
-from __future__ import annotations
-
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`manage.py evaluate FILE…`: how much evidence retrieval finds, compared with simple baselines."""
 
-from __future__ import annotations
-
 import json
 import signal
 from argparse import BooleanOptionalAction

@@ -1,7 +1,5 @@
 """`manage.py sync_folder EMAIL FOLDER --to /reference/notes`: sync documents with a folder."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`python manage.py prepare`: prepare the database as `up` does, for servers started one by one."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

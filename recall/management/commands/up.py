@@ -1,7 +1,5 @@
 """`python manage.py up`: run everything Recall needs in one terminal, until Ctrl-C."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from typing import Any

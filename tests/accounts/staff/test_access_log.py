@@ -1,7 +1,5 @@
 """Whoever of the staff looks at another's memory is written down first, and the person can read it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

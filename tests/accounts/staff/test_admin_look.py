@@ -1,7 +1,5 @@
 """The admin looks like the rest of Recall, and runs under the same policy of what a page may load."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the groups of staff may: each page of the admin for each group, allowed or forbidden, and what it shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lists of the admin ask nothing that grows with the table: no count of all, no sort, no search without an index."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ The figures are those of the targets that hold from 200 turns on, held as loosel
 requests write the cache that the later ones read.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from bench.cost.compare import OPTIMUM, RECALL, STATIC_SHARE, UNCACHED, Result, compare

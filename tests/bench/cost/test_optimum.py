@@ -1,7 +1,5 @@
 """The look-ahead optimizer of `bench/cost/optimum.py`: nothing is cheaper, and it pays what the cache bills."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the provider counted before stands in for the estimate: part by part, never losing a token of the sum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

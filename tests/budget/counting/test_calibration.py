@@ -1,7 +1,5 @@
 """How the estimate learns a model's own counting, turn by turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any

@@ -1,7 +1,5 @@
 """Tokens are counted alike every time, not undercounted without the vocabulary, and the ratio is soon learned."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping

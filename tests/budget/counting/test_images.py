@@ -1,7 +1,5 @@
 """An image is counted by the provider's rule: squares of 28 pixels, after scaling to what the model takes."""
 
-from __future__ import annotations
-
 import base64
 import struct
 

@@ -1,7 +1,5 @@
 """The ratios: within bounds whatever is reported, told apart from sums, and sure when they may be."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Figures become shapes that lie in their frame, tell the truth, and can be read without seeing colour."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """What the context panel shows of an answer, and to whom."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The page `/budget`: what it shows, and what its forms do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import timedelta

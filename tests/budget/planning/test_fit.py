@@ -1,7 +1,5 @@
 """What gives way first when a prompt does not fit, told by examples."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever the pieces and the plan: it fits, the order is the constant's, and more room never shows less."""
 
-from __future__ import annotations
-
 from hypothesis import assume, given
 from hypothesis import strategies as st
 

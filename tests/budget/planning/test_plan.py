@@ -1,7 +1,5 @@
 """The plans hold what their table says, and shrink with a model's window."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

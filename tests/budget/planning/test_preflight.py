@@ -1,7 +1,5 @@
 """Before each request: sent when it surely fits, counted near the limit, shortened beyond; what results may take."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A person's own plan: what may be moved, what is refused in which words, and what holds when it no longer fits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What another plan would cut, told from a stored receipt as `fit` would do it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import replace

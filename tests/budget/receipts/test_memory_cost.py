@@ -1,7 +1,5 @@
 """What a memory costs, and which could be retired: never one that may have decided an answer."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """When a conversation's profile text is renewed, and what the model is told meanwhile."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a receipt says of a turn, from the draft to the last figure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """When is enough enough: what counts against a limit, which limit counts, and what is said when it is reached."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal

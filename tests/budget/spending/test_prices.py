@@ -1,7 +1,5 @@
 """What a request costs, by whose price, from which day on."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
 

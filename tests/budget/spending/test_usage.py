@@ -1,7 +1,5 @@
 """What a person used is counted once, on the day their turn began where they are, and added up for them alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal

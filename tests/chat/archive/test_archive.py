@@ -1,7 +1,5 @@
 """Everything leaves as one file, comes in again elsewhere, and leaves from there the same."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

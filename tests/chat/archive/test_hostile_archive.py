@@ -1,7 +1,5 @@
 """An archive is another's word: it may be made up, and brings nothing in that reaches beyond its own account."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """An account with at least one row of everything there is, each naming others wherever it can."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Files as people attach them, and rows as they are kept."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

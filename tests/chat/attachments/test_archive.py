@@ -1,7 +1,5 @@
 """Attachments leave with the archive and come in again, byte for byte."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

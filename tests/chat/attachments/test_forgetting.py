@@ -1,7 +1,5 @@
 """What is forgotten takes its attachments along; a forgotten text stands in no file that was attached elsewhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

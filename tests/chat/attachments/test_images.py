@@ -1,7 +1,5 @@
 """Of an image the model gets its pixels, upright and no larger than it sees them, and nothing else of the file."""
 
-from __future__ import annotations
-
 import io
 import os
 

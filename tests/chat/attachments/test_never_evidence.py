@@ -1,7 +1,5 @@
 """What is attached is not the person's words: no fact, no quote and nothing in the index ever comes of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How attachments stand in a request: images before the words, texts as data, the same bytes from turn to turn."""
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Drafts become part of a message with it, or not at all."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import uuid4

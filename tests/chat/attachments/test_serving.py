@@ -1,7 +1,5 @@
 """An attachment is its owner's alone, and nothing of it runs in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

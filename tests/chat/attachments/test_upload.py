@@ -1,7 +1,5 @@
 """A file becomes a draft of its owner's, or one sentence says why not."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import threading

@@ -4,8 +4,6 @@ How long a compilation takes is printed and not judged: the machine may have oth
 here. `python -m bench.turn --compiles 1000` measures it with the retrieval.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from statistics import median, quantiles

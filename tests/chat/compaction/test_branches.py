@@ -1,7 +1,5 @@
 """A segment belongs to the branches that go through its last message: no branch reads another's summary."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

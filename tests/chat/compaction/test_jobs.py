@@ -1,7 +1,5 @@
 """Older turns are folded into summaries: once, whole or not at all, and nothing is lost by it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

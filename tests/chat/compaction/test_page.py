@@ -1,7 +1,5 @@
 """On the page folded turns stand as their summary, the turns behind it, and nothing happens unannounced."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Seed 002's conversation of a hundred turns, replayed: what stays, what is known for certain, and what is found."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

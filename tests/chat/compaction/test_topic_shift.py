@@ -1,7 +1,5 @@
 """When has the topic shifted? The policy, and its figures with the real embedding model on labelled conversations."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Triggers, each with what sets it off and what does not; and where in the house they are heard."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

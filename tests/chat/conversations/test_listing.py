@@ -1,7 +1,5 @@
 """The list beside the chat: what stands in it and in which order, and what can be done from it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """A conversation leaves as one Markdown file: the branch that is followed, in the person's time, word for word."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Model and effort are chosen for each conversation, from what the server has; new ones begin with the person's own."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import uuid4

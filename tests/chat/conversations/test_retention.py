@@ -1,7 +1,5 @@
 """What goes when its time is over, and what stays all the same: figures, what was learned, and everything of others."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What was said is found by its words: in any conversation, on any branch, each text once, and safely marked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Where a limit stops spending, the rules do the model's work: decided in one place, of tokens and money alone."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """After the first whole answer a long question is given a short title; what a person called it stays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from types import SimpleNamespace

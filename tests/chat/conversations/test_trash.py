@@ -1,7 +1,5 @@
 """A deleted conversation is out of sight at once, comes back whole, and is gone for good half an hour later."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import timedelta

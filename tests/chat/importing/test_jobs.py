@@ -1,7 +1,5 @@
 """An export comes in in the background: exactly once, in stretches, watched, stopped, and again when there is more."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from itertools import pairwise

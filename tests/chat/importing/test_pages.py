@@ -1,7 +1,5 @@
 """The page of import and export, and the same by the API: with htmx, without JavaScript, and for nobody else."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """What the exports of ChatGPT and Claude say, in all the variants they are met in."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

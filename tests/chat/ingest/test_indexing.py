@@ -1,7 +1,5 @@
 """What is said in a turn is in the index when the turn is closed, and what was missed gets there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

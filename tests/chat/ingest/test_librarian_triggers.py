@@ -1,7 +1,5 @@
 """When the librarian is given a conversation: not while somebody speaks in it, nor an answer that is half written."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4

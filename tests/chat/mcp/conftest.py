@@ -1,7 +1,5 @@
 """Another assistant with a key of somebody's: the SDK's own client, over streamable HTTP."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Who is not let in by /mcp is refused before anything is read: by key, scope, host, origin, method and size."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What docs/mcp.md shows can be used: each configuration is read and names the address and a key; the program runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The whole way: uvicorn as Recall is served, its lifespan, the SDK's client over a real socket, committed rows."""
 
-from __future__ import annotations
-
 import httpx2
 import pytest
 

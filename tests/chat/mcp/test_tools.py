@@ -1,7 +1,5 @@
 """Another assistant uses a person's memory: its owner's and nobody else's, by the key's scopes, and never unasked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from logging import ERROR
 from typing import Any

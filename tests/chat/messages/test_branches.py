@@ -1,7 +1,5 @@
 """What was asked in other words, or answered again, stands beside what was there: kept, shown, turned to at will."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

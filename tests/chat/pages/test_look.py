@@ -1,7 +1,5 @@
 """The pages are light to load, and their colours can be told apart by people who see less."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A long conversation is shown in parts, and each part costs as much as it shows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The chat page's script, in a real browser: pages as the server renders them, the socket's other end in the test."""
 
-from __future__ import annotations
-
 import json
 import mimetypes
 import re

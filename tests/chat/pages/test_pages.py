@@ -1,7 +1,5 @@
 """The chat's pages show a person their own conversations, and what can be done next."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime

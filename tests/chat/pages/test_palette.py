@@ -1,7 +1,5 @@
 """The palette offers what fits the page and the words; keys are one table that the page shows and the script obeys."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

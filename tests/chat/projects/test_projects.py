@@ -1,7 +1,5 @@
 """A project is a folder with instructions. It is renamed, put away and deleted; what is in it goes along, or stays."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """A conversation of a project recalls what belongs to it first, or with “only this project” nothing else."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A person writes roles, changes them and takes them away; the prompt of a conversation goes by its role."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from uuid import uuid4

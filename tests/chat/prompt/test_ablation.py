@@ -1,7 +1,5 @@
 """“Answer without this memory”: it stands nowhere in that prompt, and nothing else changes unless it is kept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Requests are laid out so that the provider's cache finds them again: made from rows, read by the cache's rules."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

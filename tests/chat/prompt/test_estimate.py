@@ -1,8 +1,6 @@
 """How far is the prediction of a request from what the provider counts? Whole conversations against the offline server,
 whose tokenizer is deliberately another one: prose, code, JSON, seven languages, mixtures that change, cuts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from statistics import mean

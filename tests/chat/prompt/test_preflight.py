@@ -1,7 +1,5 @@
 """No request passes the plan, tool rounds included, and what tools returned is shortened with the way to the whole."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

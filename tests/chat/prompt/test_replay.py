@@ -1,7 +1,5 @@
 """The request behind an answer is built again from rows, and what was changed or forgotten since is told."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from typing import Any

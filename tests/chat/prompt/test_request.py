@@ -1,7 +1,5 @@
 """Where things stand in a request, and that two consecutive ones share their bytes up to breakpoint 3."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How well a person and Recall know each other: it grows by what they have shared, unless the person says otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 

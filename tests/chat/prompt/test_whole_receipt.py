@@ -1,7 +1,5 @@
 """A receipt tells of the whole prompt: every candidate with its fate, and parts that add up."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import uuid4
 

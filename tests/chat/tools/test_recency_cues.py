@@ -1,7 +1,5 @@
 """The web is offered for questions about what is new in the world, and for nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from chat.tools.recency_cues import needs_web_search

@@ -1,7 +1,5 @@
 """The SearXNG adapter: what it sends, what it takes from the answer, and a sentence for each way it can fail."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import date

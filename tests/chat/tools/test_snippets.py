@@ -1,7 +1,5 @@
 """What a search found is told by the beginning of each result where there is no room for all of it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

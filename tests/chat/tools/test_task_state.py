@@ -1,7 +1,5 @@
 """What a conversation works on: noted by the model, checked, told again in the next turn, folded when it is done."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

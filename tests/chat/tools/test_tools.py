@@ -1,7 +1,5 @@
 """The tools' definitions are the same bytes for everyone, and each call gets an answer or a sentence."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

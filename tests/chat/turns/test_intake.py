@@ -1,7 +1,5 @@
 """A message is committed once, before anything else happens."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """A turn is one line in the log, with ids, tokens, times and outcome; and nowhere a word of what was said."""
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -1,7 +1,5 @@
 """What Prometheus may watch: behind a token, of no single person, the worker's jobs from the database."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

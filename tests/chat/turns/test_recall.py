@@ -1,7 +1,5 @@
 """What a turn is told of what was said before, and what its tools find."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The story of a turn, told through the socket, the real SDK and the offline server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

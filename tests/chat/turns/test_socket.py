@@ -1,7 +1,5 @@
 """What the socket refuses, always with a clear word, and goes on living."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any, get_args

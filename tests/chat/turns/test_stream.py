@@ -1,7 +1,5 @@
 """The blocks put together from a stream are those of the SDK's own helper, byte for byte."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anthropic

@@ -1,7 +1,5 @@
 """A temporary chat is answered like any other, and leaves nothing: no row, no line in the log, no task."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

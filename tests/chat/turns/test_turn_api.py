@@ -1,7 +1,5 @@
 """A turn through the API: server-sent events, with debug lines for those who may see them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """A turn that searches the web: offered on a cue, answered from the excerpts, kept, and never failing the turn."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The API says what the pages say: search with reasons, documents, files, sync, facts of a date, episodes."""
 
-from __future__ import annotations
-
 import base64
 import json
 from datetime import UTC, datetime

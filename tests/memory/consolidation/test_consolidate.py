@@ -1,7 +1,5 @@
 """The nightly tidying: what fades, what never does, what becomes one, and that doing it twice does nothing more."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

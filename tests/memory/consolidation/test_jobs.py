@@ -1,7 +1,5 @@
 """Tidying up on demand: queued once a person, done once, and reported truthfully; each night leaves its report, too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO

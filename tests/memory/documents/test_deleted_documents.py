@@ -1,7 +1,5 @@
 """A deleted document comes back for half an hour, as it was; afterwards, or once anything is forgotten, it does not."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A folder and its documents stay the same, and what a person changed in Recall is never lost."""
 
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A typed path goes into an ltree and comes back unchanged, whatever script its names are in."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """The profile: the person's own prose, kept with its history, then the facts that stand in every prompt."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Profile documents and facts are one truth: a line with a mark tells a fact, every other line is the person's own."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from typing import Any

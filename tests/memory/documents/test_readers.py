@@ -1,7 +1,5 @@
 """A file becomes Markdown with its headings, and one made to do harm becomes a sentence, in bounded time and memory."""
 
-from __future__ import annotations
-
 import io
 import time
 import zipfile

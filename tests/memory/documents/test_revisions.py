@@ -1,7 +1,5 @@
 """Every save is a revision and is found by its words at once; a document from elsewhere knows where it came from."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.postgres.search import SearchQuery
 from django.core.exceptions import ValidationError

@@ -1,7 +1,5 @@
 """Documents move, are renamed and deleted as whole branches, or not at all; folders are implied by paths."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

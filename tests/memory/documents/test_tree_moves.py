@@ -1,7 +1,5 @@
 """Moving by dragging: the tree comes back with a line that undoes it; without a script the next page has it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

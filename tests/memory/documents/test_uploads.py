@@ -1,7 +1,5 @@
 """An uploaded file becomes a document once, in the background, whatever happens to its worker."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Another embedding model runs from a folder with its graph and its tokenizer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

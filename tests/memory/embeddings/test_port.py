@@ -1,7 +1,5 @@
 """A text becomes the vector the published model gives it, from any thread, whatever the text and the cache hold."""
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import sys

@@ -1,7 +1,5 @@
 """`manage.py evaluate` imports, indexes and asks through Recall's own parts, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections.abc import Iterator

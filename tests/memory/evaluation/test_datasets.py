@@ -1,7 +1,5 @@
 """A file of conversations is read in either of its two layouts, or refused in one sentence."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

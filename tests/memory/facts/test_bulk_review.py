@@ -1,7 +1,5 @@
 """Many proposals are decided by one click and taken back by one; what changed meanwhile holds nothing up."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A proposal that contradicts what is known: replace, keep both, or no contradiction; and each can be taken back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

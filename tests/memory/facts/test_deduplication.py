@@ -5,8 +5,6 @@ others the code knew nothing when they were first measured (13 of 25 recognised,
 .88).
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Facts in the words of the design: what holds, what waits, what was known on a date; and one value for a key."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta

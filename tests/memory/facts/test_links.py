@@ -1,7 +1,5 @@
 """Facts of one person are linked: what took whose place, what contradicts what, and what lies near."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Several proposals and facts become one: nothing is lost by it, and it can be taken back."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A human decides on a proposal: once, in one transaction, and it can be undone exactly."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime

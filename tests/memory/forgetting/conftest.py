@@ -1,7 +1,5 @@
 """Alice's story, told anew for each test."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

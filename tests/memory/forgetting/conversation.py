@@ -1,7 +1,5 @@
 """Alice tells something, it is learned, recalled, summarized and reviewed: every place in which it leaves a trace."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any

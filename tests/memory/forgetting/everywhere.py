@@ -1,7 +1,5 @@
 """Where does a text stand? Every column of every table of the database that can hold words, and every file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

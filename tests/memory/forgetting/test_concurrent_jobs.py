@@ -1,7 +1,5 @@
 """Jobs and answers that were at work while something was forgotten do not bring it back."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from datetime import timedelta

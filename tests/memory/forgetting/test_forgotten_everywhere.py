@@ -1,7 +1,5 @@
 """After forgetting, the text and its distinctive words are nowhere: no table, no file, no later prompt."""
 
-from __future__ import annotations
-
 import json
 import logging
 from typing import Any

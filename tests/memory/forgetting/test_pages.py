@@ -1,7 +1,5 @@
 """The pages of forgetting: dry run, deed, receipt, a look whether it is gone. They need no JavaScript."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

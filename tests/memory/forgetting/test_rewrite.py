@@ -1,7 +1,5 @@
 """Summaries and episodes that were dropped are written anew from what is left."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

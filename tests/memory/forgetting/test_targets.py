@@ -1,7 +1,5 @@
 """Everything that may be forgotten: message, conversation, document, episode, topic, and all of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

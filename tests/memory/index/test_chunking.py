@@ -1,7 +1,5 @@
 """A text is cut where its author would, never longer than the index takes; every passage says where it stood."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 

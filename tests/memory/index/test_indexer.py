@@ -1,7 +1,5 @@
 """How a text comes to be found: passages with their neighbours' words, and vectors that follow."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 

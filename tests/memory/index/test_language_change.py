@@ -1,7 +1,5 @@
 """Words are found in all their forms in the language their person writes in, also after it is another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """When a collection is large it has indexes of its own, which the search uses, and loses them when it shrinks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What becomes of a proposal, and why: a table of cases for one pure function."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What a reading writes into documents: lines on a subject, a conversation in short, stories; each exactly once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta

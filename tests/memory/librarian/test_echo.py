@@ -4,8 +4,6 @@
 user agrees, asks, and sometimes pastes the assistant's words back. They end with exactly the facts the user stated.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Episodes: told once for a stretch of conversation, by what the user said; and how a conversation's story goes."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What a person decided stands, however often the conversation is read again, and by whichever engine."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """A worker may be killed at any statement: once the clock has had the run read again, nobody can tell."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

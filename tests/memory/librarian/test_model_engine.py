@@ -1,7 +1,5 @@
 """The model engine, driven through the real SDK against the offline server."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from collections.abc import Callable, Iterator

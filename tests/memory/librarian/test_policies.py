@@ -1,7 +1,5 @@
 """What may be remembered unasked: the person's rules, what they mean, and how often past proposals were right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What becomes of a statement the model was asked to remember: kept, proposed, or not stored, and truthfully so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

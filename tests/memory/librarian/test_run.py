@@ -1,7 +1,5 @@
 """Runs of the librarian: read once, settled once, and never lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta

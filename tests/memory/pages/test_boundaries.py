@@ -1,7 +1,5 @@
 """Boundaries: for everybody or one person, in every prompt, never cut, shown; and an installation starts with some."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

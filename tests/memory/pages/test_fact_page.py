@@ -1,7 +1,5 @@
 """The page of one fact: where it comes from, what was decided, where it stands; rewording and retiring it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The small graph of linked facts: who is in it, where each stands, and that the list beside it says the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 from typing import Any

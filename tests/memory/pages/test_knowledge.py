@@ -1,7 +1,5 @@
 """The knowledge base on the page: the tree, a document with all one may do to it, folders, tags, files on their way."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The arc of the timeline: episodes drawn in the order they happened, and told in a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The profile page: documents to edit with their history, boundaries, and facts with where they come from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

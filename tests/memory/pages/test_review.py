@@ -1,7 +1,5 @@
 """The review page: what waits and why, decided by plain forms or in place, by nobody but its owner."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

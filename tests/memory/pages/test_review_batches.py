@@ -1,7 +1,5 @@
 """The review page for several at once, by plain forms and by htmx: bulk, merging, rules, decisions to be undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The whole review queue by keyboard, in a real browser: its pages and answers come from Django's test client."""
 
-from __future__ import annotations
-
 import mimetypes
 from collections.abc import Callable, Iterator
 from contextvars import copy_context

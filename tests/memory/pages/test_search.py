@@ -1,7 +1,5 @@
 """The search over everything: what is found, why, where it stands, what was left out; narrowed down, in the past."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The review queue of all people, for staff: the same decisions as on the review page, by who may take them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

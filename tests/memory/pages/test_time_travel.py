@@ -1,7 +1,5 @@
 """The profile of a past day, by both times: what Recall knew then, and what was true then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any

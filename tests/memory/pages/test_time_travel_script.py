@@ -1,7 +1,5 @@
 """The script of the time slider, in a real browser: pages as the server renders them for each of three days."""
 
-from __future__ import annotations
-
 import mimetypes
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta

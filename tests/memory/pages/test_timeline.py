@@ -1,7 +1,5 @@
 """The timeline: episodes by month with all that is told of them; and the story of one conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any

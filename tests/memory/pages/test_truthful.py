@@ -1,7 +1,5 @@
 """“Saved” is said once it is committed, and not before: where the commit fails, no page says so."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

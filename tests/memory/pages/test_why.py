@@ -1,7 +1,5 @@
 """Why was this recalled, or left out? One receipt's item in plain words, from the answer and from the fact."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """A conversation begins where the last one left."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

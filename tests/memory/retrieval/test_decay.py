@@ -1,7 +1,5 @@
 """Memories fade by the formula of seed 004, the same in Python and in the database."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -4,8 +4,6 @@ The questions were labelled before the code (`tests/memory/data/README.md`): mos
 traps do not. They are too few to choose weights by.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any, Final

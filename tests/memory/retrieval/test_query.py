@@ -1,7 +1,5 @@
 """A question is read once: whom it names, which time it means, what it asks for, and in which words it is searched."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 
 import pytest

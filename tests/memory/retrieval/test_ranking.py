@@ -1,7 +1,5 @@
 """Candidates are ordered by named parts; what is left out says by which rule."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

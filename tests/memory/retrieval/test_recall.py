@@ -1,7 +1,5 @@
 """A question brings back the user's own memories of all kinds, by meaning and by words, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines with marks and lines without: what the librarian may touch, and that a person's words always survive."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """What is never stored: keys, passwords, card and identity numbers; and what only looks like one."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

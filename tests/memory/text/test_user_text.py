@@ -1,7 +1,5 @@
 """What of a message are its writer's own words, and what did they only bring along?"""
 
-from __future__ import annotations
-
 import json
 import time
 

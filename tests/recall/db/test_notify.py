@@ -1,7 +1,5 @@
 """Another process is told that something changed: in order, quickly, again after a restart of the database."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import statistics

@@ -1,7 +1,5 @@
 """Indexes of words, whichever table they are of."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

@@ -1,7 +1,5 @@
 """A queryset that is put in words once answers as the queryset itself would, whatever its parameters are by then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The embedded PostgreSQL: starts anywhere, survives being killed, is closed to others."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """Static files are collected when a start finds other sources than the last one did."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

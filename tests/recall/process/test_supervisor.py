@@ -1,7 +1,5 @@
 """Children are kept running, and nothing of them is left behind however the supervisor ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The vocabulary is fetched once, from the first place that has the true file; without a network nobody waits."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import os

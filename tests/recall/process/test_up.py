@@ -1,7 +1,5 @@
 """`manage.py up`: one command starts everything, survives crashes, and says in one sentence why it cannot start."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

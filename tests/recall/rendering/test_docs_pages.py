@@ -1,7 +1,5 @@
 """The documentation as pages: every file of docs/ is one, links lead on, code can be read, nothing else can."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An answer's Markdown becomes HTML that can do nothing but be read, in bounded time."""
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -1,7 +1,5 @@
 """A formula becomes MathML that can do nothing but be read; what cannot be read is code, and prices stay prices."""
 
-from __future__ import annotations
-
 import re
 import time
 

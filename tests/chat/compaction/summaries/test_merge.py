@@ -1,7 +1,5 @@
 """Many segments' summaries become one: breadth stays, detail goes."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

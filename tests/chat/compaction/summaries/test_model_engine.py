@@ -1,7 +1,5 @@
 """The model engine, driven through the real SDK against the offline server; and who summarizes when it fails."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The rule engine: it picks what was said, and writes nothing of its own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A summary's shape: what it may hold, and how it stands in a prompt."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

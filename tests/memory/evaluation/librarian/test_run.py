@@ -1,7 +1,5 @@
 """`manage.py evaluate-librarian` counts what an engine finds, and the rule engine finds enough and makes up little."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The baselines rank as the methods they are named for."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a ranking is worth is worked out as the scorer of the evaluation data does."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

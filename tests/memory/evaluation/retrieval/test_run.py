@@ -1,7 +1,5 @@
 """A file is evaluated for a user who is there only meanwhile, whatever happens."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,1 +1,4 @@
-"""The rule engine of the librarian: `engine.py` is the entry point, `patterns.py` the table it reads by."""
+"""The rule engine of the librarian, small and without a model. It reads English, and nothing in other languages.
+
+Enter at `engine.py`; `table.py` holds what it reads, `claims.py` what of it is worth keeping.
+"""

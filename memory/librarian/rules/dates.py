@@ -4,107 +4,38 @@ on Friday      the next one after today
 this Friday    the same
 next Friday    the one in the week that begins on the coming Monday
 last Friday    the latest one before today
-in 3 weeks     21 days on; in months and years: the same day of the month, or its last
+in 3 weeks     21 days on; in months and years: the month or year
 4 May          the next one from today on, unless a year is named
 in May         the month, with the next year it comes in
 """
 
 import re
 from calendar import monthrange
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Final
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = (
+type _Days = tuple[date, date]
+type _Found = re.Match[str]
+
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS: Final = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-NUMBERS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "twelve": 12,
-    "a couple of": 2,
-}
-
-HOLIDAYS = {
-    "valentine'?s(?: day)?": (2, 14),
-    "st\\.? patrick'?s day": (3, 17),
-    "halloween": (10, 31),
-    "bonfire night": (11, 5),
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "boxing day": (12, 26),
-    "new year'?s eve": (12, 31),
-    "new year'?s day": (1, 1),
-}
-"""Month and day of the days that have a name instead of a date, as patterns."""
-_DAY_NAMES = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
-_MONTH = rf"(?P<month>{'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in MONTHS)}|sept)\.?"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-
-_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(rf"\b{form}\b", re.I))
-    for name, form in (
-        ("iso", rf"(?:on )?{_YEAR}-(?P<month_number>\d\d)-(?P<day>\d\d)"),
-        ("slashed", rf"(?:on )?(?P<day>\d{{1,2}})[/.](?P<month_number>\d{{1,2}})[/.]{_YEAR}"),
-        (
-            "day_month",
-            rf"(?:on )?(?:(?P<named>{_DAY_NAMES}),? )?(?:the )?{_DAY}(?:(?:-| to |–)\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)?"
-            rf" {_MONTH}(?:,? {_YEAR})?",
-        ),
-        ("day_month", rf"(?:on )?{_MONTH} (?:the )?{_DAY}(?!:)(?:,? {_YEAR})?"),
-        ("last_month", rf"(?:in )?last {_MONTH}\b"),
-        ("day_month", rf"in {_YEAR},? on (?:the )?{_DAY}(?: of)? {_MONTH}"),
-        (
-            "holiday",
-            rf"(?:on |at |by )?(?P<holiday>{'|'.join(HOLIDAYS)})"
-            rf"(?:,? (?:in )?(?:{_YEAR}|(?P<which>next|this|last) year))?",
-        ),
-        ("ordinal", rf"(?:on )?(?P<named>{_DAY_NAMES}),? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)"),
-        ("ordinal", r"on the (?P<day>\d{1,2})(?:st|nd|rd|th)(?! (?:of|floor|century))"),
-        ("week_from", rf"(?:on )?a week (?:from (?P<near>today|tomorrow|now)|on (?P<weekday>{'|'.join(WEEKDAYS)}))"),
-        ("weekday_week", rf"(?:on )?(?P<weekday>{'|'.join(WEEKDAYS)}) week"),
-        ("last_night", r"last night"),
-        ("weekend", r"(?:on |at )?(?P<which>this|next|last|the coming|this coming) weekend"),
-        ("this_day", r"this (?:morning|afternoon|evening)"),
-        ("month", rf"in {_MONTH}(?: (?:of )?{_YEAR})?"),
-        ("year", rf"in {_YEAR}"),
-        ("day_after", r"(?:on )?the day after tomorrow"),
-        ("near", r"(?P<near>today|tonight|tomorrow|tmrw|tmr|yesterday)(?: (?:morning|afternoon|evening|night))?"),
-        (
-            "weekday",
-            rf"(?<!every )(?<!each )(?:on )?(?:(?P<which>this coming|this|next|last|coming)"
-            rf" )?(?P<weekday>{'|'.join(WEEKDAYS)})",
-        ),
-        (
-            "ahead",
-            rf"(?<!first in )(?<!time in )in (?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})"
-            r" (?P<unit>day|week|fortnight|month|year)s?",
-        ),
-        ("back", rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|fortnight|month|year)s? ago"),
-        ("period", r"(?P<which>next|this|last) (?P<unit>week|month|year)"),
+NUMBERS: Final = {
+    word: number
+    for number, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
     )
-)
-DAY_MONTH = re.compile(
-    rf"(?:on )?(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?"
-    rf"|(?:on )?{_MONTH.replace('month', 'month_first')} (?:the )?{_DAY.replace('day', 'day_second')}"
-    r"(?:,? (?P<year_last>(?:19|20)\d\d))?",
-    re.I,
-)
-"""A day of the year and nothing else."""
-DAYS = {"day": 1, "week": 7, "fortnight": 14}
-_NEAR = {"today": 0, "tonight": 0, "tomorrow": 1, "tmrw": 1, "tmr": 1, "now": 0, "yesterday": -1}
+} | {"a": 1, "an": 1, "a couple of": 2}
+HOLIDAYS: Final = {"halloween": (10, 31), "christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26),
+                   "new year's eve": (12, 31), "new year's day": (1, 1)}  # fmt: skip
+"""Month and day of the days that have a name instead of a date."""
+_NEAR: Final = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "last night": -1, "the day after tomorrow": 2}
+_UNITS: Final = {"day": 1, "week": 7, "fortnight": 14}
+_STEP: Final = {"next": 1, "this": 0, "coming": 0, "last": -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +48,6 @@ class FoundDate:
     last: date
     words: str
     """Such as “on Friday, 27 November 2026”, or “in March 2027”."""
-    plain: bool
-    """False where people differ about the day meant, as with “next Friday” said on a Monday."""
-
-
-_SINCE = re.compile(r"\b(?:since|ever since)(?: last| the)? $", re.I)
-"""Whatever the verb, what has been so since Tuesday began on the last one."""
 
 
 def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None:
@@ -130,14 +55,13 @@ def find_date(text: str, today: date, *, past: bool = False) -> FoundDate | None
 
     `past`: the sentence tells of the past, so that a day without a year is the latest one, not the next.
     """
-    hits = ((found.start(), name, found) for name, form in _FORMS if (found := form.search(text)))
-    for _, name, found in sorted(hits, key=lambda hit: (hit[0], -len(hit[2][0]))):
-        days = _RESOLVE[name](found, today)
+    hits = ((found.start(), -len(found[0]), form, found) for form in _FORMS if (found := form[0].search(text)))
+    for _, _, (_, resolve), found in sorted(hits, key=lambda hit: hit[:2]):
+        days = _existing(resolve, found, today)
         if days is not None:
             gone = past or _SINCE.search(text, 0, found.start()) is not None
-            days = _gone_by(days, name, found, today) if gone else days
-            plain = name != "weekday" or found["which"] != "next" or (days[0] - today).days <= 7
-            return FoundDate(found.start(), found.end(), *days, in_words(*days), plain)
+            days = _gone_by(days, found, today) if gone else days
+            return FoundDate(found.start(), found.end(), *days, in_words(*days))
     return None
 
 
@@ -147,222 +71,172 @@ def in_words(first: date, last: date) -> str:
         return f"on {first:%A}, {first.day} {first:%B %Y}"
     if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
         return f"in {first.year}"
-    if first.day == 1 and last == _month_end(first):
+    if first.day == 1 and last == _month(first)[1]:
         return f"in {first:%B %Y}"
     if (first.weekday(), last - first) == (5, timedelta(days=1)):
         return f"on the weekend of {first.day} {first:%B %Y}"
     return f"in the week of {first.day} {first:%B %Y}"
 
 
-def add_months(day: date, months: int) -> date:
+def _existing(resolve: Callable[[_Found, date], _Days], found: _Found, today: date) -> _Days | None:
+    try:
+        return resolve(found, today)
+    except (ValueError, OverflowError):  # 31 June, the year 12000
+        return None
+
+
+def _gone_by(days: _Days, found: _Found, today: date) -> _Days:
+    """The same day or month, the last time it was."""
+    first, last = days
+    groups = found.groupdict()
+    if first <= today or groups.get("year"):
+        return days
+    if groups.get("weekday"):
+        return first - timedelta(weeks=1), last - timedelta(weeks=1)
+    if groups.get("month"):
+        earlier = _add_months(first, -12)
+        return _month(earlier) if first != last else (earlier, earlier)
+    return days
+
+
+def _add_months(day: date, months: int) -> date:
     """The same day of the month so many months on; the month's last day where it has no such day."""
     years, month = divmod(day.month - 1 + months, 12)
     year = day.year + years
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-type _Days = tuple[date, date]
+def _month(day: date) -> _Days:
+    return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
 
 
-def _month_end(day: date) -> date:
-    return day.replace(day=monthrange(day.year, day.month)[1])
-
-
-def _gone_by(days: _Days, name: str, found: re.Match[str], today: date) -> _Days:
-    """The same day or month, the last time it was."""
-    first, last = days
-    if first <= today:
-        return days
-    if name == "weekday":
-        return first - timedelta(weeks=1), last - timedelta(weeks=1)
-    if name in {"day_month", "month"} and not found["year"]:
-        return add_months(first, -12), _month_end(add_months(first, -12)) if first != last else add_months(last, -12)
-    return days
-
-
-def _iso(found: re.Match[str], today: date) -> _Days | None:
-    return _one_day(int(found["year"]), int(found["month_number"]), int(found["day"]))
-
-
-def _day_month(found: re.Match[str], today: date) -> _Days | None:
-    month, day = month_number(found["month"]), int(found["day"])
-    if found["year"]:
-        return _one_day(int(found["year"]), month, day)
-    weekday = _weekday_named(found)
-    if weekday is not None:  # “Sunday 2 February”, said in March, was this year's
-        near = (today.year + 1, today.year, today.year - 1) if month < today.month else (today.year, today.year + 1)
-        days = (_one_day(year, month, day) for year in near)
-        if named := next((one for one in days if one and one[0].weekday() == weekday), None):
-            return named
-    this_year = _one_day(today.year, month, day)
-    coming = this_year if this_year and this_year[0] >= today else _one_day(today.year + 1, month, day)
-    return coming or this_year
-
-
-def _weekday_named(found: re.Match[str]) -> int | None:
-    """0 for the Monday of “Monday 4 May”."""
-    named = found.groupdict().get("named")
-    return next(n for n, day in enumerate(WEEKDAYS) if day.startswith(named.lower()[:3])) if named else None
-
-
-def _slashed(found: re.Match[str], today: date) -> _Days | None:
-    """Day first; where that is no date, month first."""
-    day, month, year = int(found["day"]), int(found["month_number"]), int(found["year"])
-    return _one_day(year, month, day) or _one_day(year, day, month)
-
-
-def _last_month(found: re.Match[str], today: date) -> _Days:
-    month = month_number(found["month"])
-    first = date(today.year - (month >= today.month), month, 1)
-    return first, _month_end(first)
-
-
-def _ordinal(found: re.Match[str], today: date) -> _Days | None:
-    """The next such day of a month, of that weekday if one is named."""
-    day, weekday = int(found["day"]), _weekday_named(found)
-    starts = add_months(today.replace(day=1), day < today.day)
-    if weekday is not None:
-        months = (add_months(starts, later) for later in range(12))
-        days = (_one_day(month.year, month.month, day) for month in months)
-        return next((one for one in days if one and one[0].weekday() == weekday), None)
-    return _one_day(starts.year, starts.month, day)
-
-
-def _holiday(found: re.Match[str], today: date) -> _Days:
-    """The next one, unless its year is said."""
-    month, day = next(at for name, at in HOLIDAYS.items() if re.fullmatch(name, found["holiday"], re.I))
-    coming = date(today.year + ((month, day) < (today.month, today.day)), month, day)
-    if found["year"]:
-        coming = date(int(found["year"]), month, day)
-    elif found["which"]:
-        step = {"next": 1, "this": 0, "last": -1}[found["which"].lower()]
-        coming = date(today.year + step, month, day)
-    return coming, coming
-
-
-def _week_from(found: re.Match[str], today: date) -> _Days:
-    if found["weekday"]:
-        return _weekday_week(found, today)
-    return (today + timedelta(days=7 + _NEAR[found["near"].lower()]),) * 2
-
-
-def _weekday_week(found: re.Match[str], today: date) -> _Days:
-    """A week after the coming one."""
-    wanted = WEEKDAYS.index(found["weekday"].lower())
-    return (today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 8),) * 2
-
-
-def _last_night(found: re.Match[str], today: date) -> _Days:
-    return (today - timedelta(days=1),) * 2
-
-
-def _weekend(found: re.Match[str], today: date) -> _Days:
-    """Saturday and Sunday of this, the next or the last week."""
-    weeks = {"next": 1, "last": -1}.get(found["which"].lower(), 0)
-    saturday = today - timedelta(days=today.weekday() - 5) + timedelta(weeks=weeks)
-    return saturday, saturday + timedelta(days=1)
-
-
-def _this_day(found: re.Match[str], today: date) -> _Days:
-    return today, today
-
-
-def _month(found: re.Match[str], today: date) -> _Days:
-    month = month_number(found["month"])
-    year = int(found["year"]) if found["year"] else today.year + (month < today.month)
-    first = date(year, month, 1)
-    return first, _month_end(first)
-
-
-def _year(found: re.Match[str], today: date) -> _Days:
-    return _whole_year(int(found["year"]))
-
-
-def _near(found: re.Match[str], today: date) -> _Days:
-    return (today + timedelta(days=_NEAR[found["near"].lower()]),) * 2
-
-
-def _day_after(found: re.Match[str], today: date) -> _Days:
-    return (today + timedelta(days=2),) * 2
-
-
-def _weekday(found: re.Match[str], today: date) -> _Days:
-    wanted, which = WEEKDAYS.index(found["weekday"].lower()), (found["which"] or "").lower()
-    if which == "last":
-        return (today - timedelta(days=(today.weekday() - wanted - 1) % 7 + 1),) * 2
-    if which == "next":
-        return (today + timedelta(days=7 - today.weekday() + wanted),) * 2
-    return (today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1),) * 2
-
-
-def _ahead(found: re.Match[str], today: date) -> _Days | None:
-    return _shifted(found, today, 1)
-
-
-def _back(found: re.Match[str], today: date) -> _Days | None:
-    return _shifted(found, today, -1)
-
-
-def _period(found: re.Match[str], today: date) -> _Days:
-    step = {"next": 1, "this": 0, "last": -1}[found["which"].lower()]
-    unit = found["unit"].lower()
-    if unit == "year":
-        return _whole_year(today.year + step)
-    if unit == "month":
-        first = add_months(today.replace(day=1), step)
-        return first, _month_end(first)
-    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=step)
-    return monday, monday + timedelta(days=6)
-
-
-_RESOLVE = {
-    "iso": _iso,
-    "slashed": _slashed,
-    "last_month": _last_month,
-    "ordinal": _ordinal,
-    "holiday": _holiday,
-    "week_from": _week_from,
-    "weekday_week": _weekday_week,
-    "last_night": _last_night,
-    "weekend": _weekend,
-    "this_day": _this_day,
-    "day_month": _day_month,
-    "month": _month,
-    "year": _year,
-    "near": _near,
-    "day_after": _day_after,
-    "weekday": _weekday,
-    "ahead": _ahead,
-    "back": _back,
-    "period": _period,
-}
-
-
-def _shifted(found: re.Match[str], today: date, sign: int) -> _Days | None:
-    """So many units from today; weeks and days to the day, months and years to the month or year."""
-    word = found["count"].lower()
-    count, unit = sign * (int(word) if word.isdigit() else NUMBERS[word]), found["unit"].lower()
-    if unit in DAYS:
-        return (today + timedelta(days=count * DAYS[unit]),) * 2
-    if not 1 <= today.year + count < 9999:
-        return None
-    if unit == "year":
-        return _whole_year(today.year + count)
-    first = add_months(today.replace(day=1), count)
-    return first, _month_end(first)
-
-
-def _whole_year(year: int) -> _Days:
+def _year(year: int) -> _Days:
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def month_number(word: str) -> int:
-    """1 to 12 for a month's name, whole or shortened."""
+def _one(day: date) -> _Days:
+    return day, day
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else NUMBERS[word.lower()]
+
+
+def _month_number(word: str) -> int:
     return next(n for n, name in enumerate(MONTHS, start=1) if name.startswith(word.lower()[:3]))
 
 
-def _one_day(year: int, month: int, day: int) -> _Days | None:
-    try:
-        return (date(year, month, day),) * 2
-    except ValueError:  # 31 June
-        return None
+def _day_month(found: _Found, today: date) -> _Days:
+    """The next such day; where a weekday is named too, the nearest that is one."""
+    month, day, named = _month_number(found["month"]), int(found["day"]), found.groupdict().get("named")
+    if found["year"]:
+        return _one(date(int(found["year"]), month, day))
+    days = [date(year, month, day) for year in (today.year, today.year + 1, today.year - 1)
+            if month != 2 or day <= monthrange(year, month)[1]]  # fmt: skip
+    if named:
+        days = [one for one in days if WEEKDAYS[one.weekday()].startswith(named.lower()[:3])] or days
+        return _one(days[0])
+    return _one(next(one for one in days if one >= today))
+
+
+def _slashed(found: _Found, today: date) -> _Days:
+    """Day first; where that is no date, month first."""
+    day, month, year = int(found["day"]), int(found["number"]), int(found["year"])
+    return _one(date(year, month, day) if month <= 12 else date(year, day, month))
+
+
+def _ordinal(found: _Found, today: date) -> _Days:
+    """The next such day of a month, of that weekday if one is named."""
+    day, named = int(found["day"]), found.groupdict().get("named")
+    for later in range(12):
+        month = _add_months(today.replace(day=1), later)
+        one = month.replace(day=min(day, monthrange(month.year, month.month)[1]))
+        fits = not named or WEEKDAYS[one.weekday()].startswith(named.lower()[:3])
+        if one.day == day and one >= today and fits:
+            return _one(one)
+    raise ValueError(day)
+
+
+def _holiday(found: _Found, today: date) -> _Days:
+    """The next one, unless its year is said."""
+    month, day = HOLIDAYS[found["holiday"].lower()]
+    year = int(found["year"]) if found["year"] else today.year + ((month, day) < (today.month, today.day))
+    return _one(date(year, month, day))
+
+
+def _month_named(found: _Found, today: date) -> _Days:
+    month = _month_number(found["month"])
+    return _month(date(int(found["year"]) if found["year"] else today.year + (month < today.month), month, 1))
+
+
+def _last_month(found: _Found, today: date) -> _Days:
+    month = _month_number(found["month"])
+    return _month(date(today.year - (month >= today.month), month, 1))
+
+
+def _weekday(found: _Found, today: date) -> _Days:
+    wanted, which = WEEKDAYS.index(found["weekday"].lower()), (found["which"] or "").lower().split(" ")[-1]
+    if which == "last":
+        return _one(today - timedelta(days=(today.weekday() - wanted - 1) % 7 + 1))
+    if which == "next":
+        return _one(today + timedelta(days=7 - today.weekday() + wanted))
+    return _one(today + timedelta(days=(wanted - today.weekday() - 1) % 7 + (8 if found["week"] else 1)))
+
+
+def _weekend(found: _Found, today: date) -> _Days:
+    """Saturday and Sunday of this, the next or the last week."""
+    saturday = today - timedelta(days=today.weekday() - 5) + timedelta(weeks=_STEP[found["which"].lower()])
+    return saturday, saturday + timedelta(days=1)
+
+
+def _away(found: _Found, today: date) -> _Days:
+    """So many units from today; weeks and days to the day, months and years to the month or year."""
+    count, unit = _number(found["count"]) * (-1 if found.groupdict().get("ago") else 1), found["unit"].lower()
+    if unit in _UNITS:
+        return _one(today + timedelta(days=count * _UNITS[unit]))
+    return _year(today.year + count) if unit == "year" else _month(_add_months(today.replace(day=1), count))
+
+
+def _period(found: _Found, today: date) -> _Days:
+    step, unit = _STEP[found["which"].lower()], found["unit"].lower()
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday()) + timedelta(weeks=step)
+        return monday, monday + timedelta(days=6)
+    return _year(today.year + step) if unit == "year" else _month(_add_months(today.replace(day=1), step))
+
+
+_NAMED: Final = r"(?:(?P<named>mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?"
+_MONTH: Final = rf"(?P<month>{'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in MONTHS)}|sept)\.?"
+_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
+_COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)}) (?P<unit>day|week|fortnight|month|year)s?"
+_FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[_Found, date], _Days]], ...]] = tuple(
+    (re.compile(rf"\b{form}\b", re.I), resolve)
+    for form, resolve in (
+        (rf"(?:on )?{_YEAR}-(?P<number>\d\d)-(?P<day>\d\d)", _slashed),
+        (rf"(?:on )?(?P<day>\d{{1,2}})[/.](?P<number>\d{{1,2}})[/.]{_YEAR}", _slashed),
+        (
+            rf"(?:on )?{_NAMED}(?:the )?{_DAY}(?:(?:-| to |–)\d{{1,2}}(?:st|nd|rd|th)?)?(?: of)? {_MONTH}(?:,?"
+            rf" {_YEAR})?", _day_month),
+        (rf"(?:on )?{_MONTH} (?:the )?{_DAY}(?!:)(?:,? {_YEAR})?", _day_month),
+        (rf"(?:in )?last {_MONTH}", _last_month),
+        (rf"(?:on |at |by )?(?P<holiday>{'|'.join(HOLIDAYS)})(?:,? (?:in )?{_YEAR})?", _holiday),
+        (
+            rf"(?:on )?{_NAMED}(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?! (?:of|floor|century|birthday|time"
+            r"|year))", _ordinal),
+        (r"(?:on |at )?(?:the )?(?:this )?(?P<which>this|next|last|coming) weekend", _weekend),
+        (r"this (?:morning|afternoon|evening)", lambda _, today: _one(today)),
+        (rf"in {_MONTH}(?: (?:of )?{_YEAR})?", _month_named),
+        (rf"in {_YEAR}", lambda found, _: _year(int(found["year"]))),
+        (rf"(?:on )?(?P<near>{'|'.join(_NEAR)})(?: (?:morning|afternoon|evening|night))?",
+         lambda found, today: _one(today + timedelta(days=_NEAR[found["near"].lower()]))),
+        (
+            r"(?<!every )(?<!each )(?:on )?(?:(?P<which>this coming|this|next|last|coming)"
+            rf" )?(?P<weekday>{'|'.join(WEEKDAYS)})(?P<week> week)?", _weekday),
+        (rf"(?<!first in )(?<!time in )in {_COUNT}", _away),
+        (rf"{_COUNT} (?P<ago>ago)", _away),
+        (r"(?P<which>next|this|last) (?P<unit>week|month|year)", _period),
+    )
+)  # fmt: skip
+_SINCE: Final = re.compile(r"\b(?:since|ever since)(?: last| the)? $", re.I)
+"""Whatever the verb, what has been so since Tuesday began on the last one."""

@@ -13,6 +13,7 @@ from memory.librarian.engine import MAX_TAG, ProposedEpisode
 from memory.librarian.rules.clauses import Clause, clauses
 from memory.models.kinds import EpisodeKind, EpisodeOutcome
 from memory.ports.source import Utterance
+from memory.text import keywords
 from memory.text.secrets_filter import sensitive
 from memory.text.user_text import mask_foreign_text
 
@@ -41,7 +42,7 @@ CUES: Final = (
     ),
     Cue(
         EpisodeKind.BREAKTHROUGH,
-        rf"{_WE} (?:understand (?:it|how|why|what)|understood|get it now|cracked it|had a breakthrough)\b"
+        rf"{_WE} (?:cracked it|had a breakthrough)\b|(?:i|we) (?:finally|now) (?:understand|understood|get it)\b"
         r"|(?:it|everything) (?:finally |suddenly )?(?:clicked|makes sense now|all makes sense)\b",
         0.6,
         EpisodeOutcome.SUCCESS,
@@ -56,14 +57,15 @@ CUES: Final = (
     ),
     Cue(
         EpisodeKind.TASK_COMPLETED,
-        rf"{_WE} (?:finished|completed|submitted|handed in|shipped|launched|published|delivered|passed (?:my|the)"
-        r"|graduated|moved in)\b",
+        rf"{_WE} (?:finished|completed|submitted|handed in|shipped|launched|published|delivered|graduated|moved in"
+        r"|passed (?:my|the|our) (?:[\w-]+ ){0,3}(?:exams?|finals|test|audition|interview|audit|course))\b",
         0.5,
         EpisodeOutcome.SUCCESS,
     ),
     Cue(
         EpisodeKind.PIVOT,
-        rf"{_WE} (?:changed (?:my|our) minds?|gave up|dropped|cancelled|started over|switched (?:from|to)|abandoned)\b"
+        rf"{_WE} (?:changed (?:my|our) minds?|gave up|dropped (?:out|the (?:idea|plan|project))|cancelled"
+        r"|started over|switched (?:from|to)|abandoned)\b"
         r"|(?:there's been |there was )?a change of plans?\b",
         0.5,
     ),
@@ -79,15 +81,20 @@ CUES: Final = (
 something will still be told in a year is for a model, or the user, to say."""
 _SAYS: Final = tuple((cue, re.compile(rf"(?:{cue.says})", re.IGNORECASE)) for cue in CUES)
 TONES: Final = (
-    ("relieved", 0.6, r"\b(?:relieved|what a relief|thank god|phew)\b"),
-    ("happy", 0.8, r"\b(?:so happy|happy|glad|delighted|thrilled|excited|proud|love it|yay)\b"),
-    ("frustrated", -0.6, r"\b(?:frustrat\w+|annoy\w+|fed up|stuck|angry|driving me)\b"),
-    ("sad", -0.7, r"\b(?:sad|heartbroken|devastated|crying|miss (?:him|her|them))\b"),
-    ("worried", -0.5, r"\b(?:worried|anxious|nervous|afraid|scared|stressed)\b"),
+    ("relieved", 0.6, "relieved"),
+    ("happy", 0.8, "happy|glad|delighted|thrilled|excited|proud|over the moon"),
+    ("frustrated", -0.6, "frustrated|annoyed|fed up|angry"),
+    ("sad", -0.7, "sad|heartbroken|devastated"),
+    ("worried", -0.5, "worried|anxious|nervous|afraid|scared|stressed"),
 )
-"""Mood in a word, how good it is for the user, and how it sounds; the first that is said."""
-_TONES: Final = tuple((tone, valence, re.compile(says, re.IGNORECASE)) for tone, valence, says in TONES)
-_NOT: Final = re.compile(r"\b(?:not|never|no longer|without)\b|n['’]t\b", re.IGNORECASE)
+"""Mood in a word, how good it is for the user, and the words that say it; the first that is said."""
+_FEELS: Final = (
+    r"\b(?:i|we)(?:['’]m|['’]re| am| are| was| were| feel| felt| got)(?: (?:so|very|really|just|a bit|now|both))*"
+)
+_TONES: Final = tuple(
+    (tone, valence, re.compile(rf"{_FEELS} (?:{words})\b", re.IGNORECASE)) for tone, valence, words in TONES
+)
+"""Only what the user says of themselves: “a sad song” and “happy birthday” are no mood of theirs."""
 _LONG_AGO: Final = re.compile(
     r"\b(?:(?:in|since) (?:19|20)\d\d|last year|years ago|back in|when i was|as a (?:child|kid|student))\b",
     re.IGNORECASE,
@@ -100,6 +107,7 @@ LEAST_WORDS: Final = 4
 BEFORE: Final = 2
 """User messages before the one that names the episode that belong to it."""
 MAX_QUOTE: Final = 300
+MAX_TOPICS: Final = 5
 MAX_TITLE: Final = 80
 """Characters."""
 
@@ -150,16 +158,17 @@ def _told(
 ) -> ProposedEpisode:
     at = mine.index(found.said)
     before = mine[max(0, at - BEFORE) : at]
-    words = _quote(found.said.text[found.clause.start : found.clause.end])
+    words = _quote(found.said.text[found.clause.start : found.clause.end]).rstrip(" .!,;")
     tone, valence = _tone(mask_foreign_text(found.said.text, found.said.echoes))
-    context = _quote(before[0].text) if before and not sensitive(before[0].text) else ""
+    led_to_it = [said for said in before if _led_to(said.text, words)]
+    context = _quote(led_to_it[0].text) if led_to_it else ""
     after = next((said for said in all_said if said.number > found.said.number and said.speaker == "assistant"), None)
-    text = " ".join(said.text for said in (*before, found.said))
+    text = " ".join(said.text for said in (*led_to_it, found.said))
     return ProposedEpisode(
         kind=found.cue.kind,
         title=_title(words),
         summary=f"The user wrote: “{words}”",
-        first=(before[0] if before else found.said).number,
+        first=(led_to_it[0] if led_to_it else found.said).number,
         last=(after or found.said).number,
         significance=found.cue.significance,
         context=f"Before, the user wrote: “{context}”" if context else "",
@@ -167,17 +176,18 @@ def _told(
         outcome=found.cue.outcome,
         tone=tone,
         valence=valence,
-        topics=tuple(dict.fromkeys(name.lower() for name in names if len(name) <= MAX_TAG and name in words))[:10],
+        topics=tuple(sorted(name for name in keywords.names(words) if len(name) <= MAX_TAG))[:MAX_TOPICS],
     )
 
 
+def _led_to(text: str, words: str) -> bool:
+    """Whether an earlier message is about the same: it shares a word that carries what is said."""
+    return bool(keywords.content(text) & keywords.content(words)) and not sensitive(text)
+
+
 def _tone(text: str) -> tuple[str, float]:
-    """Mood and how good it is; a mood that is denied is none."""
-    for tone, valence, says in _TONES:
-        heard = says.search(text)
-        if heard and not _NOT.search(text[max(0, heard.start() - 20) : heard.start()]):
-            return tone, valence
-    return "", 0.0
+    """Mood and how good it is; a mood that is denied (“I'm not happy”) is none."""
+    return next(((tone, valence) for tone, valence, says in _TONES if says.search(text)), ("", 0.0))
 
 
 def _quote(text: str) -> str:

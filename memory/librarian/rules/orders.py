@@ -1,164 +1,146 @@
-"""Finds lasting instructions to the assistant: “Always use metric” is one; “answer in one word” is for now.
+"""Standing orders to the assistant: “from now on …”, “never …”, “whenever I …”, “answer in German”.
 
-It takes two things: words that make it stand (“from now on”, “whenever I …”, “in all your answers”), and words that
-order. Read from whole sentences, since what an order says after its comma belongs to it.
+An order counts only if it is meant for later answers too; one for this answer alone is nothing to remember.
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from memory.librarian.rules.people import alternatives
-from memory.librarian.rules.slots import MOTTO, ORDER_VERBS, told_to_assistant
+from memory.librarian.rules.retell import inside, third_person
 
-MAX_ORDER: Final = 240
-"""Characters; a longer one is a prompt for this answer."""
-
-_STANDING = re.compile(
-    r"\b(?:always|never|from (?:now|here|today) on(?:wards)?|going forward|in (?:the )?future|for future reference"
-    r"|treat me\b|(?:talk|speak) to me (?:like|as)\b|address me\b|from today\b|that goes for (?:everything|all"
-    r"|every)|applies to everything"
-    r"|(?:can|could|would|will) (?:you|u) (?:please |pls )?stop \w+ing|in everything (?:you|u)\b|(?:don't|dont"
-    r"|do not|please don't) ever\b|with me,? (?:please|pls)|generally$"
-    r"|(?:short|brief|concise|detailed|plain|simple|long)(?:er)? (?:answers|replies|responses)|in (?:later|future"
-    r"|all|every|other|new) (?:chats?|conversations?|your|my|answers?|repl\w+|messages?)|henceforth"
-    r"|every (?:time|answer|reply|response|email|message|recipe|code)|whenever|when(?:ever)? (?:i"
-    r"|you|we)\b|each time|ever$"
-    r"|by default|as a (?:general )?rule|at all times|on weekdays|at weekends|on weekends|not"
-    r" just (?:this|today|here|now)"
-    r"|permanently|if i (?:ask|send|paste|share)|if (?:you|u) (?:ever )?(?:quote|mention|give|use|write|suggest"
-    r"|recommend|cite|list|show|translate)\b|for (?:all|any|every) (?:of )?my|unless i (?:say"
-    r"|ask)|until (?:i say|further notice)|in our chats|when"
-    r" (?:replying|answering|writing)|^(?:please |pls )?(?:stop|no more) \w+|any ?time (?:i|you)"
-    r"|(?:standing|general|house|golden|my) rule|in general\b|^(?:you|u) keep|(?:you|u) (?:don't|dont|do not"
-    r"|never) (?:need|have)"
-    r" to|no need to|(?:love|hate|like|enjoy|mind|stand|prefer|rather|appreciate) (?:it |that )?(?:when |if )?you\b"
-    r"|for (?:all|any|every) (?:my|future|your)|if you(?:'re| are|re) (?:ever )?(?:not sure"
-    r"|unsure|uncertain|in doubt)|if you (?:don't|dont|do not) know|(?:your|all|the) (?:answers|replies|responses)\b"
-    r"|with me\b(?=.*\b(?:always|never)\b))",
+_ALWAYS: Final = re.compile(
+    r"\b(?:from (?:now|here) on|in later|every (?:single )?(?:answer|email|mail|time|chat)|rule|always"
+    r"|never|going forward|in (?:the )?future|in general|by default|whenever|every"
+    r" time|each time"
+    r"|any ?time|for all (?:our|your|my)|in all (?:our|your|my)|general(?:ly)? rule|standing rule|as a rule"
+    r"|don't ever|ever again|ever"
+    r"|in everything you|permanently|every answer|every reply|please stop|stop)\b",
     re.I,
 )
-_VERB: Final = (
-    rf"(?:{alternatives(tuple(ORDER_VERBS))}|sugarcoat|sugar-coat|skip|leave out|drop|stick to|limit|prefer|round|quote"
-    r"|remind|correct|challenge|push back|be|link|show|highlight|bold|indent|comment|walk|teach|assume|let me know|flag"
-    r"|warn|count|measure|schedule|book|test|prioriti[sz]e|number|date|consider|highlight|specify"
-    r"|focus|stop (?!me\b|here\b)\w+ing|no more)"
-)
-_WHEN: Final = (
-    r"(?:(?:when(?:ever)?|any ?time|each time|every time) (?:i|you|we) (?!was\b|were\b|had\b)"
-    r"[^.?!\n]{2,60}?[, ] ?(?<!\bi )(?<!\bwe ))"
-)
-_WHEN_TALKING: Final = (  # “when I travel I prefer window seats” is a taste
-    r"(?:(?:when(?:ever)?|any ?time|each time|every time)"
-    r" (?:you|(?:i|we) (?:ask|chat|talk|write|send|paste|share|say|mention|request))\b[^.?!\n]{0,60}?[, ] ?)"
-)
-_BEGINS: Final = (
-    r"(?:(?:please|pls|plz|and|also|so|ok|okay|hey|btw|actually|one thing|in general|generally|as always|just"
-    r"|always|never|from today|from"
-    r" (?:now|here|today) on(?:wards)?"
-    r"|going forward|in (?:the )?future|for future reference|by default|as a (?:general )?rule"
-    r"|henceforth|could you|can you"
-    r"|would you|i want you to|i need you to|i'd like you to|i would like you to|i'd rather"
-    r" (?:that )?you|i'd prefer (?:that )?(?:if )?you"
-    r"|i would prefer (?:if )?you|you should|you must|you can|make sure (?:to|you)|try to"
-    r"|remember to|be sure to|don't|dont"
-    r"|do not|don't ever|ever|not)[,:]? ){0,5}"
-)
-_STRONGLY: Final = (
-    r"(?:from (?:now|here|today) on(?:wards)?,? |going forward,? |in (?:the )?future,? |by default,? |in general,? "
-    r"|(?:when(?:ever)?|any ?time|each time|every time) you [^.?!\n]{2,60}?[, ] ?"
-    r"|(?:when(?:ever)?|any ?time|each time|every time) i (?:ask|chat|talk|write|send|paste|share|say|mention"
-    r"|request|post)\b"
-    r"[^.?!\n]{0,60}?, ?)"
-)
-_ANY_VERB: Final = (
-    r"(?!(?:i|we|you|he|she|it|they|my|our|your|the|an?|this|that|there|is|are|was|were|am|been|had|has|have|do"
-    r"|did|does"
-    r"|can|could|would|will|should|what|who|how|why|where|which|to|of|in|on|at|for|with|and|or|but|not|so|as|if|when|a"
-    r"|me|us|him|her|them|always|never|wanted|knew|thought|mind|again|more|been|enough|a|\w+(?:ed|ing|ly|n't"
-    r"|s))\b)[a-z]{3,}"
-)
-"""A verb in its plain form: behind words that make an order stand, any will do."""
-_ORDER = re.compile(
-    rf"(?:{_BEGINS}{_WHEN}?{_BEGINS}(?<!\bto ){_VERB}\b|{_BEGINS}{_WHEN}(?:i want|i'd like|i expect|i need)\b"
-    rf"|{_BEGINS}{_WHEN_TALKING}i prefer\b"
-    r"|if you(?:'re| are|re) (?:ever )?(?:not sure|unsure|uncertain|in doubt)[^.?!]{0,40}\b(?:say|tell|ask|admit|look)"
-    rf"|if (?:you|u) (?:ever )?(?:quote|mention|give|use|write|suggest|recommend|cite|list|show"
-    rf"|translate)\b[^.?!]{{2,60}}?,? (?:then |please )?{_ANY_VERB} "
-    r"|if you (?:don't|dont|do not) know[^.?!]{0,40}\b(?:say|tell|ask|admit)"
-    rf"|(?:for|in) (?:all|any|every) (?:of )?(?:my|our|your) [\w ]{{2,30}}?,? {_BEGINS}{_VERB}\b"
-    rf"|if (?:i|we) (?:ever )?(?:ask|send|paste|share|mention|write|say)\b[^.?!]{{2,60}}?,? (?:then |please )?{_VERB}\b"
-    r"|(?:please )?(?:less|fewer|more|no|short|brief|concise|detailed|plain|simple|british|american"
-    r"|metric)(?:er)? [\w ,-]{3,80}"
-    r"|(?:please )?no (?:more )?(?:emojis?|bullet points?|disclaimers?|preambles?|jargon"
-    r"|apologies|intros?|puns|flattery"
-    r"|markdown|tables|links|filler|exclamation marks)\b"
-    r"|i(?:'d| would)(?: much)? (?:prefer|rather|like|love|appreciate) (?:it )?(?:if |that )?you (?!could\b|can\b"
-    r"|have\b)\w+"
-    r"|i (?:really |always )?(?:love|hate|like|don't like|can't stand|prefer|appreciate) (?:it )?(?:when|if) you \w+"
-    r"|(?:you|u) (?:really )?(?:don't|dont|do not|never) (?:need|have) to \w+|no need to \w+"
-    rf"|{_BEGINS}{_STRONGLY}(?:please |just )?{_ANY_VERB} "
-    r"|(?!(?:i|we|my|our|he|she|it|they|there|the)\b).{3,80}(?:that's (?:the|my) (?:standing |general |usual "
-    r"|house )?rule"
-    r"|[,.] (?:please )?(?:always|every (?:single )?time|from now on|in future|by default|that goes for "
-    r"everything|(?:this|that) applies to everything)(?:,? please)?)$"
-    r"|i (?:always )?(?:prefer|want|like|need)\b[^.?!]{1,60} (?:in|from) (?:your|the|all)"
-    r" (?:answers|replies|responses)|i (?:always )?(?:prefer|want|like|need|expect) (?:your |the "
-    r"|all )?(?:\w+ ){0,2}(?:answers|replies|responses|explanations)\b)",
+_ONCE: Final = re.compile(
+    r"\b(?:this (?:one|time|text|answer|once|letter|draft|email|recipe)|just once|for (?:this|the following"
+    r"|now)|below|the same|today|in this|the (?:letter|text|draft|second|first|last))\b",
     re.I,
 )
-_AGREED = re.compile(
-    r", ?(?:ok|okay|deal|please|alright|yeah|got it|thanks|(?:would|could|can|will) (?:you|u)|if (?:you|u) (?:can"
-    r"|could|would))\s*$",
+_VERBS: Final = (
+    "answer|reply|respond|keep|use|write|give|show|be|add|put|tell|explain|speak|talk|call|convert|leave"
+    "|skip|avoid|include|cite"
+    "|mention|ask|start|begin|end|stop|make|send|list|check|treat|address|translate|format|say|spell|round"
+    "|assume|drop|cut|quote"
+    "|summari[sz]e|remember to|point|correct|flag|warn|suggest|recommend|label|number|prefer|stick|default"
+    "|express|apologi[sz]e|repeat|sign"
+)
+_LEAD: Final = re.compile(
+    r"(?:(?:and|but|so|also|please|pls|ok|okay|hey|right|oh|from now on|going forward|in future|in general"
+    r"|as a rule|by default|generally|could you"
+    r"|can you|would you|will you|can we|i'd like you to|i would like you to|i want you to|i need you to"
+    r"|just|(?:a )?(?:general|standing) rule"
+    r"(?: for [\w ]{2,30})?|for all (?:our|your|my) \w{3,12}|in all (?:our|your|my) \w{3,12})[,:]? +){1,4}",
     re.I,
 )
-_LEAD = re.compile(r"^[\s,.:;!–—-]+")
+_NO_THINGS: Final = re.compile(
+    r"no (?:more )?(?P<what>[a-z][\w -]{2,40}?)(?: ever| please| pls|,|$| in (?:your|the|any))", re.I
+)
+_IN_LANGUAGE: Final = re.compile(
+    r"(?:always )?(?:answer|reply|respond|speak|talk|write)(?: to me| me)?(?: only| always)? in"
+    r" (?P<language>English|German|French|Spanish|Italian|Dutch"
+    r"|Portuguese|Polish|Swedish|Danish|Norwegian|Finnish|Greek|Turkish|Russian|Ukrainian|Chinese|Japanese"
+    r"|Korean|Hindi|Arabic|Welsh|Irish"
+    r"|Catalan|Czech|Hungarian|Romanian)(?: please| pls| from now on| always)?$",
+    re.I,
+)
+_LENGTH: Final = re.compile(
+    r"(?:always )?(?:keep|make) (?:your |the |all )?(?:answers|replies|responses)(?: as)? (?P<length>short"
+    r"|brief|concise|long|detailed|simple)"
+    r"|(?:i )?prefers? (?P<liked>short|brief|concise|long|detailed|shorter|longer) (?:answers|replies|responses)",
+    re.I,
+)
+_UNITS: Final = re.compile(
+    r"(?:always )?(?:use|give me|stick to) (?P<units>metric|imperial)(?: units)?(?: please| always| only)?$", re.I
+)
+_RATHER: Final = re.compile(
+    r"i(?:'d| would) (?:rather|prefer)(?: it if)?(?: that)? you (?P<what>(?:didn't |used |use |kept |gave "
+    r"|wrote |called |don't )[^?]{3,160})",
+    re.I,
+)
+_WHENEVER: Final = re.compile(
+    r"(?:whenever|every time|each time|any ?time|when) (?P<when>(?:i|you) .{3,90}?),? (?P<then>(?:please "
+    r"|pls |always |never )?"
+    rf"(?:don't )?(?:{_VERBS})\b[^?]{{3,160}})",
+    re.I,
+)
+_DOES: Final = re.compile(
+    r"(?:please |pls |just |also )?(?:(?:always |never |don't ever |don't |dont |do not )[a-z]+|(?:stop"
+    rf" )?(?:{_VERBS}|[a-z]+ing))\b",
+    re.I,
+)
+_BASE: Final = {"used": "use", "kept": "keep", "gave": "give", "wrote": "write", "called": "call"}
+MAX_ORDER: Final = 200
+"""Characters of a sentence that gives one."""
 
 
-def standing_order(sentence: str, mark: str) -> str | None:
-    """The order as told by another, without its full stop; None: the sentence gives none that is to last.
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A standing order as a statement, with its key."""
 
-    `mark` is what ends the sentence; a question is an order only where it asks the assistant to do something.
-    """
-    words = _LEAD.sub("", sentence).strip(" ,")
-    agreed = _AGREED.search(words)
-    asks = re.match(r"(?:can|could|would) you\b", words, re.I) is not None
-    if len(words) > MAX_ORDER or ("?" in mark and not agreed and not asks) or MOTTO.match(_MOOD.sub("", words)):
+    statement: str
+    attribute: str = ""
+    value: str = ""
+
+
+def read_order(sentence: str) -> Order | None:
+    """The standing order in a sentence."""
+    text = sentence.strip(" .!?-*•")
+    if len(text) > MAX_ORDER or _ONCE.search(text):
         return None
-    words = words[: agreed.start()] if agreed else words
-    if _ORDER.match(words) is None or _STANDING.search(words) is None or _FOR_NOW.search(words):
+    lead = _LEAD.match(text)
+    bare = text[lead.end() :] if lead else text
+    return _of_form(bare, is_question=sentence.endswith("?")) or _in_words(text, bare)
+
+
+def _of_form(bare: str, *, is_question: bool) -> Order | None:
+    """An order with a key."""
+    if found := _LENGTH.match(bare):
+        length = (found["length"] or found["liked"]).lower()
+        return Order(f"The user wants {length} answers.", "answer_length", length)
+    if found := _UNITS.match(bare):
+        return Order(f"The user wants {found['units'].lower()} units.", "units", found["units"].lower())
+    found = None if is_question else _IN_LANGUAGE.match(bare)
+    language = found["language"].capitalize() if found else ""
+    return Order(f"The user wants answers in {language}.", "answer_language", language) if found else None
+
+
+def _in_words(text: str, bare: str) -> Order | None:
+    """Any other order for later answers, in the user's words."""
+    if found := _RATHER.match(text):
+        return Order(f"The user wants the assistant {_infinitive(found['what'])}.")
+    if _ALWAYS.search(text) is None:
         return None
-    return told_to_assistant(_NEED_NOT.sub("the assistant does not", words))
+    if (found := _WHENEVER.search(text)) and _DOES.match(then := _LEAD.sub("", found["then"])):
+        who, when = (
+            ("the user ", found["when"][1:]) if found["when"][0] in "iI" else ("the assistant ", found["when"][3:])
+        )
+        condition = who + third_person(when, user=True)
+        return Order(f"Whenever {condition}, the user wants the assistant {_infinitive(then)}.")
+    if found := _NO_THINGS.match(bare):
+        return Order(f"The user wants no {found['what'].strip()}.")
+    return Order(f"The user wants the assistant {_infinitive(bare)}.") if _DOES.match(bare) else None
 
 
-_NEED_NOT = re.compile(r"^(?:you|u) (?:don't|dont|do not|never)(?= (?:need|have)\b)", re.I)
-_ONLY_STANDING = re.compile(
-    r"\s*(?:please,? |and )?(?:always|every (?:single )?time|from now on|in (?:the )?future|by default|as a rule"
-    r"|permanently"
-    r"|for good|that goes for (?:everything|all .*)|(?:this|that) applies to everything|not just (?:now|today"
-    r"|this time)|going forward)(?:,? please)?\s*",
-    re.I,
-)
-MAX_LABEL: Final = 3
-
-
-def stretches(text: str, marked: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """The sentences of `text` as orders are given: with the label before them, and “Every time.” behind them."""
-    told: list[tuple[int, int, str]] = []
-    for start, end, mark in marked:
-        label = told and told[-1][2] == ":" and len(text[told[-1][0] : told[-1][1]].split()) <= MAX_LABEL
-        if told and (label or _ONLY_STANDING.fullmatch(text[start:end])):
-            told[-1] = (told[-1][0], end, mark)
-        else:
-            told.append((start, end, mark))
-    return told
-
-
-_MOOD = re.compile(r"^(?:never|always|please|don't) ", re.I)
-_FOR_NOW = re.compile(
-    r"\b(?:in this (?:text|one|answer|case|email|letter|story|message|function|script)|for this"
-    r" (?:one|answer|time)|this time"
-    r"|right now|for now|for once|for today|just this once|remember (?:to carry|when)|when you(?:'re"
-    r"| are) (?:done|ready|finished)|whenever"
-    r" you(?:'re| are) ready)\b",
-    re.I,
-)
+def _infinitive(words: str) -> str:
+    """“Never use emojis, ok” → “never to use emojis”."""
+    words = re.sub(r"^(?:please |pls |just |also )+", "", words.strip(" ,."), flags=re.I)
+    words = re.sub(
+        r",? (?:please|pls|ok|okay|thanks|would you|will you|ta|from now on|in future|going forward|always)$",
+        "",
+        words,
+        flags=re.I,
+    )
+    negative = re.match(r"(?:never|don't ever|don't|dont|do not|didn't) ", words, re.I)
+    verb, _, rest = (words[negative.end() :] if negative else re.sub(r"^always ", "", words, flags=re.I)).partition(" ")
+    never = "never " if negative and "n" in negative[0][:1].lower() else "not " if negative else ""
+    verb = _BASE.get(verb.lower(), verb.lower())
+    rest = re.sub(r"\byour\b", "its", inside(rest, user=True), flags=re.I)
+    rest = re.sub(r"\byou\b", "the assistant", rest)
+    return f"{never}to {verb} {rest}".rstrip(" ,.")

@@ -16,7 +16,7 @@ from memory.librarian.engine import MAX_NAME, ProposedStory
 from memory.librarian.rules.clauses import MAX_MESSAGE
 from memory.librarian.rules.dates import find_date
 from memory.librarian.rules.language import is_english
-from memory.librarian.rules.people import FEMALE, MALE, alternatives
+from memory.librarian.rules.words import FEMALE, MALE
 from memory.ports.source import Utterance
 from memory.text.user_text import mask_foreign_text
 
@@ -66,21 +66,21 @@ _PAST: Final = _any(
 )
 _TELLS: Final = re.compile(
     r"\b(?:i|we|he|she|they|it|there|my \w+|our \w+|the \w+|[A-Z][a-z]+)(?: and (?:i|my \w+|[A-Z][a-z]+))?"
-    rf"(?: (?:{_any('just then suddenly finally even both all never always only really had also almost')}))*"
+    rf"(?: (?:{_any('just then suddenly finally even both all never always only really had also almost')})){{0,3}}"
     rf" (?:{_PAST}|(?!(?:{_any('need feed speed exceed proceed succeed indeed')})\b)\w{{2,14}}ed)\b",
     re.IGNORECASE,
 )
 _ONESELF: Final = re.compile(r"\b(?:i|me|my|we|us|our)\b", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*[\"”’]?")
 _TO_THE_ASSISTANT: Final = re.compile(
-    r"^\s*(?:(?:so|anyway|ok|okay|now|and)[, ]+)*(?:can|could|would|will|do|should) (?:you|i)\b"
+    r"^\s*(?:(?:so|anyway|ok|okay|now|and)[, ]{1,3}){0,4}(?:can|could|would|will|do|should) (?:you|i)\b"
     r"|^\s*(?:please|what do you|how do you|any (?:ideas|advice)|anyway, )",
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(
-    rf"\b(?i:my|our) (?:\w+ )?(?i:{alternatives((*FEMALE, *MALE))}|friend|colleague|neighbour|boss) ([A-Z][a-z]+)"
+    rf"\b(?i:my|our) (?:\w+ )?(?i:{'|'.join(sorted(FEMALE | MALE))}|friend|colleague|neighbour|boss) ([A-Z][a-z]+)"
 )
-_LEAD_IN: Final = re.compile(r"^\s*(?:(?:so|well|ok|okay|hey|hi|oh)[,!.]*\s+)+", re.IGNORECASE)
+_LEAD_IN: Final = re.compile(r"^\s*(?:(?:so|well|ok|okay|hey|hi|oh)[,!.]{0,3}\s{1,3}){1,4}", re.IGNORECASE)
 MAX_TITLE_WORDS: Final = 9
 EDGE: Final = 60
 """Characters of the first and last words by which a passage is named."""

@@ -1,0 +1,31 @@
+"""The processor time that reading one message may take: longer, and the message is skipped and counted."""
+
+from dataclasses import dataclass, field
+from time import thread_time
+from typing import Final
+
+MESSAGE_SECONDS: Final = 2.0
+"""Of the thread's own processor time: a busy machine skips nothing. A message takes milliseconds."""
+TOO_LONG: Final = "a message was too long to read"
+"""By which a run counts them."""
+
+
+class TookTooLongError(Exception):
+    """A message used up its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuLimit:
+    """A budget of processor time that starts when it is made."""
+
+    seconds: float = MESSAGE_SECONDS
+    started: float = field(default_factory=thread_time)
+
+    def check(self) -> None:
+        """Call between steps.
+
+        Raises:
+            TookTooLongError: the budget is used up.
+        """
+        if thread_time() - self.started > self.seconds:
+            raise TookTooLongError

@@ -1,0 +1,124 @@
+"""Claim or not: a linear classifier over the vector of a candidate's clause, and how it was read.
+
+The table and the grammar read much that no one would keep: what is over in an hour, what only this answer needs. What
+that sounds like is learned: `manage.py train-claims` fits the weights in `claims.json` to the development parts of the
+labeled messages. Notes, orders and secrets have forms of their own and are not judged.
+"""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from memory.embeddings.port import embedder
+from memory.librarian.engine import ProposedFact
+
+FORMS: Final = ("table", "elided", "words", "elided_words", "mention", "name")
+"""How a judged candidate was read."""
+DROPPED_BELOW: Final = {
+    "table": 0.35,
+    "elided": 0.35,
+    "mention": 0.45,
+    "name": 0.4,
+    "words": 0.55,
+    "elided_words": 0.55,
+}
+"""Probability of a claim, by form: the table is right more often than a clause in the user's words. What has a form of
+its own (lexicon, note, order, secret) is not judged."""
+SURE_FROM: Final = 0.98
+"""From here on a claim of the user's own is kept unasked."""
+READ_FROM: Final = 0.85
+"""From here on what the table reads keeps its confidence."""
+SURE: Final = 0.85
+ASK: Final = 0.7
+"""Confidence of a claim that is sure, and of one that is not."""
+WEIGHTS: Final = Path(__file__).with_name("claims.json")
+_PAST: Final = re.compile(r"\b(?:was|were|had|got|went|did|\w{3,}ed)\b")
+_SOON: Final = re.compile(r"\b(?:today|tonight|now|this (?:morning|evening|afternoon))\b", re.I)
+_LASTING: Final = re.compile(r"\b(?:always|never|usually|every|each|since|for years|\d+ years|on \w+days)\b", re.I)
+_YOU: Final = re.compile(r"\b(?:you|your|it|this|that|them|one|something|some)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A statement that may be proposed, and the words it is judged by."""
+
+    fact: ProposedFact
+    words: str
+    form: str
+    """How it was read: one of FORMS, or one that is not judged."""
+
+
+def kept(found: Sequence[Candidate]) -> list[ProposedFact]:
+    """The candidates that are claims, as surely as they are."""
+    whole = [one for one in found if one.fact.confidence > 0]
+    judged = [one for one in whole if one.form in FORMS]
+    chances = dict(zip(map(id, judged), probabilities(judged), strict=True))
+    facts = [(one, fact) for one in whole if (fact := _weighed(one, chances.get(id(one)))) is not None]
+    told = [fact.statement for one, fact in facts if one.form != "mention"]
+    return [fact for one, fact in facts if one.form != "mention" or not _is_told(fact, told)]
+
+
+def _is_told(mention: ProposedFact, statements: Sequence[str]) -> bool:
+    """Whether a statement that is kept already says who someone is: “the user's sister Mary lives in Lisbon”."""
+    return (
+        bool(mention.tags)
+        and any(all(tag in statement for tag in mention.tags) for statement in statements)
+        and mention.value in mention.tags
+    )
+
+
+def _weighed(one: Candidate, chance: float | None) -> ProposedFact | None:
+    if chance is None:
+        return one.fact
+    if chance < DROPPED_BELOW[one.form]:
+        return None
+    confidence = one.fact.confidence
+    if one.form.endswith("words") and chance >= SURE_FROM and confidence >= ASK:
+        confidence = SURE
+    elif chance < READ_FROM:
+        confidence = min(confidence, ASK)
+    return one.fact.model_copy(update={"confidence": confidence})
+
+
+def probabilities(found: Sequence[Candidate]) -> list[float]:
+    """How likely each is a claim worth keeping, 0 to 1."""
+    if not found:
+        return []
+    weights = _weights()
+    vectors = embedder().embed([one.words for one in found])
+    return [_sigmoid(_score(one, vector, weights)) for one, vector in zip(found, vectors, strict=True)]
+
+
+def features(one: Candidate) -> list[float]:
+    """What the vector does not say: the form, and signs of time."""
+    words = one.words
+    signs = (_PAST, _SOON, _LASTING, _YOU)
+    return [
+        *(float(one.form == form) for form in FORMS),
+        *(float(sign.search(words) is not None) for sign in signs),
+        float(one.fact.about_third_party),
+        float(any(char.isdigit() for char in words)),
+        float(re.search(r"\b[A-Z][a-z]", words[2:]) is not None),
+        min(len(words.split()), 20) / 20,
+    ]
+
+
+def _score(one: Candidate, vector: Any, weights: dict[str, list[float]]) -> float:
+    grammar = sum(weight * value for weight, value in zip(weights["signs"], features(one), strict=True))
+    meaning = sum(weight * float(value) for weight, value in zip(weights["vector"], vector, strict=True))
+    return weights["bias"][0] + grammar + meaning
+
+
+def _sigmoid(score: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+@cache
+def _weights() -> dict[str, list[float]]:
+    weights: dict[str, list[float]] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    return weights

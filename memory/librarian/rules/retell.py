@@ -1,0 +1,418 @@
+"""A clause as subject and predicate in the third person: “I've got two cats” → “The user” + “has two cats”.
+
+Subjects are the user, people and animals of theirs (“my sister Mary”, then “she”), and their things. What has another
+subject is no claim about the user's world and gives nothing.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memory.facts.keys import USER
+from memory.librarian.rules import words as lists
+from memory.librarian.rules.clauses import Clause, is_past
+
+_NAME_WORD: Final = r"[A-ZÀ-ÞŁŚŽČŞİ][\w'-]{1,20}"
+NAME: Final = (
+    rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Auntie|Aunt|Uncle)\.? )?{_NAME_WORD}"
+    rf"(?: (?:(?:van|de|von|der|da|al|Mc) )?{_NAME_WORD}){{0,2}}"
+)
+REL: Final = lists.alternatives(lists.PEOPLE | lists.PETS)
+MODIFIERS: Final = (
+    r"(?:(?:(?:\d{1,2}|\w{3,6})[- ](?:years?|months?|weeks?)[- ]old|older|elder|eldest|oldest|younger"
+    r"|youngest|big|little"
+    r"|baby|twin|half|best|closest|close|good|old|new|dear|late|only|other|first|second|downstairs|upstairs|next-door"
+    r"|next door|line|piano|german|french|spanish|english|violin|guitar|maths?|driving|swimming|yoga|phd|thesis|teenage"
+    r"|adopted|foster|step|rescue|tabby|vegan|vegetarian|dog|cat|black|white|grey|brown|three-legged|deaf"
+    r"|blind|childhood"
+    r"|school|work|former|ex)[ -]){0,3}"
+)
+_PERSON: Final = re.compile(
+    rf"(?:[Mm]y|[Oo]ur) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-])"
+    rf"(?:(?:,| called| named|'s name is|:)? \(?(?P<name>{NAME})\)?)?(?: ?\(\d{{1,2}}\))?,?(?= |'s|$)"
+)
+_BARE: Final = re.compile(
+    r"(?P<mod>(?i:best )?)(?P<rel>(?i:mum|mom|dad|grandad|grandma|grandpa|granny|girlfriend|boyfriend|friend|co-founder"
+    rf"|wife|husband))(?: since \w+(?: school)?)?(?: \((?P<name>{NAME})\)| (?P<called>[A-Z][a-z]+))?(?= |'s)"
+)
+_NAMED: Final = re.compile(
+    rf"(?P<name>{NAME}), (?:who is |who's )?(?:my|our) (?P<mod>(?i:{MODIFIERS}))(?P<rel>(?i:{REL}))(?![\w-]),?(?= |$)"
+)
+_GROUP: Final = re.compile(
+    rf"(?:my|our) (?P<mod>(?:\w+ ){{0,2}}?)(?P<rel>{lists.alternatives(lists.GROUPS)})(?='| )"
+    r"(?='ve|'re| (?!(?:in|on|at|to|of|for|with|from|and|or|who|that)\b)[a-z])",
+    re.I,
+)
+_PRONOUN: Final = re.compile(r"(he|she|they|it|who)(?='s|'re|'ve|'ll| )", re.I)
+_FIRST: Final = re.compile(r"(?:I|[Ww]e)(?='m|'ve|'re|'d|'ll| )")
+_NAME_FIRST: Final = re.compile(rf"({NAME})(?='s|'ll| )")
+_TOGETHER: Final = re.compile(
+    r"^(?:(?:my|our) [\w' .-]{2,40}? and (?:I|me),? (?:both |we (?:both )?)?(?=\w)"
+    rf"|me and (?:my|our) [\w' .-]{{2,30}}? (?=(?:are|were|have|{lists.alternatives(lists.OPENERS)})\b))",
+    re.I,
+)
+_FRONTED: Final = re.compile(
+    r"(?P<when>(?:on|in|at|by|every|each|since|last|next|this|most|during|after|before|for|from|until|some"
+    r" ?day|one|these"
+    r"|whenever|when|with|as|ever since|over|\d+|two|three|a|up) (?:[\w'’:.%/-]+ ){0,8}?[\w'’:.%/-]+,?"
+    r"|tomorrow|yesterday|someday|lately|today|tonight),? (?P<main>(?:I|we|my|our)(?:'m|'ve|'re|'d|'ll)? .+)",
+    re.I,
+)
+"""“Two days ago I adopted a greyhound”: the time or place comes last."""
+_TOUCHES_USER: Final = re.compile(
+    r"\b(?:me|my|us|our)\b|\b(?:is|are|was|starts?|begins?|ends?|comes?|leaves?) (?:on|in|at|next|this|tomorrow)\b",
+    re.I,
+)
+_NO_SUBJECT: Final = re.compile(
+    r"(?:it|this|that|you|what|who|there|here|these|those|they|your|he|she|nobody|someone|everyone|people"
+    r"|which|any|to|let"
+    r"|thanks|question)(?:'\w+)?\b",
+    re.I,
+)
+_THERE: Final = re.compile(
+    r"there(?P<verb>'s| is| are) (?=(?:an?|two|three|four|five|\w+ of us) .*\b(?:my|our|us)\b)", re.I
+)
+MAX_SUBJECT: Final = 6
+"""Words of “my old sailing boat in Croatia”."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whom or what a claim is about."""
+
+    label: str
+    """As a statement names them: “The user's sister Mary”."""
+    key: str = USER
+    name: str = ""
+    relation: str = ""
+    """Such as sister or dog; of people, animals and groups."""
+    is_group: bool = False
+
+    @property
+    def is_pet(self) -> bool:
+        """Whether it is an animal."""
+        return self.relation in lists.PETS
+
+    @property
+    def is_person(self) -> bool:
+        """Whether it is someone else, or several."""
+        return bool(self.relation) and not self.is_pet
+
+    @property
+    def is_thing(self) -> bool:
+        """Whether it is neither the user nor anybody."""
+        return not self.relation and self.label != THE_USER.label
+
+    def fits(self, pronoun: str) -> bool:
+        """Whether “she”, “he”, “it” or “they” may mean them."""
+        if pronoun == "they":
+            return self.is_group
+        other = {"she": lists.MALE, "he": lists.FEMALE, "it": lists.PEOPLE}.get(pronoun, frozenset())
+        return not self.is_group and self.relation not in other
+
+
+THE_USER: Final = Subject("The user")
+
+
+@dataclass(slots=True)
+class People:
+    """Who was named so far in a message; the last one first."""
+
+    last: list[Subject] = field(default_factory=list)
+
+    def add(self, subject: Subject) -> Subject:
+        """Note a person, animal or group; the one of the same relation keeps the name that is known."""
+        if not subject.name:
+            subject = next((one for one in self.last if one.relation == subject.relation and one.name), subject)
+        self.last = [subject, *(one for one in self.last if one != subject)]
+        return subject
+
+    def find(self, pronoun: str) -> Subject | None:
+        """Whom a pronoun means: the last one named whom it fits."""
+        return next((one for one in self.last if one.fits(pronoun.lower())), None)
+
+    def named(self, name: str) -> Subject | None:
+        """Who is called so."""
+        return next((one for one in self.last if one.name and one.name.casefold() == name.casefold()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A clause read as a claim."""
+
+    subject: Subject
+    predicate: str
+    """In the third person: “lives in Lisbon”."""
+    elided: bool = False
+    """The clause leaves its subject out."""
+
+
+def related(rel: str, name: str = "", mod: str = "") -> Subject:
+    """The subject for a person of the user's."""
+    relation, name = rel.lower(), clean_name(name)
+    mod = re.sub(r"\b(?:my|our|new|old|dear|late|\w+[- ](?:year|month|week)s?[- ]old)\b ?", "", mod.lower()).strip(" -")
+    label = " ".join(part for part in ("The user's", mod, relation, name) if part)
+    return Subject(label, name if name and relation not in lists.PETS else f"{USER}/{relation}", name, relation)
+
+
+def clean_name(name: str) -> str:
+    """The name, if it is one; “No”, “What” and days of the week are none."""
+    name = (name or "").strip(" ,.'").removesuffix("'s")
+    parts = name.split()
+    spelled = bool(parts) and all(
+        part[0].isupper() or part in {"van", "de", "von", "der", "da", "al"} for part in parts
+    )
+    return name if spelled and not any(part.lower() in lists.NOT_A_NAME for part in parts) else ""
+
+
+def is_occupation(word: str) -> bool:
+    """Whether a word names a profession."""
+    low = word.lower().strip(",.")
+    return low in lists.OCCUPATIONS or low.endswith(lists.OCCUPATION_ENDINGS)
+
+
+def read_claim(clause: Clause, people: People) -> Claim | None:
+    """The subject and predicate of a clause; None if it is neither about the user nor about anything of theirs."""
+    text = _TOGETHER.sub("we ", clause.text)
+    if first := _FIRST.match(text):
+        return Claim(THE_USER, third_person(text[first.end() :], user=True))
+    fronted = None if _AS_A.match(text) else _FRONTED.match(text)
+    if fronted and (claim := read_claim(replace(clause, text=fronted["main"]), people)) and claim.predicate:
+        when = fronted["when"].strip(" ,")
+        when = inside(when[0].lower() + when[1:], user=claim.subject == THE_USER)
+        return replace(claim, predicate=f"{claim.predicate} {when}")
+    return _person(text, people) or _other(text, people) or _elided(clause)
+
+
+def _person(text: str, people: People) -> Claim | None:
+    """“My sister Mary lives …”, “Mary, my sister, lives …”, “mum is …”."""
+    for pattern in (_PERSON, _BARE, _NAMED):
+        found = pattern.match(text)
+        if found is None:
+            continue
+        groups, rest = found.groupdict(), text[found.end() :]
+        subject = related(found["rel"], groups.get("name") or groups.get("called") or "", groups.get("mod") or "")
+        if groups.get("name") and not subject.name:
+            rest = text[found.start("name") - 1 :]
+        if _verb_follows(rest):
+            return Claim(people.add(subject), third_person(rest))
+    return None
+
+
+def _other(text: str, people: People) -> Claim | None:
+    if found := _GROUP.match(text):
+        label = f"The user's {(found['mod'] + found['rel']).lower()}"
+        group = Subject(label, f"{USER}/{found['rel'].lower()}", relation=found["rel"].lower(), is_group=True)
+        return Claim(people.add(group), plural(text[found.end() :]))
+    if found := _PRONOUN.match(text):
+        subject, rest = people.find(found[1]), text[found.end() :]
+        return Claim(subject, plural(rest) if subject.is_group else third_person(rest)) if subject else None
+    if (found := _NAME_FIRST.match(text)) and (known := people.named(found[1])):
+        return Claim(known, third_person(text[found.end() :]))
+    if found := _THERE.match(text):
+        verb = "are" if "are" in found["verb"] else "is"
+        return Claim(Subject("There"), f"{verb} {inside(text[found.end() :], user=False)}")
+    return _thing(text)
+
+
+def _thing(text: str) -> Claim | None:
+    """“My old boat leaks”, “phone calls make me anxious”: the subject ends at the first verb."""
+    mine = re.match(r"(?:my|our) ", text, re.I)
+    if mine is None and (_TOUCHES_USER.search(text) is None or _NO_SUBJECT.match(text)):
+        return None
+    parts = text.split(" ")
+    for at in range(2 if mine else 1, min(len(parts), MAX_SUBJECT + 1)):
+        touched = parts[at + 1 : at + 2] in (["me"], ["us"]) and parts[at] not in {
+            "to",
+            "for",
+            "with",
+            "of",
+            "and",
+            "like",
+        }
+        if parts[at].lower() in lists.THIRD or (touched and not mine):
+            label = inside(" ".join(parts[:at]), user=False)
+            if label.endswith((",", "'s")) or label.split()[-1].lower() in lists.NEVER_LAST:
+                return None
+            return Claim(Subject(label[0].upper() + label[1:]), inside(" ".join(parts[at:]), user=False))
+    if mine and len(parts) > 2 and parts[1].endswith("'s"):
+        return Claim(Subject(f"The user's {parts[1][:-2]}"), third_person("'s " + " ".join(parts[2:])))
+    return None
+
+
+def _verb_follows(rest: str) -> bool:
+    """Whether a finite verb comes next, after adverbs."""
+    if re.match(r"'(?:s|re|ve|ll|d) ", rest):
+        return True
+    bare = [word.strip(",") for word in rest.lower().split(" ")[1:4]]
+    verb = next((word for word in bare if word not in lists.ADVERBS), "")
+    return verb in lists.THIRD or is_past(verb) or (verb.endswith("s") and len(verb) > 3 and not verb.endswith("'s"))
+
+
+# Without a subject -----------------------------------------------------------------------------------------------
+
+_AS_A: Final = re.compile(
+    r"as (?P<who>(?:an? |the )(?!(?:result|rule|kid|child|gift|present|whole|side|bonus|teenager|student"
+    r"|test|last|start"
+    r"|matter)\b)[\w-]+(?: [\w-]+){0,4}|someone who (?P<does>\w+s .+))(?:,|$| I\b| who\b)",
+    re.I,
+)
+_STATE: Final = re.compile(
+    r"(?:allergic to|originally from|from [A-Z]|based in|(?P<was>born (?:and|in|on)|raised in)|married|divorced|single"
+    r"|separated|engaged|retired|currently|self-employed|between jobs|on a \w+ diet|a? ?(?:big|huge|keen|total)|vegan"
+    r"|vegetarian|left-handed|diabetic|coeliac|celiac|pregnant|colou?r-?blind|dyslexic|autistic|off to|in my|lactose"
+    r"|not (?:an? |a big |a huge )?(?:fan of|keen on|big on)|\d{2} years old|\d{2},? (?:male|female|single|married))\b",
+    re.I,
+)
+_DOING: Final = re.compile(
+    r"(?!(?:thing|morning|evening|nothing|something|anything|everything|wedding|building|during|king|ring|spring|string"
+    r"|looking|wondering|asking|feeling|sounding|seeing|using|regarding|according|assuming|speaking|being"
+    r"|having|meaning"
+    r"|missing|following)\b)[a-z]{2,12}ing (?!is\b|are\b|was\b)\w",
+    re.I,
+)
+_YEAR_OF: Final = re.compile(
+    r"(?:in )?(?:my )?(?!last year)((?:first|second|third|fourth|fifth|final|1st|2nd|3rd|4th)[- ]year)(?:"
+    r" of)? ([a-z][\w ]{2,30})$",
+    re.I,
+)
+_EVENT: Final = re.compile(
+    r"(?:(?!(?:the|a|an|my|is|are|what|when|how|do|does)\b)[\w-]+ ){0,3}(?:exam|test|interview|appointment|talk|wedding"
+    r"|flight|surgery|operation|reunion|deadline|conference|viewing|hearing|trip|party|concert|race|marathon|meeting"
+    r"|baptism|funeral|recital|presentation|defen[cs]e|competition|tournament|gig|holiday|check-?up|scan|move)"
+    r" (?:is )?(?:on|in|at|next|this|tomorrow|due|coming up|scheduled)\b",
+    re.I,
+)
+_HERE: Final = re.compile(r"(?P<what>(?:[\w-]+ ){0,3}(?P<head>[\w-]+)) (?:here|speaking)\b(?! (?:is|are|was))", re.I)
+_ROLES: Final = lists.as_set("fan nerd person mother father mum dad student owner lover sufferer child user")
+_PLAIN: Final = lists.as_set("have has love hate work live prefer hope want can't don't")
+
+
+def _elided(clause: Clause) -> Claim | None:
+    """A clause that leaves “I” out: “moved to Porto last month”, “allergic to nuts”, “bus driver here”."""
+    text = clause.text
+    if role := _AS_A.match(text):
+        return Claim(THE_USER, role["does"] or f"is {role['who']}", elided=True)
+    if not clause.first or not text:
+        return None
+    if year := _YEAR_OF.match(text):
+        return Claim(THE_USER, f"is in the {year[1].lower().replace('-', ' ')} of {year[2]}", elided=True)
+    predicate = _noun_phrase(text)
+    lower = text[0].lower() + text[1:]
+    parts = lower.lower().split(" ")
+    verb = next((part for part in parts[:3] if part not in lists.ADVERBS), "")
+    if not predicate and (state := _STATE.match(text)):
+        predicate = third_person(f" {'was' if state['was'] else 'am'} {lower}", user=True)
+    elif not predicate and _DOING.match(text):
+        predicate = third_person(f" am {lower}", user=True)
+    elif not predicate and verb == "been":
+        predicate = third_person(f" have {lower}", user=True)
+    elif (
+        not predicate
+        and len(parts) > 1
+        and (verb in _PLAIN or (is_past(verb) and not re.search(r"^\w+ (?:by|from|with) ", lower)))
+    ):
+        predicate = third_person(f" {lower}", user=True)
+    return Claim(THE_USER, predicate, elided=True) if predicate else None
+
+
+def _noun_phrase(text: str) -> str:
+    """“apprentice chef”, “bus driver here”, “driving test on Friday” as predicates."""
+    lower, parts = text[0].lower() + text[1:], text.split(" ")
+    if len(parts) <= 4 and is_occupation(parts[-1]) and parts[0].lower() not in lists.NOT_A_NAME - {"a", "an"}:
+        return f"is {with_article(lower)}"
+    if _EVENT.match(text):
+        return f"has {with_article(re.sub(r' is (?=on|in|at|next|this|tomorrow|due|coming|scheduled)', ' ', lower))}"
+    here = _HERE.match(text)
+    head = here["head"].lower() if here else ""
+    if here and (head in lists.DIETS | lists.AFFLICTED):
+        return f"is {here['what'].lower()}"
+    return f"is {with_article(here['what'])}" if here and (head in _ROLES or is_occupation(head)) else ""
+
+
+def with_article(phrase: str) -> str:
+    """The phrase with “a” or “an”, unless it has an article."""
+    if re.match(r"(?:my|our|the|an?|two|three|\d)\b", phrase, re.I):
+        return phrase
+    return f"{article(phrase)} {phrase[0].lower() + phrase[1:]}"
+
+
+def article(word: str) -> str:
+    """“an” before a vowel's sound, else “a”."""
+    return "an" if word[:1].lower() in "aeiou" and word[:3].lower() not in {"uni", "one", "use"} else "a"
+
+
+# Third person ----------------------------------------------------------------------------------------------------
+
+_SHORT: Final = (
+    (re.compile(r"^(?:'m|'re)(?= )"), " is"),
+    (re.compile(r"^'ve(?= )"), " has"),
+    (re.compile(r"^'s(?= (?:\w+ )?(?:got|been|had|lost|moved|lived|become|gone)\b)"), " has"),
+    (re.compile(r"^'s(?= )"), " is"),
+    (re.compile(r"^'d(?= )"), " would"),
+    (re.compile(r"^'ll(?= )"), " will"),
+    (re.compile(r"^( (?:has|have)) got (?!to\b)"), r"\1 "),
+)
+_NEGATIONS: Final = {
+    "don't": "does not", "can't": "cannot", "won't": "will not", "didn't": "did not", "haven't": "has not",
+    "wasn't": "was not", "weren't": "was not", "isn't": "is not", "aren't": "is not", "couldn't": "could not",
+    "hasn't": "has not", "doesn't": "does not", "wouldn't": "would not", "hadn't": "had not",
+}  # fmt: skip
+_MODALS: Final = lists.as_set("can could will would must may might should cannot is was has had does did used")
+_FORMS: Final = {"have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "were": "was", "be": "is"}
+_VERBS: Final = {"": "", "'m": "are", "'re": "are", "'ve": "have", "'d": "would", "'ll": "will"}
+_POSSESSED: Final = {"my": "their", "our": "their", "mine": "theirs", "ours": "theirs", "me": "them", "us": "them",
+                     "myself": "themselves", "ourselves": "themselves"}  # fmt: skip
+_INNER: Final = re.compile(
+    r"(?<![\w'])(?:(I|[Ww]e)('m|'re|'ve|'d|'ll)?|([Mm]y|[Oo]ur|mine|ours|me|us|myself|ourselves))(?![\w'])"
+)
+
+
+def third_person(rest: str, *, user: bool = False) -> str:
+    """What follows a subject, such as “'m from Porto and love it”, as a third person's predicate; empty if none can."""
+    for pattern, long in _SHORT:
+        rest = pattern.sub(long, rest)
+    parts = rest.strip().split(" ")
+    at = next((n for n, word in enumerate(parts) if word.lower().strip(",") not in lists.ADVERBS), len(parts))
+    if at == len(parts):
+        return ""
+    verb = parts[at].lower()
+    if verb == "no":
+        return "no longer" if parts[at + 1 : at + 2] == ["longer"] else ""
+    if verb.endswith((",", ";", ":")):
+        parts, verb = [*parts[:at], verb[:-1]], verb[:-1]
+    if verb.endswith("n't") and verb not in _NEGATIONS:
+        return ""
+    parts[at] = _NEGATIONS.get(verb) or (inflected(verb) if user else parts[at])
+    head = " ".join(parts[: at + 1])
+    return f"{head} {inside(' '.join(parts[at + 1 :]), user=user)}".strip()
+
+
+def plural(rest: str) -> str:
+    """The same for several: “'re both vegan” → “are both vegan”."""
+    return inside(re.sub(r"^'ve ", " have ", re.sub(r"^'re ", " are ", rest)).strip(), user=False)
+
+
+def inside(words: str, *, user: bool) -> str:
+    """The user's “my”, “me” and “I” inside a predicate: theirs if it is the user's own, else the user's."""
+
+    def told(found: re.Match[str]) -> str:
+        who, verb, mine = found[1], found[2] or "", (found[3] or "").lower()
+        if who:
+            verb = f" {_VERBS[verb]}" if verb else ""
+            return f"they{verb}" if user else f"the user{ {' are': ' is', ' have': ' has'}.get(verb, verb) }"
+        return _POSSESSED[mine] if user else ("the user's" if mine in {"my", "our", "mine", "ours"} else "the user")
+
+    text = _INNER.sub(told, words)
+    return re.sub(r"\bthey (?:was|am)\b", "they were" if " was" in text else "they are", text) if user else text
+
+
+def inflected(verb: str) -> str:
+    """A verb after “I” as it is after “she”; a past or helping verb stays."""
+    if verb in _FORMS:
+        return _FORMS[verb]
+    if verb in _MODALS or is_past(verb):
+        return verb
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"

@@ -1,0 +1,41 @@
+"""The last check: a statement is one well-formed sentence that ends where it ends, or it is nothing."""
+
+import re
+from typing import Final
+
+from memory.librarian.rules.words import NEVER_LAST
+
+MAX_WORDS: Final = 45
+_TAIL: Final = re.compile(r"(?:[\s,;:\-–—(/&'\"]|\b(?:at all|any ?more|though|actually|really|either|too))+$", re.I)
+_ODD: Final = re.compile(
+    r"[?!]|https?:|[{}<>|\\]|\.\.|,,|\s[,.]|[,;:-]\.$|\b(?:lol|pls|plz|btw|haha)\b|[\U0001F000-\U0001FFFF]", re.I
+)
+_FIRST_PERSON: Final = re.compile(r"(?<![\w'])(?:I|I'm|I've|me|my|myself|our|us)(?![\w'])")
+
+
+def finished(statement: str) -> str:
+    """The statement with one full stop and no loose end; empty if it is not one well-formed sentence."""
+    text = " ".join(statement.split())
+    text = re.sub(r"[\U0001F000-\U0001FFFF\u2600-\u27BF\uFE0F]", "", text)
+    body = _TAIL.sub("", text.removesuffix("."))
+    body = _unbracketed(body)
+    words = body.split()
+    while words and words[-1].lower().strip(",") in NEVER_LAST:
+        words.pop()
+    body = _TAIL.sub("", " ".join(words))
+    if (
+        not 4 <= len(words) <= MAX_WORDS
+        or not body[0].isupper()
+        or _ODD.search(f"{body}.")
+        or _FIRST_PERSON.search(body)
+    ):
+        return ""
+    return f"{body}." if body.count('"') % 2 == 0 and body.count("“") == body.count("”") else ""
+
+
+def _unbracketed(body: str) -> str:
+    """Without a bracket that does not close."""
+    opens = body.rfind("(")
+    if opens > body.rfind(")"):
+        body = body[:opens]
+    return body if body.count("(") == body.count(")") else body.replace("(", "").replace(")", "")

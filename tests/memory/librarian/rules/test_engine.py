@@ -1,0 +1,218 @@
+"""What the rule engine reads in a message, and what it leaves alone."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.facts.keys import USER
+from memory.librarian.engine import ExtractionInput, ProposedFact
+from memory.librarian.rules.engine import RuleEngine
+from memory.librarian.rules.language import is_english
+from memory.ports.source import Utterance
+
+SATURDAY = datetime(2026, 11, 21, 10, tzinfo=UTC)
+LISBON = ZoneInfo("Europe/Lisbon")
+
+
+def read(*texts: str, reply: str = "") -> list[ProposedFact]:
+    """What the engine proposes for messages of a user; `reply`: what the assistant says before the last."""
+    said = [Utterance(n, 2 * n, "user", text, SATURDAY) for n, text in enumerate(texts, start=1)]
+    if reply:
+        said.insert(-1, Utterance(99, 2 * len(texts) - 1, "assistant", reply, SATURDAY))
+    return [fact.normalized() for fact in RuleEngine().extract(ExtractionInput(said, "Alice", LISBON)).facts]
+
+
+def in_short(fact: ProposedFact) -> str:
+    """statement | key=value"""
+    return f"{fact.statement} | {fact.key}={fact.value}" if fact.key else fact.statement
+
+
+READ: list[tuple[str, list[str]]] = [
+    # home
+    ("I live in Ghent with my dog Otto.", ["The user lives in Ghent. | user/home=Ghent",
+                                           "The user's dog is called Otto. | user/dog/name=Otto"]),
+    ("i live in porto and work as a nurse", ["The user lives in Porto. | user/home=Porto",
+                                             "The user works as a nurse. | user/job=nurse"]),
+    ("We moved to Lyon last month, any tips for finding a dentist?", ["The user lives in Lyon. | user/home=Lyon"]),
+    ("I'm originally from Cork", ["The user is from Cork. | user/origin=Cork"]),
+    ("I've lived in Basel since 2019.", ["The user lives in Basel. | user/home=Basel"]),
+    # work and study
+    ("I work at Siemens as a welder.", ["The user works at Siemens. | user/employer=Siemens",
+                                        "The user works as a welder. | user/job=welder"]),
+    ("I'm a primary school teacher.", ["The user is a primary school teacher. | user/job=primary school teacher"]),
+    ("I'm studying law in Leiden", ["The user is studying law in Leiden. | user/studies=law in Leiden"]),
+    # people
+    ("My sister Nora lives in Oslo.", ["The user's sister Nora lives in Oslo. | nora/home=Oslo"]),
+    ("My boss is called Viktor.", ["The user's boss is called Viktor. | user/boss/name=Viktor"]),
+    ("My brother's name is Tom. He works at Bosch.",
+     ["The user's brother Tom works at Bosch. | tom/employer=Bosch"]),
+    ("What could I cook for my aunt Vera?", ["The user's aunt is called Vera."]),
+    ("My wife Ana and I live in Lisbon.", ["The user's wife is called Ana. | user/partner=Ana",
+                                           "The user lives in Lisbon. | user/home=Lisbon"]),
+    ("My dad is retired.", ["The user's dad is retired. | user/dad/job=retired"]),
+    # food and health
+    ("I'm allergic to peanuts and kiwi.", ["The user is allergic to peanuts. | user/allergy:peanuts=yes",
+                                           "The user is allergic to kiwi. | user/allergy:kiwi=yes"]),
+    ("I don't eat pork.", ["The user does not eat or drink pork. | user/diet:pork=no"]),
+    ("I'm vegan, what can I bake?", ["The user is vegan. | user/diet=vegan"]),
+    ("I have type 1 diabetes", ["The user has type 1 diabetes. | user/condition:type_1_diabetes=yes"]),
+    # tastes
+    ("My favourite colour is green.", ["The user's favourite colour is green. | user/favourite_colour=green"]),
+    ("I love jazz but I can't stand opera.", ["The user loves jazz. | user/taste:jazz=likes",
+                                              "The user dislikes opera. | user/taste:opera=dislikes"]),
+    # in their own words
+    ("I broke my wrist yesterday", ["The user broke their wrist on Friday, 20 November 2026."]),
+    ("On weekdays I cycle to work.", ["The user cycles to work on weekdays."]),
+    ("We've decided to sell the boat.", ["The user has decided to sell the boat."]),
+    ("Phone calls make me nervous.", ["Phone calls make the user nervous."]),
+    ("I have a dentist appointment next Thursday",
+     ["The user has a dentist appointment on Thursday, 26 November 2026."]),
+    ("Me and my husband run a guesthouse in Crete", ["The user runs a guesthouse in Crete."]),
+    ("I'm muslim", ["The user is muslim."]),
+    ("can't stand olives", ["The user dislikes olives. | user/taste:olives=dislikes"]),
+    # terse notes
+    ("kids: Noor (7), Sami (4)", ["The user's child is called Noor.",
+                                  "The user's child Noor was 7 years old in November 2026. | noor/age=7",
+                                  "The user's child is called Sami.",
+                                  "The user's child Sami was 4 years old in November 2026. | sami/age=4"]),
+    ("allergic: penicillin, latex", ["The user is allergic to penicillin. | user/allergy:penicillin=yes",
+                                     "The user is allergic to latex. | user/allergy:latex=yes"]),
+    ("job: plumber; home: Turin; diet: vegan", ["The user works as a plumber. | user/job=plumber",
+                                                "The user lives in Turin. | user/home=Turin",
+                                                "The user follows this diet: vegan. | user/diet=vegan"]),
+    ("34, nurse, two kids", ["The user was 34 years old in November 2026. | user/age=34",
+                             "The user is a nurse. | user/job=nurse", "The user has two kids."]),
+    # orders
+    ("From now on, keep your answers short.", ["The user wants short answers. | user/answer_length=short"]),
+    ("Please always answer in German.", ["The user wants answers in German. | user/answer_language=german"]),
+    ("Never use emojis.", ["The user wants the assistant never to use emojis."]),
+]  # fmt: skip
+"""Ordinary sentences, and what they say."""
+
+
+@pytest.mark.parametrize(("text", "said"), READ, ids=[text for text, _ in READ])
+def test_an_ordinary_sentence_says(text: str, said: list[str]) -> None:
+    assert sorted(map(in_short, read(text))) == sorted(
+        one.replace("=german", "=German") if "answer_language" in one else one for one in said
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is my landlord's name?",
+        "Do I live in Lyon?",
+        "If I lived in Rome, what would rent cost me?",
+        "Suppose I'm a nurse with two kids.",
+        "Pretend I'm a pilot called Max.",
+        "My character lives in Oslo and hates geese.",
+        "Translate into French: My brother is a doctor.",
+        "Check the grammar: I have been living in Berlin since five years.",
+        "Complete the dialogue: Anna: I work at a bank.",
+        "Create a persona: Maria, 34, nurse, two kids",
+        "For the sake of argument, I'm vegan.",
+        "The lyrics go I left my wife in Tulsa",
+        "She wrote “I live in Bonn and I love cats”.",
+        "My colleague says I'm lazy.",
+        "I'm tired today.",
+        "I have a question about this.",
+        "I don't live in Nantes any more.",
+        "I no longer work at Acme.",
+        "I have no children.",
+        "A baby girl called Ada was born next door.",
+        "I have a question about my order",
+        "I want a recipe with chickpeas",
+        "How do people who hate their jobs get up?",
+        "Ich wohne in Graz und bin Lehrerin.",
+        "J'habite à Lyon et je suis végétarien.",
+        "```\nI live in Rome\n```",
+        "My wifi password is hunter22, I live in it.",
+    ],
+)
+def test_what_is_no_claim_gives_nothing_to_keep(text: str) -> None:
+    assert [
+        fact.statement for fact in read(text) if fact.statement != "The user told something that is never stored."
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("I live in Utrecht, work from home mostly", "Utrecht"),
+        ("I live in Lyon -.", "Lyon"),
+        ("I live in Turin!!! lol", "Turin"),
+        ("I live in Bath (the one in Somerset)", "Bath"),
+        ("I live in Rio de Janeiro because of my job", "Rio de Janeiro"),
+        ("I live in Portland, Oregon these days", "Portland, Oregon"),
+        ("i live in leeds btw", "Leeds"),
+    ],
+)
+def test_a_value_ends_where_it_ends(text: str, value: str) -> None:
+    home = next(fact for fact in read(text) if fact.key == "user/home")
+    assert (home.value, home.statement) == (value, f"The user lives in {value}.")
+
+
+def test_whom_a_name_belongs_to_is_not_guessed() -> None:
+    assert not [
+        one for one in read("Our neighbour had a baby girl called Ada.") if one.statement.endswith("is called Ada.")
+    ]
+
+
+@pytest.mark.parametrize("word", ["No", "What", "who", "Friday", "nothing"])
+def test_a_common_word_is_never_a_name(word: str) -> None:
+    assert not [
+        fact for fact in read(f"my landlord {word} is here", f"my sister is called {word}") if word in fact.value
+    ]
+
+
+def test_what_was_true_has_an_end_and_no_key() -> None:
+    (fact,) = read("I lived in Nantes until 2020.")
+    assert (fact.statement, fact.key) == ("The user used to live in Nantes until 2020.", "")
+    assert fact.valid_until is not None
+    assert fact.valid_until.year == 2020
+
+
+def test_another_value_replaces_what_was_said_last() -> None:
+    *_, fact = read("I live in Nantes.", "Actually it's Lyon")
+    assert (fact.statement, fact.key, fact.value, fact.correction) == (
+        "The user lives in Lyon.",
+        "user/home",
+        "Lyon",
+        True,
+    )
+
+
+def test_a_move_is_a_correction() -> None:
+    assert [(fact.key, fact.value, fact.correction) for fact in read("I moved to Lyon")] == [
+        ("user/home", "Lyon", True)
+    ]
+
+
+def test_flags_say_whose_and_what_a_claim_is() -> None:
+    assert [fact.about_third_party for fact in read("My sister Nora lives in Oslo.")] == [True]
+    assert [fact.health for fact in read("I'm allergic to nuts.")] == [True]
+    assert [fact.addressed_to_assistant for fact in read("Never use emojis.")] == [True]
+    assert [fact.reported for fact in read("My doctor says I'm allergic to penicillin.")] == [True]
+    assert all(fact.confidence < 0.8 for fact in read("I think my sister lives in Porto."))
+
+
+@given(st.lists(st.sampled_from([text for text, _ in READ]), max_size=3), st.text(max_size=60))
+def test_statements_are_whole_sentences_with_verbatim_quotes(texts: list[str], noise: str) -> None:
+    text = f"{noise}\n".join(texts) + noise
+    for fact in read(text):
+        assert fact.quote in text
+        assert fact.statement[0].isupper()
+        assert fact.statement.endswith(".")
+        assert fact.statement.count("(") == fact.statement.count(")")
+        assert "?" not in fact.statement
+        assert fact.subject
+        assert fact.about_third_party or fact.subject == USER or "/" in fact.subject or fact.kind.value == "entity"
+
+
+def test_it_reads_english_only() -> None:
+    assert is_english("I live in Graz and my wife is called Ana")
+    assert not is_english("Ich wohne in Graz und meine Frau heißt Ana")
+    assert not is_english("私は東京に住んでいます")

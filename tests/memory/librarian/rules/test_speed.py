@@ -1,0 +1,114 @@
+"""Reading is linear: by the form of every pattern, and by the clock."""
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from re import _constants as codes
+from re import _parser as parser
+from time import thread_time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.librarian import rules
+from memory.librarian.cpu_limit import CpuLimit, TookTooLongError
+from memory.librarian.rules import engine
+from memory.librarian.rules.clauses import MAX_CLAUSE, MAX_SENTENCE
+from memory.librarian.rules.engine import RuleEngine
+from tests.memory.librarian.rules.test_engine import read
+
+SIZE = 20_000
+SECONDS = 1.0
+PIECES = ["a ", "I ", "my ", "I am ", "my sister ", "and ", ", ", ". ", "( ", '"', "'", "x", "\n", "I live in ", "A: ",
+          "kids: ", "no ", "if ", "Anna ", "I'm ", "- ", "?! ", "; ", "who is my ", "called ", "1 ", "…", " ", "never ",
+          "as a ", "on ", "\t", "é", "“", "my dog (", "really ", "and I ", "is "]  # fmt: skip
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Every compiled pattern of the package, by name."""
+    for module in iter_modules(rules.__path__, f"{rules.__name__}."):
+        for name, value in vars(import_module(module.name)).items():
+            yield from ((f"{module.name}.{name}", one) for one in found_in(value))
+
+
+def found_in(value: Any) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from found_in(one)
+
+
+ALL = dict(patterns())
+
+
+def has_nested_repeat(tree: Any, *, inside: bool = False) -> bool:
+    """Whether an unbounded repeat stands in another one."""
+    for code, argument in tree:
+        within, parts = inside, []
+        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT):
+            unbounded = argument[1] == codes.MAXREPEAT
+            if unbounded and inside:
+                return True
+            within, parts = inside or unbounded, [argument[2]]
+        elif code == codes.SUBPATTERN:
+            parts = [argument[-1]]
+        elif code == codes.BRANCH:
+            parts = argument[1]
+        if any(has_nested_repeat(part, inside=within) for part in parts):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_no_pattern_repeats_a_repeat(name: str) -> None:
+    assert not has_nested_repeat(parser.parse(ALL[name].pattern, ALL[name].flags))
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_twenty_kilobytes_of_anything_take_less_than_a_second(piece: str) -> None:
+    read("I live in Porto.")  # loads the model
+    began = thread_time()
+    read(piece * (SIZE // len(piece)))
+    assert thread_time() - began < SECONDS
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=2, max_size=4))
+@settings(max_examples=25, deadline=None)
+def test_so_do_mixtures(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    began = thread_time()
+    read(text * (SIZE // len(text)))
+    assert thread_time() - began < SECONDS
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_a_pattern_is_quick_on_whatever_a_sentence_holds(name: str) -> None:
+    for piece in PIECES:
+        for most in (MAX_CLAUSE, MAX_SENTENCE):
+            text = piece * (most // len(piece))
+            began = thread_time()
+            ALL[name].search(text)
+            assert thread_time() - began < 0.1, (name, piece)
+
+
+def test_a_message_that_takes_too_long_is_skipped_and_the_next_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Impatient(CpuLimit):
+        def check(self) -> None:
+            limits.append(self)
+            if len(limits) == 1:
+                raise TookTooLongError
+
+    limits: list[CpuLimit] = []
+    monkeypatch.setattr(engine, "CpuLimit", Impatient)
+    assert [fact.value for fact in read("I live in Porto.", "I live in Lyon.")] == ["Lyon"]
+    assert RuleEngine().version == "rules/7"
+
+
+def test_the_time_of_a_message_is_its_own_processor_time() -> None:
+    CpuLimit().check()
+    with pytest.raises(TookTooLongError):
+        CpuLimit(seconds=0.0, started=thread_time() - 1).check()

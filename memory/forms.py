@@ -8,6 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 
 from memory.documents.revisions import MAX_TEXT
 from memory.documents.tree import MAX_TAG, MAX_TAGS, normal_tag
+from memory.facts.links import STATABLE
 from memory.facts.validity import Validity, day_of, of_days
 from memory.librarian.decision import Rule
 from memory.librarian.policies import SUBJECTS
@@ -59,6 +60,13 @@ class FactForm(StatementForm):
         days = {"valid_from": day_of(kept.since, zone), "valid_until": day_of(kept.until, zone)}
         days |= {name: self.cleaned_data[name] for name in days if name in self.data}
         return of_days(days["valid_from"], days["valid_until"], kept, zone)
+
+
+class LinkForm(forms.Form):
+    """The fact to link to, and how it is related."""
+
+    to = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    relation = forms.ChoiceField(choices=[(relation, relation) for relation in STATABLE])
 
 
 class IdsField(forms.Field):

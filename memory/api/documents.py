@@ -14,6 +14,7 @@ from memory import models
 from memory.documents import revisions, trash, tree
 from memory.documents.fact_line_edits import PROFILE, is_profile
 from memory.text.fact_lines import facts_in, without_marks
+from memory.tombstones import ForgottenTextError
 from recall.llm.tokens import count_tokens
 from recall.openapi.fields import Moment
 from recall.openapi.pagination import Page, Paging, paginate
@@ -95,14 +96,14 @@ def get_document(request: HttpRequest, path: Path, known_at: Moment | None = Non
     summary="Write a document", operation_id="put_document",
 )  # fmt: skip
 def put_document(request: HttpRequest, given: NewText) -> DocumentText:
-    """Saves a new version; 409 if the document has changed since. The profile also needs the `review` scope."""
+    """Saves a new version; 409 if it has changed or its text was forgotten. The profile needs the `review` scope."""
     check_may_write(request, given.path, text=given.text)
     try:
         document = revisions.save(
             person(request), given.path, given.text, started_from=given.version, title=given.title
         )
-    except revisions.DocumentChangedError as changed:
-        raise ProblemError(HTTPStatus.CONFLICT, str(changed)) from changed
+    except (revisions.DocumentChangedError, ForgottenTextError) as refused:
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     if given.tags is not None:
         tree.set_tags(document, given.tags)
     return _build_document(_get_own_document(request, given.path))
@@ -310,8 +311,8 @@ def revert_document(request: HttpRequest, given: Reverting) -> Any:
         revisions.revert(document, given.number, started_from=given.version)
     except models.Revision.DoesNotExist:
         raise Http404 from None
-    except revisions.DocumentChangedError as changed:
-        raise ProblemError(HTTPStatus.CONFLICT, str(changed)) from changed
+    except (revisions.DocumentChangedError, ForgottenTextError) as refused:
+        raise ProblemError(HTTPStatus.CONFLICT, str(refused)) from refused
     return _build_document(_get_own_document(request, given.path))
 
 

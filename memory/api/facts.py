@@ -2,26 +2,31 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from http import HTTPStatus
+from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
 from django.db.models import Q
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Query, Router, Schema, Status
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
-from accounts.api.auth import get_caller, person, require_scope
+from accounts.api.auth import Replay, get_caller, person, require_scope
 from accounts.models import User
 from memory import models
+from memory.documents.tree import MAX_TAG, MAX_TAGS, normal_tag
 from memory.facts.evidence import build_fact_views
-from memory.facts.links import neighbours
+from memory.facts.keys import MAX_KEY, make_key, split_key
+from memory.facts.links import link, neighbours, unlink
+from memory.facts.validity import Validity
 from memory.forms import MAX_STATEMENT
 from memory.librarian import remember
 from memory.models.kinds import Kind
-from recall.openapi.fields import Moment
+from recall.openapi.fields import Moment, Number
 from recall.openapi.pagination import Page, Paging, paginate
+from recall.openapi.problems import ProblemError
 
 router = Router(tags=["facts"])
 
@@ -184,6 +189,30 @@ class NewFact(Schema):
     statement: Annotated[str, Field(min_length=1, max_length=MAX_STATEMENT)] = Field(
         description="Self-contained, about “the user”"
     )
+    tags: list[Annotated[str, Field(min_length=1, max_length=MAX_TAG)]] = Field([], max_length=MAX_TAGS)
+    key: str = Field(
+        "",
+        max_length=MAX_KEY,
+        description="Subject and attribute of a fact that has one value at a time",
+        json_schema_extra={"example": "user/home"},
+    )
+    value: str = Field("", max_length=MAX_STATEMENT, description="Value of a fact with a key, like `Lisbon`")
+    valid_from: Moment | None = Field(None, description="When it became true")
+    valid_until: Moment | None = Field(None, description="When it stops being true; null: no end")
+
+    @field_validator("key")
+    @classmethod
+    def _by_the_scheme(cls, key: str) -> str:
+        spelled = make_key(*split_key(key))
+        if key.strip() and not spelled:
+            raise ValueError("must be a subject and a known attribute, like user/home")
+        return spelled
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if Validity(self.valid_from, self.valid_until).is_backwards:
+            raise ValueError("valid_until must be after valid_from")
+        return self
 
 
 class Proposed(Schema):
@@ -203,5 +232,39 @@ class Proposed(Schema):
 def propose_fact(request: HttpRequest, given: NewFact) -> Any:
     """It becomes a proposal that the user reviews. Repeated or known facts change nothing."""
     key = get_caller(request).key
-    sentence = remember.propose_told_by(key.name if key else SESSION_NAME, person(request), given.statement)
+    tags = tuple(dict.fromkeys(filter(None, map(normal_tag, given.tags))))
+    details = remember.Details(given.key, given.value, tags, given.valid_from, given.valid_until)
+    sentence = remember.propose_told_by(key.name if key else SESSION_NAME, person(request), given.statement, details)
     return Status(202, {"waits": sentence == remember.WAITS, "sentence": sentence})
+
+
+class NewLink(Schema):
+    """A link from this fact to another one."""
+
+    to: Number = Field(description="ID of the other fact")
+    relation: Literal["related_to", "depends_on", "part_of", "caused_by"] = "related_to"
+    strength: float = Field(0.5, ge=0, le=1, json_schema_extra={"example": 0.5})
+
+
+@router.post(
+    "/facts/{int:fact}/links", response={201: FactWithEvidence}, auth=require_scope("memory:write"),
+    summary="Link a fact to another", operation_id="link_facts",
+)  # fmt: skip
+def link_facts(request: HttpRequest, fact: int, given: NewLink) -> Any:
+    """An existing link keeps the higher strength."""
+    user, first, second = person(request), get_own_fact(request, fact), get_own_fact(request, given.to)
+    if first == second:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "A fact can't be linked to itself.")
+    link(user.pk, first.pk, models.FactLink.Relation(given.relation), second.pk, given.strength)
+    return Status(201, with_evidence(user, [first])[0])
+
+
+@router.delete(
+    "/facts/{int:fact}/links/{int:linked}", response={204: None}, auth=require_scope("memory:write", Replay.NO_TEXT),
+    summary="Remove the links between two facts", operation_id="unlink_facts",
+)  # fmt: skip
+def unlink_facts(request: HttpRequest, fact: int, linked: int) -> Any:
+    """Removes what can be stated, in both directions. What a review decided stays."""
+    if not unlink(person(request), get_own_fact(request, fact).pk, get_own_fact(request, linked).pk):
+        raise Http404
+    return Status(204, None)

@@ -31,12 +31,13 @@ class AboutWords(Schema):
 
 
 class Match(Schema):
-    """Something that may match these words; pass `ref` to the preview."""
+    """Something the words may mean; pass `ref` to the preview. `fact:12:1` names a part of a fact."""
 
     ref: str
     what: str
     text: str
-    is_sure: bool = Field(description="True: it contains the words; false: it is similar in meaning")
+    is_sure: bool = Field(description="True: it is clearly meant; pass these refs to forget the topic and no more")
+    reason: str = Field(description="Why it is meant, or not")
 
 
 @router.post(
@@ -44,7 +45,7 @@ class Match(Schema):
     summary="Find what matches a topic", operation_id="match_topic",
 )  # fmt: skip
 def match_topic(request: HttpRequest, given: AboutWords) -> Any:
-    """Everything that contains the words, then what is similar in meaning. Nothing changes."""
+    """What the words mean, then its neighbors and what is similar in meaning. Nothing changes."""
     return find_matches(person(request), " ".join(given.words.split()))
 
 

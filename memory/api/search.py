@@ -12,6 +12,7 @@ from accounts.api.auth import person, require_scope
 from memory.models.paths import encode
 from memory.retrieval.ranking import Part, Rule, Source
 from memory.retrieval.recall import EVERYTHING, Filters, MemoryItem, retrieve
+from memory.retrieval.truth import TruthRule
 from recall.openapi.fields import Moment
 
 router = Router(tags=["memory"])
@@ -75,6 +76,7 @@ class Found(Schema):
     when: datetime
     score: float
     parts: dict[Part, float] = Field(description="The parts of the score, by name")
+    qualifier: str = Field(description="current, until a date, superseded by a fact, or waiting for review")
 
 
 class LeftOut(Schema):
@@ -82,7 +84,7 @@ class LeftOut(Schema):
 
     ref: str
     score: float
-    rule: Rule = Field(description="Why it was left out")
+    rule: Rule | TruthRule = Field(description="Why it was left out")
 
 
 class Results(Schema):
@@ -115,5 +117,5 @@ def search(request: HttpRequest, given: Query[Search]) -> Results:
 
 
 def _build_found(item: MemoryItem) -> Found:
-    fields = ("ref", "source", "title", "text", "said_by", "when", "score")
+    fields = ("ref", "source", "title", "text", "said_by", "when", "score", "qualifier")
     return Found(**{name: getattr(item, name) for name in fields}, parts=dict(item.parts))

@@ -7,6 +7,7 @@ that the user removed: that fact is rejected.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -17,6 +18,7 @@ from django.db.models import Q
 from memory.documents import revisions
 from memory.documents.fact_line_edits import MARK_OF_ORIGIN, PROFILE, active_successors
 from memory.documents.tree import fitting_name, join_path, name_of
+from memory.facts.keys import PETS, SubjectType, split_key, subject_type
 from memory.models import Document, Fact, Revision
 from memory.models.facts import GUARANTEED_IMPORTANCE
 from memory.models.kinds import Kind
@@ -39,6 +41,8 @@ PLACES: Final[Mapping[Kind, str]] = {
     Kind.GOAL: GOALS,
 }
 """Document of each kind. The others (events, decisions, things) are recalled when relevant."""
+_SUBJECT_OF_SENTENCE: Final = re.compile(r"(?:The user['’]s (?:(?!(?:is|are|was|has)\b)[a-z-]+ ){1,3})?")
+"""What may come before the name of the person that a sentence is about: “The user's sister Mary loves figs.”"""
 MIN_IMPORTANCE: Final = GUARANTEED_IMPORTANCE
 """A line costs tokens in every prompt, as a guaranteed fact does."""
 MOST_LINES: Final = 30
@@ -55,6 +59,8 @@ class _Profile:
     """Locked."""
     holds: dict[int, dict[int, str]] = field(default_factory=dict)
     """Document → fact → statement."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Subject of a key → the person's name: `user/sister` → Mary."""
 
 
 def refresh_profile(user: User) -> bool:
@@ -68,6 +74,7 @@ def refresh_profile(user: User) -> bool:
         standing = {fact: document for document in profile.documents for fact in facts_in(document.text)}
         facts = _tellable(user, standing)
         taken_over = active_successors(user.pk, standing.keys() - {fact.pk for fact in facts})
+        profile.names = {split_key(one.key)[0]: one.value for one in facts if split_key(one.key)[1] == "name"}
         _give_places(profile, facts, standing, taken_over)
         changed = [_rewrite(document, profile.holds.get(document.pk, {}), taken_over) for document in profile.documents]
         return any(changed)
@@ -130,10 +137,24 @@ def _is_the_librarians_alone(document: Document) -> bool:
 def _place_for(fact: Fact, profile: _Profile) -> Document | None:
     """The document for this fact; None: the one at that path is not the librarian's to write."""
     place = PLACES[Kind(fact.kind)]
-    if place == PEOPLE:
-        name = name_in(fact.statement, fact.tags)
-        return _of_person(name, profile) if name else _at(IDENTITY, profile)
-    return _at(place, profile)
+    if name := person_of(fact, profile.names):
+        return _of_person(name, profile)
+    return _at(IDENTITY if place == PEOPLE else place, profile)
+
+
+def person_of(fact: Fact, names: Mapping[str, str]) -> str:
+    """Whose document a fact belongs in: the subject of its key, else of its sentence; empty: the user's own."""
+    subject, _ = split_key(fact.key)
+    if subject and subject_type(subject) is SubjectType.PERSON:
+        said = re.search(rf"\b{subject.rpartition('/')[2].replace('_', r'[\W_]+')}\b", fact.statement, re.IGNORECASE)
+        spelled = said[0] if said and said[0][:1].isupper() else ""
+        return names.get(subject) or spelled or name_in(fact.statement, fact.tags)
+    if fact.kind == Kind.PERSON:
+        return name_in(fact.statement, fact.tags)
+    name = "" if subject else name_in(fact.statement, fact.tags)
+    begins = _SUBJECT_OF_SENTENCE.match(fact.statement)
+    rest = fact.statement[begins.end() :] if begins and not PETS & {*begins[0].split()} else ""
+    return name if name and re.match(rf"{re.escape(name)}\b(?!['’]s)", rest) else ""
 
 
 def name_in(statement: str, tags: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from memory.documents import fact_line_edits
 from memory.documents.merge import three_way_merge
 from memory.index.indexer import index_document
 from memory.models import Document, Revision
+from memory.tombstones import ForgottenTextError, adds_forgotten, mask
 from recall.db.notify import publish_event
 from recall.llm.tokens import count_tokens
 from recall.text import storable
@@ -129,6 +130,7 @@ def save(
 
     Raises:
         DocumentChangedError: someone else wrote a newer revision.
+        ForgottenTextError: it adds something that was forgotten.
         ValidationError: `path` is invalid.
     """
     text = storable(text).replace("\r\n", "\n")
@@ -326,6 +328,10 @@ def _lock_document(user: User, path: str, title: str) -> Document:
 
 
 def _write(document: Document, text: str, author: str, note: str, *, number: int) -> None:
+    if author != Revision.Author.USER:
+        text = mask(document.user_id, text)
+    elif adds_forgotten(document.user_id, document.text, text):
+        raise ForgottenTextError
     Revision.objects.create(
         user_id=document.user_id, document=document, number=number, text=text, author=author, note=note
     )

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
 from memory.documents import revisions, tree
 from memory.documents.readers.formats import NotReadable, recognise
@@ -23,6 +24,7 @@ from memory.documents.readers.isolated import read_file
 from memory.forget_epoch import try_lock_user
 from memory.models import Document, Revision, Upload
 from memory.models.paths import encode
+from recall.celery import enqueue_on_commit
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
 from recall.jobs import LeasedJob
@@ -113,7 +115,7 @@ def retry_upload(upload: Upload) -> bool:
 
 def process_upload(upload_id: int) -> None:
     """Worker entry point: make a document of the file, if it is due and no other worker has it."""
-    upload = UPLOADS.claim(upload_id)
+    upload = _claim(upload_id)
     if upload is None:
         return
     _notify(upload)
@@ -123,8 +125,28 @@ def process_upload(upload_id: int) -> None:
         text = read_file(upload.name, content)
     except NotReadable as refusal:
         _fail(upload, str(refusal))
-        return
-    _finish(upload, text, hashlib.sha256(content).hexdigest())
+    else:
+        _finish(upload, text, hashlib.sha256(content).hexdigest())
+    _queue_next(upload.user_id)
+
+
+@transaction.atomic
+def _claim(upload_id: int) -> Upload | None:
+    """The upload, claimed; None if it isn't due, or another file of its user is being read: others have their turn."""
+    user_id = Upload.objects.filter(pk=upload_id).values_list("user_id", flat=True).first()
+    if user_id is None:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('memory.uploads'), %s)", [user_id])
+    reading = Upload.objects.filter(user_id=user_id, state=State.READING, lease_until__gt=timezone.now())
+    return None if reading.exclude(pk=upload_id).exists() else UPLOADS.claim(upload_id)
+
+
+def _queue_next(user_id: int) -> None:
+    """Queue the user's next file; if this is lost, the scheduler queues it."""
+    waiting = Upload.objects.filter(user_id=user_id, state=State.WAITING)
+    if (upload_id := waiting.order_by("pk").values_list("pk", flat=True).first()) is not None:
+        enqueue_on_commit(TASK, upload_id)
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """Contradictions between a proposal and a known fact, and the three ways to resolve them.
 
-Two facts contradict each other if they have the same key (a user has one home), or if the librarian linked the new one
-as contradicting. What each resolution does:
+Two facts contradict each other if they have the same key (a user has one home), if the new one's words replace the
+known one (`memory/facts/replacement.py`), or if the librarian linked it as contradicting. What each resolution does:
 
 | choice | new fact | known fact | link between them |
 |---|---|---|---|
@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db.models import Q
+from django.utils import timezone
 
-from memory.facts.links import Relation, link
+from memory.facts.links import Relation, link, link_superseded, mark_superseded
+from memory.facts.replacement import Replaces, replaces
 from memory.models import Fact, FactLink, ReviewAction
 
 
@@ -50,6 +52,8 @@ CHOICES: Final = (
         "n",
     ),
 )
+STRENGTH: Final = {Replaces.LIKELY: 0.6, Replaces.CLEARLY: 0.9}
+"""Of the link to a fact that a new one replaces by its words."""
 NOTHING_AGAINST: Final = "Nothing that is known contradicts this any more. Accept it, or reject it."
 
 
@@ -65,8 +69,27 @@ def against(fact: Fact) -> Q:
     linked = FactLink.objects.filter(from_fact=fact.pk, relation=Relation.CONTRADICTS).values("to_fact")
     which = Q(pk__in=linked)
     if fact.key:
-        which |= Q(kind=fact.kind, key=fact.key)
+        which |= Q(key=fact.key)
     return which & Q(user=fact.user_id, status=Fact.Status.ACTIVE) & ~Q(pk=fact.pk)
+
+
+def oppose_replaced(fact: Fact) -> None:
+    """Let a new fact take the place of active ones that it replaces by its words, whatever their keys.
+
+    An active fact supersedes what it clearly replaces. All else is linked as contradicting, so that accepting a
+    proposal supersedes it, and the user sees both.
+    """
+    active = Fact.objects.filter(user=fact.user_id, status=Fact.Status.ACTIVE).exclude(pk=fact.pk)
+    others = active.exclude(key=fact.key) if fact.key else active
+    for pk, statement, said_at in others.values_list("pk", "statement", "message__created_at"):
+        how = replaces(fact.statement, statement)
+        if how == Replaces.NOT or (said_at and fact.message and said_at > fact.message.created_at):
+            continue
+        if how == Replaces.CLEARLY and fact.status == Fact.Status.ACTIVE:
+            mark_superseded([pk], at=timezone.now())
+            link_superseded(fact, [pk])
+        else:
+            link(fact.user_id, fact.pk, Relation.CONTRADICTS, pk, STRENGTH[how])
 
 
 def no_longer_opposed(fact: Fact, others: Sequence[int], *, related: bool) -> list[list[Any]]:
@@ -87,10 +110,10 @@ def no_longer_opposed(fact: Fact, others: Sequence[int], *, related: bool) -> li
 def _holders_of_the_key(keyed: Sequence[Fact]) -> dict[int, Fact]:
     if not keyed:
         return {}
-    wanted = {fact.pk: (fact.user_id, fact.kind, fact.key) for fact in keyed}
-    users, kinds, keys = (set(column) for column in zip(*wanted.values(), strict=True))
-    active = Fact.objects.filter(user__in=users, kind__in=kinds, key__in=keys, status=Fact.Status.ACTIVE)
-    by_key = {(fact.user_id, fact.kind, fact.key): fact for fact in active.defer("vector", "search")}
+    wanted = {fact.pk: (fact.user_id, fact.key) for fact in keyed}
+    users, keys = (set(column) for column in zip(*wanted.values(), strict=True))
+    active = Fact.objects.filter(user__in=users, key__in=keys, status=Fact.Status.ACTIVE)
+    by_key = {(fact.user_id, fact.key): fact for fact in active.defer("vector", "search")}
     return {pk: by_key[key] for pk, key in wanted.items() if key in by_key}
 
 

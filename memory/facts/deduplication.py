@@ -63,7 +63,8 @@ GROUPS: Final[tuple[frozenset[str], ...]] = tuple(
 """Words that do the same work in a statement. Two of which each has a group the other lacks say different things."""
 _PEOPLE = """
     mother father parents sister brother daughter son wife husband girlfriend boyfriend aunt uncle cousin niece nephew
-    grandmother grandfather friend boss colleague neighbour neighbor dog cat
+    grandmother grandfather friend boss colleague coworker flatmate roommate landlord landlady teacher doctor
+    therapist manager neighbour neighbor partner mum mom dad dog cat
 """
 PEOPLE: Final = frozenset(map(stem, _PEOPLE.split()))
 """Subjects other than the user."""

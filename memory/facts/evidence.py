@@ -9,6 +9,7 @@ from memory.documents.revisions import Change, changes
 from memory.facts.contradiction import load_contradictions
 from memory.models import Fact
 from memory.ports import source
+from memory.text.second_person import second_person
 
 AROUND: Final = 160
 """Characters shown before and after a quote: about two lines, enough to see what it was an answer to."""
@@ -52,7 +53,7 @@ def build_fact_views(facts: Sequence[Fact]) -> list[FactView]:
             load_passage(fact),
             links.get(fact.message_id or 0, ""),
             older.get(fact.pk),
-            changes(older[fact.pk].statement, fact.statement) if fact.pk in older else (),
+            changes(second_person(older[fact.pk].statement), second_person(fact.statement)) if fact.pk in older else (),
             fact.pk in guaranteed,
         )
         for fact in facts

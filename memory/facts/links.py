@@ -23,10 +23,14 @@ GAVE_WAY: Final = "superseded by a newer fact"
 """Reason of a fact whose place another one took."""
 CERTAIN: Final = 1.0
 """Strength of a link that states what was done."""
+MOST_OFFERED: Final = 200
+"""Facts in a list to choose from."""
 MOST_STEPS: Final = 3
 """Beyond this distance nearly everything is related, so links carry no information."""
 
 Relation = FactLink.Relation
+STATABLE: Final = (Relation.RELATED_TO, Relation.DEPENDS_ON, Relation.PART_OF, Relation.CAUSED_BY)
+"""What a user may state. The others follow from decisions in review, which change the facts too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,19 @@ def link(user_id: int, from_id: int, relation: FactLink.Relation, to_id: int, st
     )
     if not is_new:
         FactLink.objects.filter(pk=made.pk).update(strength=Greatest(F("strength"), strength))
+
+
+def unlink(user: User, one: int, other: int) -> bool:
+    """Remove what a user may state between two of their facts, in either direction; whether there was anything."""
+    between = Q(from_fact=one, to_fact=other) | Q(from_fact=other, to_fact=one)
+    return bool(FactLink.objects.for_user(user).filter(between, relation__in=STATABLE).delete()[0])
+
+
+def linkable(user: User, fact: Fact) -> list[Fact]:
+    """Active facts that `fact` may be linked to, the newest first."""
+    active = Fact.objects.for_user(user).active().exclude(pk=fact.pk)
+    unlinked = active.exclude(links__to_fact=fact).exclude(linked_from__from_fact=fact)
+    return list(unlinked.only("statement", "user").order_by("-recorded_at", "-pk")[:MOST_OFFERED])
 
 
 def neighbours(user: User, fact: Fact, steps: int = 1, most: int | None = None) -> list[Neighbour]:

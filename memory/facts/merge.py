@@ -21,7 +21,7 @@ from django.utils import timezone
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import against
 from memory.facts.links import link_superseded, mark_superseded
-from memory.facts.review import BY_EDITING, BY_SUPERSEDING, check_open, reword, whom
+from memory.facts.review import BY_EDITING, BY_SUPERSEDING, allow_again, check_open, reword, whom
 from memory.facts.undo import RefusedError, locked_facts, one_change, record, snapshot
 from memory.models import Fact, ReviewAction
 
@@ -70,6 +70,7 @@ def merge(facts: Sequence[Fact], into: Fact, statement: str = "", *, by: User) -
         stays.accepted_at = stays.accepted_at or timezone.now()
         stays.save(update_fields=BY_MERGING)
         link_superseded(stays, [fact.pk for fact in others])
+        allow_again(stays)
         return record(stays, ReviewAction.Verb.MERGE, by, before)
 
 
@@ -82,7 +83,7 @@ def _against_any(facts: Iterable[Fact], into: Fact) -> Q:
 
 
 def _check_one_key(facts: Iterable[Fact]) -> None:
-    if len({(fact.kind, fact.key) for fact in facts if fact.key}) > 1:
+    if len({fact.key for fact in facts if fact.key}) > 1:
         raise RefusedError(TWO_KEYS)
 
 

@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Final
 from django.db.models import Q
 from django.utils import timezone
 
+from memory import tombstones
 from memory.documents.fact_line_edits import TAKEN_BACK
 from memory.embeddings.port import embedder
 from memory.facts.contradiction import NOTHING_AGAINST, against, no_longer_opposed
 from memory.facts.links import link_superseded, mark_superseded
 from memory.facts.undo import Before, RefusedError, locked_facts, one_change, record, snapshot, undo
 from memory.facts.validity import BACKWARDS, OVER, Validity, validity_of
+from memory.index.indexer import reindex
 from memory.models import Fact, ReviewAction
+from memory.text.keywords import words
 from memory.text.secrets_filter import sensitive
 from recall.llm.tokens import count_tokens
 
@@ -59,10 +62,17 @@ BY_DATING: Final = ("status", "reason", "valid_from", "valid_until")
 def accept(fact: Fact, *, by: User) -> ReviewAction:
     """Make a proposal an active fact; it supersedes the active fact it contradicts, if any.
 
+    A proposal with a key whose active value was said later becomes history: what was said last holds.
+
     Raises:
         RefusedError: it no longer waits for a decision.
     """
     with _decision(fact, ReviewAction.Verb.ACCEPT) as (locked, others):
+        later = next(
+            (other for other in others if locked.key and other.key == locked.key and _is_later(other, locked)), None
+        )
+        if later is not None:
+            return _accept_as_past(locked, later, by)
         older = [other.pk for other in others]
         before = snapshot([locked], BY_ACCEPTING) | snapshot(others, BY_SUPERSEDING)
         mark_superseded(older, at=timezone.now())
@@ -70,6 +80,23 @@ def accept(fact: Fact, *, by: User) -> ReviewAction:
         locked.save(update_fields=BY_ACCEPTING)
         link_superseded(locked, older)
         return record(locked, ReviewAction.Verb.ACCEPT, by, before)
+
+
+def _is_later(fact: Fact, proposal: Fact) -> bool:
+    """Whether the words of an active fact were said after those of a proposal."""
+    if fact.message is None or proposal.message is None:
+        return False
+    return bool(fact.message.created_at > proposal.message.created_at)
+
+
+def _accept_as_past(fact: Fact, later: Fact, by: User) -> ReviewAction:
+    before = snapshot([fact], (*BY_ACCEPTING, *BY_SUPERSEDING))
+    fact.status, fact.reason = Fact.Status.SUPERSEDED, f"accepted by {whom(fact, by)}, and superseded by a newer fact"
+    fact.accepted_at = fact.superseded_at = timezone.now()
+    fact.superseded_by = later
+    fact.save(update_fields=[*BY_ACCEPTING, "superseded_at", "superseded_by"])
+    link_superseded(later, [fact.pk])
+    return record(fact, ReviewAction.Verb.ACCEPT, by, before)
 
 
 def edit(fact: Fact, statement: str, value: str | None = None, *, by: User) -> ReviewAction:
@@ -97,26 +124,51 @@ def correct(
     """Correct an active or expired fact: its wording, or when it is true.
 
     New wording creates a new fact, edited by the user, which supersedes the old one. If only the dates change, the fact
-    and its evidence stay. Both can be undone. `value`, `validity` None: unchanged.
+    and its evidence stay. Both can be undone. `value` None: as the new wording says it, if it has the form of the old
+    one; `validity` None: unchanged. An active fact that says the same already gives way too.
 
     Raises:
-        RefusedError: it is no longer in use, is unchanged, contains a secret, or ends before it starts.
+        RefusedError: it is no longer in use, is unchanged, ends before it starts, or contains a secret or something
+            forgotten.
     """
     if sensitive(statement) or sensitive(value or ""):
         raise RefusedError(NEVER_KEPT)
+    if tombstones.adds_forgotten(fact.user_id, fact.statement, statement):
+        raise RefusedError(tombstones.ALLOW_FIRST)
     vector = embedder().embed([statement])[0].tolist()  # before the transaction: no lock is held meanwhile
+    same = _ids_of_same_words(fact, statement)
     with one_change():
-        old = locked_facts(Q(pk=fact.pk)).get(fact.pk)
+        rows = locked_facts(Q(pk=fact.pk) | Q(pk__in=same, status=Fact.Status.ACTIVE))
+        old, twins = rows.pop(fact.pk, None), list(rows.values())
         validity = validity or validity_of(old or fact)
         _check_correctable(old, statement, value, validity)
         assert old is not None
         if statement == old.statement and value in (None, old.value):
             return _dated(old, validity, by)
-        before = snapshot([old], BY_SUPERSEDING)
-        mark_superseded([old.pk], at=timezone.now())
-        new = _successor(old, statement, old.value if value is None else value, vector, validity, by)
-        link_superseded(new, [old.pk])
+        gone = [old.pk, *(twin.pk for twin in twins)]
+        before = snapshot([old, *twins], BY_SUPERSEDING)
+        mark_superseded(gone, at=timezone.now())
+        model = next((twin for twin in twins if twin.key), old)
+        new = _successor(
+            model, statement, _reworded_value(model, statement) if value is None else value, vector, validity, by
+        )
+        link_superseded(new, gone)
         return record(new, ReviewAction.Verb.EDIT, by, before | _not_remembered(new))
+
+
+def _ids_of_same_words(fact: Fact, statement: str) -> list[int]:
+    active = Fact.objects.filter(user=fact.user_id, status=Fact.Status.ACTIVE).exclude(pk=fact.pk)
+    return [pk for pk, other in active.values_list("pk", "statement") if words(other) == words(statement)]
+
+
+def _reworded_value(fact: Fact, statement: str) -> str:
+    """The value in the place of the old one: “lives in Porto” → “lives in Lyon”; empty: the new wording names none."""
+    if fact.value.casefold() in statement.casefold():
+        return fact.value
+    before, _, after = fact.statement.partition(fact.value)
+    if statement.startswith(before) and statement.endswith(after):
+        return statement.removeprefix(before).removesuffix(after)
+    return ""
 
 
 def keep_both(fact: Fact, *, by: User) -> ReviewAction:
@@ -228,6 +280,15 @@ def _decision(fact: Fact, verb: ReviewAction.Verb) -> Iterator[tuple[Fact, list[
         check_open(locked, verb)
         assert locked is not None
         yield locked, list(rows.values())
+        if locked.status == Fact.Status.ACTIVE:
+            allow_again(locked)
+
+
+def allow_again(fact: Fact) -> None:
+    """Take what the user accepted off the forget list, and let its message be recalled again."""
+    lifted = tombstones.lift(fact.user_id, fact.statement, fact.quote, key=fact.key, value=fact.value)
+    if lifted and fact.message is not None:
+        reindex(fact.message.conversation_id, [fact.message.pk])
 
 
 def check_open(fact: Fact | None, verb: ReviewAction.Verb) -> None:

@@ -158,10 +158,16 @@ def _give_links_back(action: ReviewAction) -> None:
             link(action.user_id, from_id, Relation(relation), to_id, strength)
 
 
+def _is_as_left(decided: Fact, action: ReviewAction) -> bool:
+    """Whether the fact is in a state that the action leaves it in; an accepted one may have become history at once."""
+    became_history = "superseded_at" in action.before[str(decided.pk)]
+    return decided.status in ({Fact.Status.SUPERSEDED} if became_history else LEAVES[action.verb])
+
+
 def _check_untouched(action: ReviewAction, rows: Mapping[int, Fact]) -> None:
     """Refuse if a fact is gone, has changed since the action, or was decided again."""
     decided = rows.get(action.fact_id)
-    as_left = decided is not None and decided.status in LEAVES[action.verb] and len(rows) == len(action.before)
+    as_left = decided is not None and _is_as_left(decided, action) and len(rows) == len(action.before)
     others_as_left = all(row.superseded_by_id == action.fact_id for pk, row in rows.items() if pk != action.fact_id)
     later = ReviewAction.objects.filter(fact__in=rows, undone_at=None, pk__gt=action.pk)
     if not as_left or not others_as_left or later.exists():

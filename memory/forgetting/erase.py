@@ -9,9 +9,10 @@ from django.db.models import Q
 
 from memory.documents.profile_updates import refresh_profile
 from memory.documents.revisions import write
-from memory.forgetting.find import kept_lines
+from memory.forgetting.find import without_forgotten
 from memory.models import Chunk, Document, Episode, Fact, FactLink, ReviewAction, Revision, Upload
-from recall.redaction import Erasure, ErasureItem
+from recall.llm.tokens import count_tokens
+from recall.redaction import Erasure, ErasureItem, words_of
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -32,6 +33,8 @@ def preview(user: User, erasure: Erasure) -> Iterator[ErasureItem]:
     facts = Fact.objects.for_user(user).filter(pk__in=erasure.facts).defer("search").order_by("pk")
     for fact in facts:
         yield ErasureItem("fact", fact.ref, fact.statement)
+    for fact in Fact.objects.for_user(user).filter(pk__in=erasure.shortened).defer("vector", "search").order_by("pk"):
+        yield ErasureItem("shortened", fact.ref, f"{fact.statement} → {erasure.shortened[fact.pk]}")
     for fact in _quoting(user, erasure):
         yield ErasureItem("evidence", f"evidence:{fact.pk}", fact.statement)
     for action in ReviewAction.objects.for_user(user).filter(fact__in=erasure.facts):
@@ -84,13 +87,12 @@ def restorable(user: User, erasure: Erasure) -> list[Fact]:
         .filter(status=Fact.Status.ACTIVE)
         .exclude(pk__in=erasure.facts)
         .keyed()
-        .values_list("kind", "key")
+        .values_list("key", flat=True)
     )
     restored: list[Fact] = []
     for fact in by_date:
-        key = (fact.kind, fact.key)
-        if _is_free(fact, gone) and not (fact.key and key in taken):
-            taken.add(key)
+        if _is_free(fact, gone) and not (fact.key and fact.key in taken):
+            taken.add(fact.key)
             restored.append(fact)
     return restored
 
@@ -126,6 +128,7 @@ def erase(user: User, erasure: Erasure) -> int:
     """Erase it from memory's tables; how many facts were restored."""
     for fact in _quoting(user, erasure):
         Fact.objects.filter(pk=fact.pk).update(quote=erasure.without_sentences(fact.quote))
+    _shorten_facts(user, erasure)
     restored = restorable(user, erasure)
     _relink_predecessors(user, erasure)
     _forget_decisions(user, erasure)
@@ -140,6 +143,19 @@ def erase(user: User, erasure: Erasure) -> int:
     _erase_lines(user, erasure)
     refresh_profile(user)  # with the restored facts
     return len(restored)
+
+
+def _shorten_facts(user: User, erasure: Erasure) -> None:
+    """Leave out the forgotten parts of facts that stay; a key or value that went with them goes."""
+    for fact in Fact.objects.for_user(user).filter(pk__in=erasure.shortened):
+        left = erasure.shortened[fact.pk]
+        if not words_of(fact.value) <= words_of(left):
+            fact.key = fact.value = ""
+        fact.statement, fact.tokens = left, count_tokens(left)
+        fact.quote = erasure.without_sentences(fact.quote)
+        fact.tags = [tag for tag in fact.tags if words_of(tag) <= words_of(left)]
+        fact.vector, fact.embedded_by = None, ""
+        fact.save(update_fields=["key", "value", "statement", "tokens", "quote", "tags", "vector", "embedded_by"])
 
 
 def _relink_predecessors(user: User, erasure: Erasure) -> None:
@@ -161,10 +177,10 @@ def _forget_decisions(user: User, erasure: Erasure) -> None:
 
 def _erase_lines(user: User, erasure: Erasure) -> None:
     for revision in Revision.objects.for_user(user).filter(document__in=erasure.lines):
-        text = "\n".join(kept_lines(erasure, revision.author, revision.text))
+        text = without_forgotten(erasure, revision.document_id, revision.author, revision.text)
         Revision.objects.filter(pk=revision.pk).update(text=text, note=erasure.redact(revision.note))
     for document in Document.objects.for_user(user).filter(pk__in=erasure.lines):
-        rest = "\n".join(kept_lines(erasure, document.source, document.text))
+        rest = without_forgotten(erasure, document.pk, document.source, document.text)
         if document.source == Document.Source.LIBRARIAN and not rest.strip():
             document.delete()  # nothing is left in it; a user's document stays, empty
             continue

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 STAYING: Final[Mapping[str, str]] = {
     "memory.Forgetting": "the proof that it was forgotten, in numbers",
+    "memory.ForgetList": "the key of the forget list",
+    "memory.Tombstone": "what must not come back, as keyed digests",
     "memory.KindPolicy": "what may be remembered in the future",
     "memory.PersonalIndex": "how large the collection is; its words go",
     "budget.BudgetPlan": "how prompts are divided, in numbers",

@@ -14,12 +14,13 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from accounts import sessions
 from accounts.api import idempotency
 from accounts.models import User
 from memory.documents import trash
 from memory.forget_epoch import lock_user
-from memory.forgetting import erase, everything
-from memory.forgetting.find import find
+from memory.forgetting import erase, everything, forget_list
+from memory.forgetting.find import find, follow
 from memory.forgetting.residue import sweep
 from memory.forgetting.rewrite import TASK as REWRITE_TASK
 from memory.forgetting.targets import Target, What, all_conversations
@@ -81,6 +82,7 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
         trash.forget(user)
         if is_all:
             everything.erase(user)
+            sessions.forget_words(user)
             receipt = _receipt(user, target, listed, by, restored=0, again=[])
         else:
             receipt = _erase(user, erasure, listed, target, by)
@@ -88,8 +90,17 @@ def forget(user: User, target: Target, *, by: User, expected: str | None = None)
     return receipt
 
 
+def apply_forget_list(user: User) -> Forgetting | None:
+    """Forget again what came back with an older archive or backup, within the caller's transaction; None: nothing."""
+    erasure = forget_list.find_older(user)
+    if not erasure.extent:
+        return None
+    follow(user, erasure)
+    return _erase(user, erasure, _preview(user, erasure), Target(What.TOPIC), user)
+
+
 def _erase(user: User, erasure: Erasure, listed: Preview, target: Target, by: User) -> Forgetting:
-    words = _words(erasure)
+    words, forgotten = _words(erasure), forget_list.collect(user, erasure)
     again = erase.to_rewrite(user, erasure)
     restored = erase.erase(user, erasure)
     for keeper in forgettables():
@@ -98,7 +109,9 @@ def _erase(user: User, erasure: Erasure, listed: Preview, target: Target, by: Us
     sweep(user, erasure)
     for keeper in forgettables():
         keeper.refresh_derived(user, erasure)
-    return _receipt(user, target, listed, by, restored=restored, again=again)
+    receipt = _receipt(user, target, listed, by, restored=restored, again=again)
+    forgotten.record(user, receipt, erasure.words)
+    return receipt
 
 
 def _receipt(

@@ -8,16 +8,18 @@ every answer the user ever had. A text of the user is erased only where it conta
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
 from django.db.models import F, Q
 
+from memory.forgetting.targets import of_chat
 from memory.forgetting.vocabulary import said_elsewhere
 from memory.librarian.document_updates import documents_based_on
 from memory.models import Chunk, Document, Episode, Fact, Revision
 from memory.ports.forgettable import forgettables
-from memory.text.fact_lines import Line, MarkKind, line_of
+from memory.text.fact_lines import MarkKind, fact_line, line_of
+from memory.text.parts import parts_of, without_parts
 from recall.redaction import Erasure, WordMatch, words_of
 
 if TYPE_CHECKING:
@@ -34,11 +36,16 @@ def find(user: User, target: Target) -> Erasure:
     Raises:
         NothingThereError: the target names nothing of this user.
     """
-    erasure = target.seed(user)
+    return follow(user, target.seed(user))
+
+
+def follow(user: User, erasure: Erasure) -> Erasure:
+    """Add everything that depends on it."""
     asked_for = set(erasure.episodes)
     for _ in range(ROUNDS):
         before = erasure.extent
         _facts(user, erasure)
+        _parts(user, erasure)
         _documents(user, erasure)
         erasure.telling = _telling(user, erasure)
         for keeper in forgettables():
@@ -71,6 +78,48 @@ def _facts(user: User, erasure: Erasure) -> None:
         if fact.message_id is not None:
             erasure.quotes.setdefault(fact.message_id, set()).add(fact.quote)
     erasure.sayings = [saying(fact) for fact in going]
+
+
+def _parts(user: User, erasure: Erasure) -> None:
+    """Shorten facts and messages that say more; with the parts of their sources and the facts learned from them."""
+    for fact in Fact.objects.for_user(user).filter(pk__in=_ids_of(erasure, "fact")).defer("vector", "search"):
+        if fact.pk in erasure.facts:
+            continue
+        going = erasure.parts[fact.ref]
+        left = without_parts(fact.statement, numbers_of(fact.statement, going))
+        erasure.shortened[fact.pk] = left
+        erasure.echoes.add(fact.ref)
+        said = {
+            part.in_context for part in parts_of(fact.statement) if part.number in numbers_of(fact.statement, going)
+        }
+        erasure.add_text(*said)
+        own = set().union(*map(words_of, said)) - words_of(left)
+        erasure.sayings.append(WordMatch(frozenset(own), frozenset(own & words_of(fact.value))))
+        if fact.message_id is not None:
+            _parts_of_source(user, erasure, fact, own)
+    for pk, text in of_chat("Message", user).filter(pk__in=_ids_of(erasure, "message")).values_list("pk", "text"):
+        erasure.quotes.setdefault(pk, set()).update(erasure.parts[f"message:{pk}"])
+        numbers = numbers_of(text, erasure.parts[f"message:{pk}"])
+        erasure.add_text(*(part.in_context for part in parts_of(text) if part.number in numbers))
+
+
+def _parts_of_source(user: User, erasure: Erasure, fact: Fact, words: set[str]) -> None:
+    """The parts of the message a fact rests on that say what it loses."""
+    for text in of_chat("Message", user).filter(pk=fact.message_id).values_list("text", flat=True):
+        going = {text[part.start : part.end] for part in parts_of(text)}
+        going = {one for one in going if words & words_of(one)}
+        if going:
+            erasure.parts.setdefault(f"message:{fact.message_id}", set()).update(going)
+
+
+def numbers_of(text: str, parts: Collection[str]) -> set[int]:
+    """The numbers of these parts in a text."""
+    return {part.number for part in parts_of(text) if text[part.start : part.end] in parts}
+
+
+def _ids_of(erasure: Erasure, kind: str) -> list[int]:
+    pairs = (ref.split(":") for ref in erasure.parts)
+    return [int(number) for what, number in pairs if what == kind]
 
 
 def saying(fact: Fact) -> WordMatch:
@@ -116,24 +165,35 @@ def _lines(user: User, erasure: Erasure) -> None:
 
 
 def _count_lines(erasure: Erasure, document: int, author: str, text: str) -> None:
-    going = len(text.split("\n")) - len(kept_lines(erasure, author, text))
-    if going:
-        erasure.lines[document] = max(going, erasure.lines.get(document, 0))
+    if (left := without_forgotten(erasure, document, author, text)) != text:
+        changed = len(set(text.split("\n")) - set(left.split("\n")))
+        erasure.lines[document] = max(changed, 1, erasure.lines.get(document, 0))
 
 
-def kept_lines(erasure: Erasure, author: str, text: str) -> list[str]:
-    """The lines of a document that stay. Of the librarian's lines, paraphrases go too."""
+def without_forgotten(erasure: Erasure, document: int, author: str, text: str) -> str:
+    """The text of a document without what is forgotten. Of the librarian's lines, paraphrases go too."""
+    numbers = numbers_of(text, erasure.parts.get(f"document:{document}", ()))
+    if numbers:
+        text = without_parts(text, numbers)
     is_librarians = author == Document.Source.LIBRARIAN
-    return [line for line in text.split("\n") if not _goes(erasure, line_of(line), is_librarians)]
+    lines = (_without_forgotten(erasure, raw, is_librarians) for raw in text.split("\n"))
+    return "\n".join(line for line in lines if line is not None)
 
 
-def _goes(erasure: Erasure, line: Line, is_librarians: bool) -> bool:
+def _without_forgotten(erasure: Erasure, raw: str, is_librarians: bool) -> str | None:
+    """What is left of a line; None: nothing. Of a user's own line, only the parts that say it go."""
+    line = line_of(raw)
+    if line.fact is not None and line.fact in erasure.shortened:
+        return fact_line(line.fact, erasure.shortened[line.fact])
     marked = erasure.facts if line.mark == MarkKind.FACT else erasure.messages
     if line.mark is not None and line.number in marked:
-        return True
-    return erasure.occurs_in(line.words) or (
-        (is_librarians or line.mark is not None) and erasure.is_paraphrased_in(line.words)
-    )
+        return None
+    if (is_librarians or line.mark is not None) and erasure.is_paraphrased_in(line.words):
+        return None
+    if not erasure.occurs_in(line.words):
+        return raw
+    saying_it = {part.number for part in parts_of(raw) if erasure.occurs_in(part.in_context)}
+    return (saying_it and without_parts(raw, saying_it)) or None
 
 
 # Episodes --------------------------------------------------------------------------------------------------------

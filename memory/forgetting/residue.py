@@ -40,7 +40,7 @@ READ_BY_CODE: Final = frozenset(
         "memory.Fact.extracted_by",
         "memory.Episode.extracted_by", "memory.KindPolicy.subject", "memory.LibrarianRun.trigger",
         "memory.LibrarianRun.engine", "memory.Upload.media_type", "memory.PersonalIndex.models_indexed",
-        "memory.Forgetting.gone", "memory.Forgetting.to_rewrite",
+        "memory.Forgetting.gone", "memory.Forgetting.to_rewrite", "memory.ForgetList.key", "memory.Tombstone.digest",
     }
 )  # fmt: skip
 """Columns whose values are names used by code: single words are not replaced there, whole forgotten texts are."""

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from memory.models import Document, Episode, Fact, Forgetting
 from memory.models.paths import encode
+from memory.text.parts import parts_of
 from recall.redaction import Erasure
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Target:
     id: str = ""
     """The number of a fact, message, episode or document; a conversation's UUID; a folder's path."""
     refs: tuple[str, ...] = field(default=())
-    """Selected items of a topic: `fact:12`, `episode:3`, `message:55`, `document:7`."""
+    """Selected items of a topic: `fact:12`, `episode:3`, `message:55`, `document:7`; `fact:12:1` is a part of one."""
     learned_too: bool = True
     """With a conversation, also forget what was learned from it."""
 
@@ -48,7 +49,7 @@ class Target:
         erasure = Erasure(user.pk, learned_too=self.learned_too)
         for kind, name in self._named():
             _SEEDS[kind](user, name, erasure)
-        if not erasure.extent and not erasure.conversations:
+        if not erasure.extent and not erasure.conversations and not erasure.parts:
             raise NothingThereError
         return erasure
 
@@ -66,7 +67,7 @@ def _number(name: str) -> int:
 
 
 def _fact(user: User, name: str, erasure: Erasure) -> None:
-    erasure.facts |= _ids(Fact.objects.for_user(user).filter(pk=_number(name)))
+    _whole_or_parts(Fact.objects.for_user(user), "statement", "fact", name, erasure)
 
 
 def _episode(user: User, name: str, erasure: Erasure) -> None:
@@ -76,7 +77,7 @@ def _episode(user: User, name: str, erasure: Erasure) -> None:
 def _document(user: User, name: str, erasure: Erasure) -> None:
     documents = Document.objects.for_user(user)
     if not name.startswith("/"):
-        erasure.documents |= _ids(documents.filter(pk=_number(name)))
+        _whole_or_parts(documents, "text", "document", name, erasure)
         return
     try:
         encode(name)
@@ -86,7 +87,22 @@ def _document(user: User, name: str, erasure: Erasure) -> None:
 
 
 def _message(user: User, name: str, erasure: Erasure) -> None:
-    erasure.messages |= _ids(of_chat("Message", user).filter(pk=_number(name)))
+    _whole_or_parts(of_chat("Message", user), "text", "message", name, erasure)
+
+
+def _whole_or_parts(rows: QuerySet[Any], column: str, kind: str, name: str, erasure: Erasure) -> None:
+    """A row by its number, or the parts of it that follow: `12:0,2`."""
+    number, _, listed = name.partition(":")
+    found = rows.filter(pk=_number(number)).values_list(column, flat=True).first()
+    if found is None:
+        return
+    numbers = {_number(one) for one in listed.split(",")} if listed else set()
+    parts = parts_of(found)
+    going = {found[part.start : part.end] for part in parts if part.number in numbers}
+    if numbers and len(numbers) < len(parts) and going:
+        erasure.parts.setdefault(f"{kind}:{number}", set()).update(going)
+    else:
+        {"fact": erasure.facts, "document": erasure.documents, "message": erasure.messages}[kind].add(int(number))
 
 
 def _conversation(user: User, name: str, erasure: Erasure) -> None:

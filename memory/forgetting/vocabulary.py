@@ -81,10 +81,11 @@ def words_in_column(user: User, column: Column, words: Collection[str], aside: C
             column=sql.Identifier(column.name),
             own=sql.SQL(column.own or "true"),
         )
-        pattern = rf"\y({'|'.join(batch)})\y"
+        either = "|".join(batch).replace("ss", "(?:ss|ß)")  # words are casefolded
+        pattern = rf"(?<![[:alnum:]])({either})(?![[:alnum:]])"  # an underscore ends a word, unlike for \y
         with connection.cursor() as cursor:
             cursor.execute(statement, {"user": user.pk, "pattern": pattern, "aside": list(aside)})
-            found |= {word for (word,) in cursor.fetchall()}
+            found |= {word.casefold() for (word,) in cursor.fetchall()}
     return found
 
 

@@ -27,7 +27,11 @@ from memory.embeddings.port import MODELS, embedder
 from memory.index import chunking
 from memory.models import Chunk, Document, Episode, Fact, Indexed
 from memory.ports.source import Utterance, get_source
+from memory.text.message_kinds import FORGOTTEN_BEFORE, NOT_KNOWN, admits_not_knowing, kind_of_request
+from memory.text.secrets_filter import mask_secrets
+from memory.tombstones import Recognizer, load
 from recall.db.sql_files import load_sql
+from recall.redaction import FORGOTTEN
 
 if TYPE_CHECKING:
     from memory.embeddings.limits import Vectors
@@ -70,7 +74,9 @@ def embedded_text(row: Indexed) -> str:
 
 def index_utterances(user_id: int, conversation_id: UUID, utterances: Sequence[Utterance]) -> None:
     """Index the words of these within the caller's transaction; the scheduler adds their vectors."""
-    fresh = [chunk for said in utterances for chunk in _chunks_of(user_id, conversation_id, said)]
+    forgotten = load(user_id)
+    hidden = _forgotten_turns(forgotten, utterances)
+    fresh = [chunk for said in utterances for chunk in _chunks_of(forgotten, hidden, conversation_id, said)]
     Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
     _set_words(conversation_id, [chunk.place for chunk in fresh])
 
@@ -84,7 +90,9 @@ def index_conversation(conversation_id: UUID) -> int:
         gone, _ = known.exclude(message_id__in=[utterance.message_id for utterance in said]).delete()
         indexed = set(known.values_list("message_id", flat=True))
         missing = [utterance for utterance in said if utterance.message_id not in indexed]
-        fresh = [chunk for utterance in missing for chunk in _chunks_of(owner, conversation_id, utterance)]
+        forgotten = load(owner)
+        hidden = _forgotten_turns(forgotten, said if missing else ())
+        fresh = [chunk for one in missing for chunk in _chunks_of(forgotten, hidden, conversation_id, one)]
         Chunk.objects.bulk_create(fresh, ignore_conflicts=True)
         if gone or fresh:
             _set_words(conversation_id, None if gone else [chunk.place for chunk in fresh])
@@ -114,16 +122,27 @@ def index_segment(user_id: int, conversation_id: UUID, segment_id: int, text: st
             text=passage.text,
             tokens=passage.tokens,
         )
-        for number, passage in enumerate(chunking.chunk_text(text, is_markdown=False))
+        for number, passage in enumerate(chunking.chunk_text(load(user_id).mask(mask_secrets(text)), is_markdown=False))
     )
     _set_plain_words(Q(segment_id=segment_id))
 
 
-def _chunks_of(user_id: int, conversation_id: UUID, said: Utterance) -> Iterator[Chunk]:
+def _forgotten_turns(forgotten: Recognizer, utterances: Iterable[Utterance]) -> set[int]:
+    """Turns in which the user repeated something forgotten: its answer may say it in words that no list has."""
+    if not forgotten.lists:
+        return set()
+    return {said.turn for said in utterances if said.speaker == "user" and said.turn and forgotten.find(said.text)}
+
+
+def _chunks_of(
+    forgotten: Recognizer, hidden: Collection[int], conversation_id: UUID, said: Utterance
+) -> Iterator[Chunk]:
     own = said.speaker == "user" or bool(said.author)
-    for number, passage in enumerate(chunking.chunk_text(said.text, is_markdown=not own)):
+    text = FORGOTTEN if said.turn in hidden and not own else forgotten.mask(said.text)
+    omit = FORGOTTEN_BEFORE if text.strip(" .!?…") == FORGOTTEN else said.omit or _omit_rule(said)
+    for number, passage in enumerate(chunking.chunk_text(text, is_markdown=not own)):
         yield Chunk(
-            user_id=user_id,
+            user_id=forgotten.user_id,
             kind=Chunk.Kind.MESSAGE,
             message_id=said.message_id,
             conversation_id=conversation_id,
@@ -132,9 +151,19 @@ def _chunks_of(user_id: int, conversation_id: UUID, said: Utterance) -> Iterator
             text=passage.text,
             author=said.author,
             own_words=own,
+            omit=omit,
             said_at=said.said_at,
             tokens=passage.tokens,
         )
+
+
+def _omit_rule(said: Utterance) -> str:
+    """The rule by which a message is no memory; empty for one that is, and for those of imported participants."""
+    if said.author:
+        return ""
+    if said.speaker == "user":
+        return kind_of_request(said.text)
+    return NOT_KNOWN if admits_not_knowing(said.text) else ""
 
 
 def _lock_conversation(conversation_id: UUID) -> None:
@@ -149,7 +178,7 @@ def index_document(document: Document) -> None:
     """Chunk and index the document within the caller's transaction; an unchanged passage keeps its vector."""
     earlier = {chunk.text: chunk for chunk in Chunk.objects.filter(document=document)}
     is_story = document.path.startswith("/stories/")
-    text = document.index_text
+    text = load(document.user_id).mask(mask_secrets(document.index_text))
     cut = chunking.chunk_text(text, is_markdown=True, story=is_story) if text.strip() else []
     Chunk.objects.filter(document=document).delete()
     Chunk.objects.bulk_create(

@@ -65,7 +65,7 @@ def _facts_from(user: User, messages: Collection[int]) -> FactQuerySet:
 
 
 def _same_key(fact: Fact) -> FactQuerySet:
-    same: FactQuerySet = Fact.objects.filter(user=fact.user_id, kind=fact.kind, key=fact.key)
+    same: FactQuerySet = Fact.objects.filter(user=fact.user_id, key=fact.key)
     return same.active()
 
 

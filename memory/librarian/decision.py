@@ -5,16 +5,20 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from memory.facts.deduplication import REJECTED_TOO, SAME_MEANING_COSINE, is_same_statement
+from memory.facts.deduplication import PEOPLE, REJECTED_TOO, SAME_MEANING_COSINE, is_same_statement
+from memory.facts.keys import USER, split_key
+from memory.facts.replacement import states_change
 from memory.librarian.engine import KnownFact, ProposedFact, Relation
 from memory.librarian.quote_support import Doubt, doubt
 from memory.models.kinds import Kind
 from memory.ports.source import Utterance
+from memory.text.keywords import stem, words
 from memory.text.secrets_filter import sensitive
 from memory.text.user_text import mask_foreign_text, mask_spans
 from recall.environment import setting
@@ -31,10 +35,15 @@ MIN_OWN_SHARE = 0.5
 """Minimum share of a quote's letters that must be the user's own words rather than a quotation."""
 
 
+HISTORY = ("superseded", "expired")
+"""States of facts that were known, and hold no more."""
+
+
 class Outcome(StrEnum):
     """What is done with a proposal."""
 
-    KEEP = "keep"  # store as an active fact
+    KEEP = "keep"  # store as an active fact, or as history if it is over
+    END = "end"  # what is known was true and has ended
     PROPOSE = "propose"  # ask the user
     QUARANTINE = "quarantine"  # ask the user, without evidence in their words
     REINFORCE = "reinforce"  # already known; saying it again raises its confidence
@@ -50,7 +59,13 @@ class Reason(StrEnum):
     UNSURE_DROPPED = "too uncertain"
     UNIMPORTANT = "too unimportant"
     REJECTED = "you rejected this before"
+    SAID_AGAIN = "you rejected this before, and said it again"
+    FORGOTTEN = "you had this forgotten"
+    FORGOTTEN_ANEW = "you had this forgotten before, and said it again"
     KNOWN = "already known"
+    PAST = "no longer true by your later words"
+    NOT_KNOWN = "takes back what is not known"
+    DOUBTED = "may no longer be true"
     WAITING = "already waits for your review"
     NOT_QUOTED = "does not rest on your own words"
     ECHO = "repeats what was said to you"
@@ -61,6 +76,7 @@ class Reason(StrEnum):
     REPORTED = "somebody else's claim"
     TO_ASSISTANT = "an instruction for the assistant"
     OUTDATED = "said before what is known now"
+    SAME_NAME = "may be about someone else of that name"
     LESS_SURE = "contradicts what is known with more confidence"
     CONTRADICTS = "contradicts what is known"
     HEALTH = "about health"
@@ -85,6 +101,8 @@ class Policy:
     """Kinds not named are automatic."""
     health: Rule = Rule.ASK
     third_parties: Rule = Rule.ASK
+    forgotten_at: Callable[[str, str, str, str], datetime | None] = lambda *_: None
+    """When the user had a fact forgotten, by its statement, key, value and quote."""
 
 
 DEFAULT_POLICY = Policy(
@@ -117,7 +135,7 @@ def decide(
 ) -> Decision:
     """What to do with `proposal`, and why.
 
-    `known`: the user's facts except expired ones. `similarity`: cosines of the statement to known facts, by fact id.
+    `known`: the user's facts. `similarity`: cosines of the statement to known facts, by fact id.
     """
     never = _check_storable(proposal, policy)
     if never is not None:
@@ -126,9 +144,11 @@ def decide(
     evidence = evidence_of(proposal, utterances)
     weak = _check_evidence(proposal, evidence, utterances, known)
     return (
-        _check_rejected(proposal, known, similarity)
+        _check_rejected(proposal, known, evidence, similarity)
         or _check_reread(proposal, known, evidence)
+        or _check_settled(proposal, known, evidence, similarity)
         or _check_duplicate(proposal, known, None if weak else evidence, similarity)
+        or _check_forgotten(proposal, None if weak else evidence, policy)
         or weak
         or _check_claim(proposal, evidence)
         or _check_contradiction(proposal, known, evidence, policy)
@@ -138,8 +158,18 @@ def decide(
 
 def evidence_of(proposal: ProposedFact, utterances: Iterable[Utterance]) -> Utterance | None:
     """The user's message that contains the quote verbatim, in their own words: the numbered one, else any."""
-    own = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != proposal.number)
-    return next((u for u in own if _contains_quote(proposal.quote, u)), None)
+    return evidence_of_quote(proposal.quote, proposal.number, utterances)
+
+
+def evidence_of_quote(quote: str, number: int, utterances: Iterable[Utterance]) -> Utterance | None:
+    """The user's message that contains these words verbatim: the numbered one, else any."""
+    own = sorted((u for u in utterances if u.speaker == "user"), key=lambda u: u.number != number)
+    return next((u for u in own if _contains_quote(quote, u)), None)
+
+
+def is_past(proposal: ProposedFact, evidence: Utterance | None) -> bool:
+    """Whether the user said it as something that is over."""
+    return evidence is not None and proposal.valid_until is not None and proposal.valid_until <= evidence.said_at
 
 
 def normal(text: str) -> str:
@@ -151,7 +181,7 @@ def normal(text: str) -> str:
 
 
 def _check_storable(proposal: ProposedFact, policy: Policy) -> Decision | None:
-    texts = (proposal.statement, proposal.key, proposal.value, proposal.quote, *proposal.tags)
+    texts = (proposal.statement, proposal.subject, proposal.attribute, proposal.value, proposal.quote, *proposal.tags)
     if any(sensitive(text) for text in texts):
         return Decision(Outcome.DROP, Reason.SECRET)
     if _rule(proposal, policy)[0] == Rule.NEVER:
@@ -163,28 +193,63 @@ def _check_storable(proposal: ProposedFact, policy: Policy) -> Decision | None:
     return None
 
 
+def _check_forgotten(proposal: ProposedFact, evidence: Utterance | None, policy: Policy) -> Decision | None:
+    """What was forgotten comes back only if the user says it again later, and then by asking."""
+    at = policy.forgotten_at(proposal.statement, proposal.key, proposal.value, proposal.quote)
+    if at is None:
+        return None
+    if evidence is None or evidence.said_at <= at:
+        return Decision(Outcome.DROP, Reason.FORGOTTEN)
+    return Decision(Outcome.PROPOSE, Reason.FORGOTTEN_ANEW, evidence=evidence)
+
+
 def _check_rejected(
-    proposal: ProposedFact, known: Iterable[KnownFact], similarity: Mapping[int, float]
+    proposal: ProposedFact, known: Sequence[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
 ) -> Decision | None:
-    """A rejection is final: a paraphrase, or another reading of the same words, is not proposed again."""
+    """A rejection is final: a paraphrase, or another reading of the same words, is not proposed again.
+
+    Only the user brings it up again, by saying it after they rejected it; and then review asks.
+    """
+    said_again = False
     for fact in known:
         if fact.status != "rejected":
             continue
         same_words = fact.kind == proposal.kind and normal(fact.quote) == normal(proposal.quote)
         if same_words or _is_same_text(proposal, fact) or _is_same_meaning(proposal, fact, similarity, REJECTED_TOO):
-            return Decision(Outcome.DROP, Reason.REJECTED)
+            if evidence is None or evidence.said_at <= fact.said_at or proposal.is_no_claim:
+                return Decision(Outcome.DROP, Reason.REJECTED)
+            said_again = True
+    if said_again and not any(_is_known(proposal, fact, similarity) for fact in known):
+        return Decision(Outcome.PROPOSE, Reason.SAID_AGAIN, evidence=evidence)
     return None
 
 
 def _check_reread(proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None) -> Decision | None:
     """The quote of a fact that the user edited, or that was superseded, makes no second fact."""
     for fact in known:
-        settled = fact.status == "superseded" or fact.edited
+        settled = fact.status in HISTORY or fact.edited
         if not settled or evidence is None or fact.message_id != evidence.message_id or fact.kind != proposal.kind:
             continue
         new, old = normal(proposal.quote), normal(fact.quote)
         if normal(proposal.statement) == normal(fact.statement) or new in old or old in new:
             return Decision(Outcome.DROP, Reason.KNOWN)
+    return None
+
+
+def _check_settled(
+    proposal: ProposedFact, known: Iterable[KnownFact], evidence: Utterance | None, similarity: Mapping[int, float]
+) -> Decision | None:
+    """What the user has since corrected or ended is not learned again from older words, however they come in.
+
+    Words that say it is so again, or now, are no older words.
+    """
+    for fact in known:
+        if states_change(proposal.statement) and not states_change(fact.statement):
+            continue
+        if fact.status not in HISTORY or (evidence is not None and evidence.said_at > fact.said_at):
+            continue
+        if _is_same_text(proposal, fact) or _is_same_meaning(proposal, fact, similarity, SAME_MEANING_COSINE):
+            return Decision(Outcome.DROP, Reason.PAST)
     return None
 
 
@@ -194,7 +259,11 @@ def _check_duplicate(
     same = next((fact for fact in known if _is_known(proposal, fact, similarity)), None)
     if same is None:
         return None
-    if evidence is None or not _is_claim(proposal):
+    if is_past(proposal, evidence) and same.status == "active":
+        assert evidence is not None
+        is_later = evidence.said_at >= same.said_at
+        return Decision(Outcome.END, Reason.STATED, same.fact_id, evidence=evidence) if is_later else None
+    if evidence is None or proposal.is_no_claim:
         return Decision(Outcome.DROP, Reason.KNOWN)  # an echo raises no confidence
     reason = Reason.WAITING if same.status == "proposed" else Reason.KNOWN
     return Decision(Outcome.REINFORCE, reason, reinforces=same.fact_id, evidence=evidence)
@@ -247,23 +316,34 @@ def _check_contradiction(
     if evidence is None:
         return None
     holder = next((f for f in known if f.status == "active" and proposal.key and _same_key(proposal, f)), None)
+    if is_past(proposal, evidence):
+        return None  # what is over replaces nothing
     if holder is not None:
-        return _resolve_conflict(proposal, holder, evidence, policy)
+        return _resolve_conflict(proposal, holder, evidence, known, policy)
     other = next((f for f in known if f.status == "active" and f.number == proposal.related_to is not None), None)
     if other is None or proposal.relation not in {Relation.UPDATES, Relation.CONTRADICTS}:
         return None
+    if proposal.correction and proposal.relation == Relation.UPDATES and not proposal.key:
+        return _resolve_conflict(proposal, other, evidence, known, policy)
     return Decision(Outcome.PROPOSE, _reason_against(Reason.CONTRADICTS, other), other.fact_id, evidence=evidence)
 
 
-def _resolve_conflict(proposal: ProposedFact, holder: KnownFact, evidence: Utterance, policy: Policy) -> Decision:
+def _resolve_conflict(
+    proposal: ProposedFact, holder: KnownFact, evidence: Utterance, known: Iterable[KnownFact], policy: Policy
+) -> Decision:
     """A new value for a key that already has one."""
     if evidence.said_at < holder.said_at:
         # Reading an old message late or again must not override newer statements or review decisions.
         return Decision(Outcome.PROPOSE, _reason_against(Reason.OUTDATED, holder), holder.fact_id, evidence=evidence)
+    if _is_someone_else(proposal, known):
+        return Decision(Outcome.PROPOSE, _reason_against(Reason.SAME_NAME, holder), holder.fact_id, evidence=evidence)
     weight = CORRECTED if proposal.correction else proposal.confidence
     if weight < holder.confidence:
         return Decision(Outcome.PROPOSE, _reason_against(Reason.LESS_SURE, holder), holder.fact_id, evidence=evidence)
     verdict = _apply_policy(proposal, evidence, policy)
+    if verdict.reason == Reason.THIRD_PARTY and proposal.confidence >= SURE_CONFIDENCE:
+        # The user let Recall keep this about that person: its newer value is no new decision.
+        verdict = Decision(Outcome.KEEP, Reason.STATED)
     return Decision(verdict.outcome, verdict.reason, holder.fact_id, evidence=evidence)
 
 
@@ -291,12 +371,24 @@ def _rule(proposal: ProposedFact, policy: Policy) -> tuple[Rule, Reason]:
     return max(rules, key=lambda rule: _STRICTNESS[rule[0]])
 
 
-def _is_claim(proposal: ProposedFact) -> bool:
-    return not (proposal.hypothetical or proposal.reported or proposal.addressed_to_assistant)
-
-
 def _same_key(proposal: ProposedFact, fact: KnownFact) -> bool:
-    return bool(proposal.key) and (proposal.kind, proposal.key) == (fact.kind, fact.key)
+    return bool(proposal.key) and proposal.key == fact.key
+
+
+def _is_someone_else(proposal: ProposedFact, known: Iterable[KnownFact]) -> bool:
+    """Whether the user calls the person of a key something that no known fact of that name does: “my colleague Tom”."""
+    called = _relations(f"{proposal.quote} {proposal.statement}")
+    theirs = {
+        relation
+        for fact in known
+        if fact.status == "active" and split_key(fact.key)[0] == proposal.subject != USER
+        for relation in _relations(f"{fact.quote} {fact.statement}")
+    }
+    return bool(called and theirs) and not called & theirs
+
+
+def _relations(text: str) -> set[str]:
+    return {stem(word) for word in words(text)} & PEOPLE
 
 
 def _is_same_text(proposal: ProposedFact, fact: KnownFact) -> bool:
@@ -305,7 +397,7 @@ def _is_same_text(proposal: ProposedFact, fact: KnownFact) -> bool:
 
 
 def _is_known(proposal: ProposedFact, fact: KnownFact, similarity: Mapping[int, float]) -> bool:
-    if fact.status in ("rejected", "superseded"):
+    if fact.status == "rejected" or fact.status in HISTORY:
         return False
     named = proposal.relation == Relation.SAME and fact.number == proposal.related_to is not None
     return (

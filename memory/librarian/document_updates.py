@@ -8,7 +8,7 @@ user moves it and whatever they call it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import transaction
@@ -29,6 +29,7 @@ from memory.ports.source import ConversationDigest, Utterance, get_source
 from memory.text.fact_lines import MarkKind, lines_of, with_lines, with_mark, words_of
 from memory.text.secrets_filter import sensitive
 from memory.text.user_text import mask_foreign_text
+from memory.tombstones import mask
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -173,6 +174,7 @@ def versions(document: Document) -> list[Version]:
 def write_digest(user: User, conversation_id: UUID, digest: ConversationDigest) -> None:
     """Write or update the conversation's digest document. The user's own edits stay."""
     mark = mark_of(conversation_id)
+    digest = replace(digest, title=mask(user.pk, digest.title))
     ours = Document.objects.for_user(user).filter(source=Document.Source.LIBRARIAN, external_id=mark)
     document: Document | None = ours.select_for_update(no_key=True, of=("self",)).first()
     if document is None:

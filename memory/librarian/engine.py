@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from memory.facts.keys import MAX_KEY, kind_of, spell
+from memory.facts.keys import USER, kind_of, make_key, spell_attribute, spell_subject
 from memory.models.kinds import EpisodeKind, EpisodeOutcome, Kind
 from memory.ports.source import Utterance
 
@@ -42,6 +42,11 @@ class Relation(StrEnum):
     RELATED_TO = "related_to"
 
 
+def ask_for_all_fields(schema: dict[str, Any]) -> None:
+    """A model is to give every field: structured output allows 24 that may be left out, and facts take most of them."""
+    schema["required"] = list(schema["properties"])
+
+
 class ProposedFact(BaseModel):
     """One statement, with the words it rests on."""
 
@@ -51,8 +56,13 @@ class ProposedFact(BaseModel):
 
     statement: str = Field(description="About “the user”, in the third person, understandable on its own")
     kind: Kind = Field(description="What the fact is about")
-    key: str = Field("", description="From the list of keys, or empty")
-    value: str = Field("", description="The bare value of a fact with a key, such as Lisbon")
+    subject: str = Field(
+        USER,
+        description="Whom or what it is about: user, a person's name, user/sister (relative without a known name), "
+        "user/dog, project:atlas",
+    )
+    attribute: str = Field("", description="From the list of attributes, or empty")
+    value: str = Field("", description="The bare value of a fact with an attribute, such as Lisbon")
     quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
     number: int = Field(description="Number of the message the quote stands in")
     confidence: float = Field(description="0 to 1: how sure it is that the user means this to be true")
@@ -93,21 +103,52 @@ class ProposedFact(BaseModel):
     def _fits_its_columns(self) -> Self:
         if len(self.statement) > MAX_STATEMENT:
             raise ValueError(f"statement: at most {MAX_STATEMENT} characters")
-        if len(self.key) > MAX_KEY or any(len(tag) > MAX_TAG for tag in self.tags):
-            raise ValueError(f"key: at most {MAX_KEY} characters, tags: at most {MAX_TAG} each")
-        if any("\x00" in text for text in (self.statement, self.key, self.value, self.quote, *self.tags)):
+        if max(len(self.subject), len(self.attribute)) > MAX_NAME or any(len(tag) > MAX_TAG for tag in self.tags):
+            raise ValueError(f"subject and attribute: at most {MAX_NAME} characters, tags: at most {MAX_TAG} each")
+        texts = (self.statement, self.subject, self.attribute, self.value, self.quote, *self.tags)
+        if any("\x00" in text for text in texts):
             raise ValueError("must not hold NUL characters")
         return self
 
-    def normalized(self) -> ProposedFact:
-        """The same proposal with its key spelled by the scheme, and the kind that the key belongs to.
+    @property
+    def key(self) -> str:
+        """Subject and attribute, such as `user/home`; empty if the attribute is not one of the scheme."""
+        return make_key(self.subject, self.attribute)
 
-        Removes keys outside the scheme, and any key of a fact about someone else: the sister's home must never
-        replace the user's.
+    @property
+    def is_no_claim(self) -> bool:
+        """Whether the user supposed, reported or ordered it, rather than claimed it."""
+        return self.hypothetical or self.reported or self.addressed_to_assistant
+
+    def normalized(self) -> ProposedFact:
+        """The same proposal with subject and attribute spelled by the scheme, and the kind of its key.
+
+        Removes attributes outside the scheme, and any attribute of the user from a fact about someone else: the
+        sister's home must never replace the user's.
         """
-        key = "" if self.about_third_party else spell(self.key)
-        kind = kind_of(key)
-        return self.model_copy(update={"key": key if kind else "", "kind": kind or self.kind})
+        subject, attribute = spell_subject(self.subject) or USER, spell_attribute(self.attribute)
+        if self.about_third_party and subject == USER and attribute != "partner":
+            attribute = ""
+        key = make_key(subject, attribute)
+        spelled = {"subject": subject, "attribute": attribute if key else "", "kind": kind_of(key) or self.kind}
+        return self.model_copy(update=spelled)
+
+
+class Withdrawal(BaseModel):
+    """A known fact that the user's words end or take back, with the words it rests on."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
+
+    known: int = Field(description="Number of the known fact")
+    quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
+    number: int = Field(description="Number of the message the quote stands in")
+    when: AwareDatetime | None = Field(None, description="When it stopped being true, if the user says so")
+
+    @model_validator(mode="after")
+    def _has_words(self) -> Self:
+        if not self.quote.strip() or "\x00" in self.quote:
+            raise ValueError("quote: must not be empty, no NUL characters")
+        return self
 
 
 class ProposedEpisode(BaseModel):
@@ -153,11 +194,6 @@ class ProposedEpisode(BaseModel):
         return self
 
 
-def _all_asked_for(schema: dict[str, Any]) -> None:
-    """A model is to give every field: structured output allows 24 that may be left out, and facts take most of them."""
-    schema["required"] = list(schema["properties"])
-
-
 class Folder(StrEnum):
     """Where a document about something belongs (seed 001). The profile, conversations and stories are filed apart."""
 
@@ -169,7 +205,7 @@ class Folder(StrEnum):
 class ProposedLine(BaseModel):
     """One line of a document, with the words it rests on."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
 
     text: str = Field(description="One sentence, in Markdown, understandable below the document's title")
     quote: str = Field(description="The user's own words it rests on, copied character by character from one message")
@@ -196,7 +232,7 @@ class ProposedLine(BaseModel):
 class ProposedDocument(BaseModel):
     """Lines for a document on one subject; where it goes is decided separately."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
 
     folder: Folder = Field(description="projects: what the user works on; reference: how things are; insights: lessons")
     title: str = Field(
@@ -223,7 +259,7 @@ class ProposedDocument(BaseModel):
 class ProposedStory(BaseModel):
     """Something the user told of their life. The words are not repeated: they are taken from the message itself."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=_all_asked_for)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, json_schema_extra=ask_for_all_fields)
 
     title: str = Field(description="A few words, such as “Lost in Lisbon with Mary”")
     number: int = Field(description="Number of the user's message that tells it")
@@ -257,10 +293,10 @@ class KnownFact:
     value: str
     confidence: float
     status: str
-    """Active, proposed, archived, rejected or superseded: a value of `Fact.Status`."""
+    """A value of `Fact.Status`."""
     quote: str
     said_at: datetime
-    """When its evidence was said, or the user decided about it, whichever is later."""
+    """When its evidence was said, the user decided about it, or later words ended it, whichever is last."""
     number: int | None = None
     """How a proposal refers to it; None if the engine wasn't shown it."""
     message_id: int | None = None
@@ -315,6 +351,12 @@ class Extraction:
     """Lines for documents, by subject."""
     stories: Sequence[ProposedStory] = ()
     """From the user's life; usually none."""
+    ends: Sequence[Withdrawal] = ()
+    """Known facts that were true and have stopped."""
+    retracts: Sequence[Withdrawal] = ()
+    """Known facts that were never true, or that the user takes back."""
+    skipped: int = 0
+    """Messages that took too long to read."""
 
 
 class ExtractionError(Exception):

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import Max
 
+from memory import tombstones
 from memory.librarian.decision import MIN_IMPORTANCE, Reason
 from memory.models import Episode
 from memory.models.episodes import KEY_MOMENT
@@ -69,14 +70,15 @@ def record(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Ut
     known: Episode | None = Episode.objects.filter(user=run.user_id, **where).order_by("pk").first()
     if known is not None:
         return known
+    mask = tombstones.load(run.user_id).mask
     made: Episode = Episode.objects.create(
         user_id=run.user_id,
         run=run,
         **where,
         kind=proposal.kind,
-        title=proposal.title,
-        summary=proposal.summary,
-        context=proposal.context,
+        title=mask(proposal.title),
+        summary=mask(proposal.summary),
+        context=mask(proposal.context),
         participants=list(dict.fromkeys(proposal.participants)),
         outcome=proposal.outcome,
         tone=proposal.tone,
@@ -93,6 +95,12 @@ def record(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Ut
 def tokens(title: str, summary: str) -> int:
     """Token count of an episode in a prompt."""
     return count_tokens(f"{title}: {summary}")
+
+
+def is_forgotten(run: LibrarianRun, proposal: ProposedEpisode, utterances: Sequence[Utterance]) -> bool:
+    """Whether the user had an episode of some of these turns forgotten."""
+    turns = [one.turn for one in spanned_messages(proposal, utterances)]
+    return tombstones.load(run.user_id).has_turns(run.conversation_id, min(turns), max(turns))
 
 
 # Overlap ---------------------------------------------------------------------------------------------------------

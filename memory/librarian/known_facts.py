@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.db import connection
 from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from pgvector import Vector
 
 from memory.embeddings.port import embedder
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from memory.models.facts import FactQuerySet
 
 COMPARED: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED, Fact.Status.ARCHIVED, Fact.Status.REJECTED)
-"""Superseded and expired facts are not compared: new words may make them true again."""
+"""Compared by meaning. What is history counts only against older words: new ones may make it true again."""
+HISTORY: Final = (Fact.Status.SUPERSEDED, Fact.Status.EXPIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,11 @@ class Near:
 
 
 def load_known_facts(user: User, *, lock: bool = False) -> list[KnownFact]:
-    """All compared facts of the user, and superseded ones, whose quotes must not make a fact again.
+    """All compared facts of the user, and those that are history, whose words must not make a fact again.
 
     `lock`: locks them in the order of their ids, as review does.
     """
-    superseded = Q(status=Fact.Status.SUPERSEDED, message__isnull=False)
-    facts = _with_times(Fact.objects.for_user(user).filter(Q(status__in=COMPARED) | superseded))
+    facts = _with_times(Fact.objects.for_user(user).filter(status__in=(*COMPARED, *HISTORY)))
     return _known(facts.select_for_update(of=("self",), no_key=True) if lock else facts)
 
 
@@ -55,7 +56,7 @@ def load_similar_facts(user: User, proposal: ProposedFact, vector: Any, message_
     rejected = Q(status=Fact.Status.REJECTED) & (Q(message=message_id) | Q(quote=proposal.quote))
     which = Q(pk__in=similarity) | rejected | ~Q(embedded_by=embedder().name)
     if proposal.key:
-        which |= Q(kind=proposal.kind, key=proposal.key)
+        which |= Q(key=proposal.key)
     compared = Fact.objects.for_user(user).filter(status__in=COMPARED)
     return Near(_known(_with_times(compared.filter(which))), similarity)
 
@@ -118,12 +119,17 @@ def _with_times(facts: FactQuerySet) -> FactQuerySet:
         .values("fact")
         .values(at=Max("created_at"))
     )
-    timed: FactQuerySet = facts.annotate(said_at=F("message__created_at"), decided_at=Subquery(decided))
+    timed: FactQuerySet = facts.annotate(
+        said_at=F("message__created_at"),
+        decided_at=Subquery(decided),
+        replaced_at=Coalesce("superseded_by__message__created_at", "superseded_at"),
+    )
     return timed.defer("vector", "search").order_by("pk")
 
 
 def _known(facts: Iterable[Any]) -> list[KnownFact]:
-    return [
-        to_known_fact(fact, max(filter(None, (fact.said_at, fact.decided_at)), default=fact.recorded_at))
-        for fact in facts
-    ]
+    return [to_known_fact(fact, max(filter(None, _times(fact)), default=fact.recorded_at)) for fact in facts]
+
+
+def _times(fact: Any) -> tuple[datetime | None, ...]:
+    return fact.said_at, fact.decided_at, fact.replaced_at, fact.withdrawn_at

@@ -18,7 +18,7 @@ from anthropic import transform_schema
 from anthropic.types import Message, MessageParam
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from memory.facts.keys import KEYS, PREFIXES
+from memory.facts.keys import ATTRIBUTES, PREFIXES
 from memory.librarian.engine import (
     Extraction,
     ExtractionError,
@@ -28,13 +28,15 @@ from memory.librarian.engine import (
     ProposedFact,
     ProposedStory,
     Usage,
+    Withdrawal,
+    ask_for_all_fields,
 )
 from memory.models.kinds import DEFAULT_IMPORTANCE, OTHER_IMPORTANCE, Kind
 from memory.ports.source import Utterance
 from recall.llm.client import get_capabilities, get_sync_client
 from recall.llm.failures import classify
 
-PROMPT_VERSION: Final = "4"
+PROMPT_VERSION: Final = "5"
 """Raise it with every change of INSTRUCTIONS or of the schema: it is stored on each fact."""
 
 INSTRUCTIONS: Final = """\
@@ -60,8 +62,17 @@ Rules
 - confidence: how sure it is that the user means it to be true. importance: how much it matters later.
 - relation: what the fact is to one of the known facts, with related_to that one's number: same, updates, contradicts;
   or part_of, depends_on, caused_by; related_to only where neither is told well without the other. Otherwise none.
-- value: the bare value of a fact with a key. tags: names, and topics in lower case.
+- subject: whom or what the fact is about: “user”; a person's name; user/sister for a relative whose name is not known;
+  user/dog for a pet; project:atlas for a project. attribute: one of the list below, if it says what its one value is.
+- value: the bare value of a fact with an attribute. tags: names, and topics in lower case.
+- A new value of an attribute replaces the known one: report it as a fact, correction if the user says so expressly.
 - If there is nothing to remember, the list is empty.
+
+What no longer holds
+- ends: known facts that were true and have stopped (left, sold, quit, broke up, “not any more”), with the user's words
+  and, if told, when. retracts: known facts that were never true or that the user takes back (“I misspoke”, “I don't
+  have a sister”). Only facts of known_facts, by their number; never because something is merely not mentioned.
+- A fact that a new value of the same subject and attribute replaces needs neither.
 
 The episode
 - One or none, and most stretches hold none: a decision with its reasons, a problem solved or found, a breakthrough,
@@ -112,9 +123,11 @@ KNOWN_DOCUMENTS: Final = 50
 class _Answer(BaseModel):
     """What the model answers."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=ask_for_all_fields)
 
     facts: list[ProposedFact]
+    ends: list[Withdrawal] = Field(default_factory=list, description="Known facts that have stopped being true")
+    retracts: list[Withdrawal] = Field(default_factory=list, description="Known facts that the user takes back")
     episode: ProposedEpisode | None = Field(None, description="The one significant episode, or null")
     documents: list[ProposedDocument] = Field(default_factory=list, description="Lines for documents, by subject")
     stories: list[ProposedStory] = Field(default_factory=list, description="What the user told of their life")
@@ -159,6 +172,8 @@ class ModelEngine:
             max(episodes, key=lambda told: told.significance, default=None),
             [document for found in every for document in found.documents],
             [story for found in every for story in found.stories],
+            [end for found in every for end in found.ends],
+            [retraction for found in every for retraction in found.retracts],
         )
 
 
@@ -239,12 +254,11 @@ class _Call:
 
 @cache
 def instructions() -> str:
-    """The system prompt: the rules, the kinds and the keys."""
+    """The system prompt: the rules, the kinds and the attributes."""
     kinds = ", ".join(f"{kind.value} ({DEFAULT_IMPORTANCE.get(kind, OTHER_IMPORTANCE)})" for kind in Kind)
-    keys = ", ".join([*KEYS, *(f"{prefix}…" for prefix in PREFIXES)])
-    return (
-        f"{INSTRUCTIONS}\nKinds, each with its usual importance: {kinds}.\nKeys: {keys}. Any other fact has no key.\n"
-    )
+    attributes = ", ".join([*ATTRIBUTES, *(f"{prefix}…" for prefix in PREFIXES)])
+    listed = f"Attributes: {attributes}. Any other fact has none."
+    return f"{INSTRUCTIONS}\nKinds, each with its usual importance: {kinds}.\n{listed}\n"
 
 
 @cache
@@ -311,7 +325,9 @@ def _summarize_error(problem: ValueError) -> str:
 
 
 def _extraction(answer: _Answer, usage: Usage) -> Extraction:
-    return Extraction(answer.facts, usage, answer.episode, answer.documents, answer.stories)
+    return Extraction(
+        answer.facts, usage, answer.episode, answer.documents, answer.stories, answer.ends, answer.retracts
+    )
 
 
 def _usage(message: Message, model: str) -> Usage:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 
+from memory import tombstones
 from memory.librarian.decision import DEFAULT_POLICY, SURE_CONFIDENCE, Policy, Reason, Rule
 from memory.models import Fact, KindPolicy
 from memory.models.kinds import Kind
@@ -57,12 +58,13 @@ SUCH_AS: Final[Mapping[str, str]] = {
 
 
 def policy_for(user: User) -> Policy:
-    """The user's policy, with defaults where they set no rule. One statement."""
+    """The user's policy, with defaults where they set no rule. Two statements."""
     rules = rules_of(user)
     return Policy(
         by_kind={Kind(subject): rule for subject, rule in rules.items() if subject in Kind.values},
         health=rules[HEALTH],
         third_parties=rules[THIRD_PARTIES],
+        forgotten_at=tombstones.load(user.pk).forgotten_at,
     )
 
 

@@ -121,7 +121,7 @@ def _supports(
     utterances: Sequence[Utterance],
     known: Iterable[KnownFact],
 ) -> bool:
-    said = content(place.sentence)
+    said = content(place.sentence) | _corrected_words(proposal, place, known)
     if not said:
         return False  # “I”, “Yes.”
     dated = _RELATIVE.search(place.sentence) is not None
@@ -134,6 +134,19 @@ def _supports(
     meant = {word for word in content(without_dates(statement)) if not word.isdigit()} - elsewhere
     hard = meant - CONVENTIONAL
     return len(hard & said) >= MIN_SHARED * len(hard) if hard else bool(meant & said)
+
+
+def _corrected_words(proposal: ProposedFact, place: Place, known: Iterable[KnownFact]) -> set[str]:
+    """The words of the known fact that a correction changes by words of the user's: “Bisto, not Biscuit”."""
+    if not proposal.correction:
+        return set()
+    sentence, meant = content(place.sentence), content(without_dates(proposal.statement))
+    for fact in known:
+        is_it = fact.key == proposal.key if proposal.key else fact.number == proposal.related_to is not None
+        old = content(fact.statement)
+        if is_it and meant - old <= sentence:
+            return old
+    return set()
 
 
 def _names_are_the_users(

@@ -7,6 +7,7 @@ rules' reading is stored. Anything else waits for review.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -18,6 +19,7 @@ from memory.documents.profile_updates import refresh_profile
 from memory.embeddings.limits import Vectors
 from memory.embeddings.port import embedder
 from memory.facts.deduplication import SAME_MEANING_COSINE, is_same_statement
+from memory.facts.keys import USER, kind_of, split_key
 from memory.facts.links import create_superseding
 from memory.forget_epoch import forgotten_since, lock_user
 from memory.librarian.decision import Outcome, Policy, Reason, decide, normal
@@ -136,20 +138,39 @@ def _extract_same(
     return None
 
 
-def propose_told_by(name: str, user: User, statement: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a program may say about its statement; `key` is spelled by the scheme (`memory/facts/keys.py`)."""
+
+    key: str = ""
+    value: str = ""
+    tags: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+def propose_told_by(name: str, user: User, statement: str, details: Details = Details()) -> str:
     """Propose what the assistant `name` says about the user; a sentence that says what happened.
 
     Decided like any proposal, but without evidence in the user's words: nothing is stored without asking, and no known
     fact gains confidence. Idempotent.
     """
+    subject, attribute = split_key(details.key)
+    kind = kind_of(details.key) or Kind.FACT
     try:
         proposal = ProposedFact(
             statement=statement.strip(),
-            kind=Kind.FACT,
+            kind=kind,
+            subject=subject or USER,
+            attribute=attribute,
+            value=details.value,
+            tags=details.tags,
+            valid_from=details.valid_from,
+            valid_until=details.valid_until,
             quote=TOLD_QUOTE.format(name=name, words=statement.strip())[:QUOTE_CHARS],
             number=NO_MESSAGE,
             confidence=CONFIDENCE,
-            importance=default_importance(Kind.FACT),
+            importance=default_importance(kind),
         )
     except ValidationError as error:
         return NOT_STORED.format(reason=error.errors()[0]["msg"].lower())

@@ -7,11 +7,10 @@ any moment, and a task delivered twice, without anything being stored twice.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -22,36 +21,32 @@ from django.utils import timezone
 from accounts.models import User
 from memory.documents.profile_updates import refresh_profile
 from memory.embeddings.port import embedder
-from memory.facts.links import create_superseding, link
 from memory.forget_epoch import forget_epoch
-from memory.librarian import document_updates, episodes, spending
-from memory.librarian.decision import Decision, Outcome, Policy, decide
+from memory.librarian import document_updates, spending
+from memory.librarian.commit import RunState, store_extraction
+from memory.librarian.cpu_limit import TOO_LONG
+from memory.librarian.decision import Reason
 from memory.librarian.echo import mark_echoes
 from memory.librarian.engine import (
     Extraction,
     ExtractionEngine,
     ExtractionError,
     ExtractionInput,
-    KnownFact,
-    ProposedEpisode,
     ProposedFact,
-    Relation,
     Usage,
 )
-from memory.librarian.known_facts import load_known_facts, load_similarities, to_known_fact
+from memory.librarian.known_facts import load_known_facts
 from memory.librarian.placement import load_existing
 from memory.librarian.policies import policy_for
-from memory.librarian.store import create_fact
-from memory.models import Fact, FactLink, LibrarianRun
-from memory.ports.source import Utterance, get_source
-from recall.celery import enqueue_on_commit
+from memory.models import Fact, LibrarianRun
+from memory.ports.source import get_source
+from memory.text.secrets_filter import MASK
 from recall.db.connections import release_connection
 from recall.db.notify import publish_event
 from recall.jobs import LeasedJob
 
 if TYPE_CHECKING:
     from memory.embeddings.limits import Vectors
-    from memory.models.facts import FactQuerySet
 
 RETRY_AFTER: Final = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
 """Pause after each failed attempt: a hiccup is over in seconds, an outage of the provider in an hour."""
@@ -60,18 +55,6 @@ CHECK_LIMIT_AFTER: Final = timedelta(hours=1)
 """While a limit stops spending: it may be raised before its period ends."""
 MAX_KNOWN_FACTS: Final = 150
 """Known facts an engine is shown: those with a key, then the newest. The decision compares with all of them."""
-COMPATIBLE_RELATIONS: Final = {
-    Relation.PART_OF: FactLink.Relation.PART_OF,
-    Relation.DEPENDS_ON: FactLink.Relation.DEPENDS_ON,
-    Relation.CAUSED_BY: FactLink.Relation.CAUSED_BY,
-    Relation.RELATED_TO: FactLink.Relation.RELATED_TO,
-}
-"""Links an engine may propose between two active facts."""
-MAX_LINK_STRENGTH: Final = 0.7
-"""Of those links: they are the engine's inference, not the user's words."""
-REINFORCEMENT: Final = 0.05
-"""Added to a fact's confidence when the user says it again."""
-
 CONFLICT: Final = "These memories were changed at the same time."
 
 State = LibrarianRun.State
@@ -196,27 +179,6 @@ def _record_usage(run: LibrarianRun, usage: Usage) -> None:
     run.output_tokens += usage.output_tokens
 
 
-# Commit ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _RunState:
-    """What a run has stored so far."""
-
-    run: LibrarianRun
-    reading: ExtractionInput
-    known: list[KnownFact]
-    vectors: dict[int, Any] = field(default_factory=dict)
-    """Of the facts this run added, by fact id; unit length."""
-    learned: int = 0
-    waiting: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-
-    def cosines(self, vector: Any) -> dict[int, float]:
-        """Similarity of a statement to those this run has added."""
-        return {fact_id: float(vector @ other) for fact_id, other in self.vectors.items()}
-
-
 @transaction.atomic
 def _commit_extraction(
     run: LibrarianRun,
@@ -244,129 +206,10 @@ def _commit_extraction(
         return
     numbers = {fact.fact_id: fact.number for fact in reading.known}
     known = [replace(fact, number=numbers.get(fact.fact_id)) for fact in load_known_facts(user, lock=True)]
-    state, policy = _RunState(locked, reading, known), policy_for(user)
-    similarities = load_similarities(user, vectors)
-    for proposal, vector, similarity in zip(extraction.facts, vectors, similarities, strict=True):
-        cosines = similarity | state.cosines(vector)
-        _apply_decision(decide(proposal, reading.utterances, state.known, policy, cosines), proposal, vector, state)
-    _record_episode(extraction.episode, state)
-    _write_documents(updates, state, policy, user)
+    state = store_extraction(RunState(locked, reading, known, policy_for(user)), extraction, vectors, updates)
     refresh_profile(user)
-    RUNS.finish(locked, State.DONE, learned=state.learned, waiting=state.waiting, dropped=dict(state.dropped))
-
-
-def _apply_decision(decision: Decision, proposal: ProposedFact, vector: object, state: _RunState) -> None:
-    match decision.outcome:
-        case Outcome.KEEP:
-            _supersede_then_add(decision, proposal, vector, state)
-            state.learned += 1
-        case Outcome.PROPOSE | Outcome.QUARANTINE:
-            _propose(decision, proposal, vector, state)
-            state.waiting += 1
-        case Outcome.REINFORCE:
-            _reinforce(decision, proposal, state)
-            state.dropped[decision.reason] += 1
-        case Outcome.DROP:
-            state.dropped[decision.reason] += 1
-
-
-def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, state: _RunState) -> None:
-    """Supersede the old fact first: only one active fact may have the key."""
-    state.known = [fact for fact in state.known if fact.fact_id != decision.supersedes]
-    create_superseding(decision.supersedes, lambda: _add(decision, proposal, vector, state, Fact.Status.ACTIVE))
-
-
-def _propose(decision: Decision, proposal: ProposedFact, vector: object, state: _RunState) -> None:
-    """A proposal, linked to the fact that it contradicts."""
-    fact = _add(decision, proposal, vector, state, Fact.Status.PROPOSED)
-    if decision.supersedes is not None:
-        link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, decision.supersedes, proposal.confidence)
-
-
-def _add(decision: Decision, proposal: ProposedFact, vector: object, state: _RunState, status: Fact.Status) -> Fact:
-    said = decision.evidence or _claimed_message(proposal, state.reading)
-    fact = create_fact(
-        state.run.user_id,
-        proposal,
-        status=status,
-        reason=decision.reason,
-        source=Fact.Source.STATED if decision.evidence else Fact.Source.INFERRED,
-        said=said,
-        vector=vector,
-        extracted_by=state.run.engine,
-        run=state.run,
+    masked = sum(MASK in said.text for said in reading.utterances if said.speaker == "user")
+    state.dropped.update(
+        {why: times for why, times in ((TOO_LONG, extraction.skipped), (Reason.SECRET, masked)) if times}
     )
-    if decision.evidence:
-        _link_to_known(proposal, fact, decision.supersedes, state)
-    said_at = said.said_at if said else fact.recorded_at
-    state.known.append(to_known_fact(fact, said_at))
-    state.vectors[fact.pk] = vector
-    return fact
-
-
-def _link_to_known(proposal: ProposedFact, fact: Fact, superseded: int | None, state: _RunState) -> None:
-    """Link to the active fact that the engine names as related."""
-    relation = COMPATIBLE_RELATIONS.get(proposal.relation)
-    other = next((known for known in state.known if known.number == proposal.related_to is not None), None)
-    if relation is None or other is None or other.status != Fact.Status.ACTIVE or other.fact_id == superseded:
-        return
-    link(fact.user_id, fact.pk, relation, other.fact_id, min(proposal.confidence, MAX_LINK_STRENGTH))
-
-
-def _reinforce(decision: Decision, proposal: ProposedFact, state: _RunState) -> None:
-    """Raise the confidence of a fact that is said again, and restore it from the archive."""
-    known = next(fact for fact in state.known if fact.fact_id == decision.reinforces)
-    confidence = reinforced(known.confidence, proposal.confidence)
-    fact = Fact.objects.filter(pk=known.fact_id)
-    fact.update(confidence=confidence)
-    fact.filter(status=Fact.Status.ARCHIVED).update(status=Fact.Status.ACTIVE)
-    _adopt_evidence(decision.evidence, proposal.quote, fact)
-    state.known = [replace(f, confidence=confidence) if f is known else f for f in state.known]
-
-
-def _adopt_evidence(said: Utterance | None, quote: str, fact: FactQuerySet) -> None:
-    """Make a statement of the user the evidence of an imported or inferred fact, which then never fades."""
-    if said is not None:
-        taken_over = fact.filter(status=Fact.Status.ACTIVE, source__in=[Fact.Source.IMPORTED, Fact.Source.INFERRED])
-        taken_over.update(source=Fact.Source.STATED, message_id=said.message_id, quote=quote)
-
-
-def _write_documents(updates: document_updates.DocumentUpdates, state: _RunState, policy: Policy, user: User) -> None:
-    """Write documents. A line is decided on like a fact: what needs the user's approval becomes a proposal."""
-    kept: list[tuple[document_updates.PlacedLine, Utterance]] = []
-    similarities = load_similarities(user, [line.vector for line in updates.lines])
-    for line, similarity in zip(updates.lines, similarities, strict=True):
-        near = similarity | state.cosines(line.vector)
-        decision = decide(line.proposal, state.reading.utterances, state.known, policy, near)
-        if decision.evidence is not None and decision.outcome in (Outcome.KEEP, Outcome.REINFORCE):
-            kept.append((line, decision.evidence))
-        else:
-            _apply_decision(decision, line.proposal, line.vector, state)
-    document_updates.write_lines(user, kept)
-    state.dropped.update(document_updates.write_stories(user, updates.stories, state.reading.utterances).refused)
-    if updates.digest is not None:
-        document_updates.write_digest(user, state.run.conversation_id, updates.digest)
-
-
-def reinforced(confidence: float, again: float) -> float:
-    """Confidence in a fact that is said again with confidence `again`."""
-    return min(1.0, max(confidence, again) + REINFORCEMENT)
-
-
-def _claimed_message(proposal: ProposedFact, reading: ExtractionInput) -> Utterance | None:
-    """The message a quarantined proposal names as its source, shown to the reviewer."""
-    return next((utterance for utterance in reading.utterances if utterance.number == proposal.number), None)
-
-
-def _record_episode(proposal: ProposedEpisode | None, state: _RunState) -> None:
-    """Record the episode with the facts this run stored from its turns, or count why not."""
-    if proposal is None:
-        return
-    reason = episodes.refusal(proposal, state.reading.utterances)
-    if reason is not None:
-        state.dropped[reason] += 1
-        return
-    episode = episodes.record(state.run, proposal, state.reading.utterances)
-    spanned = {said.message_id for said in episodes.spanned_messages(proposal, state.reading.utterances)}
-    episode.facts.add(*Fact.objects.filter(run=state.run, message__in=spanned))
-    enqueue_on_commit("memory.tasks.embed")
+    RUNS.finish(locked, State.DONE, learned=state.learned, waiting=state.waiting, dropped=dict(state.dropped))

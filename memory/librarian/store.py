@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memory.embeddings.port import embedder
+from memory.facts.contradiction import oppose_replaced
 from memory.models import Fact
 from recall.llm.tokens import count_tokens
 
@@ -49,4 +50,6 @@ def create_fact(
         vector=vector,
         embedded_by=embedder().name,
     )
+    if status in (Fact.Status.ACTIVE, Fact.Status.PROPOSED) and proposal.valid_until is None:
+        oppose_replaced(fact)
     return fact

@@ -10,6 +10,7 @@ from memory.models.indexed import Indexed
 from memory.models.passages import Chunk, PersonalIndex
 from memory.models.policies import KindPolicy
 from memory.models.runs import LibrarianRun
+from memory.models.tombstones import ForgetList, Tombstone
 
 __all__ = [
     "GUARANTEED_IMPORTANCE",
@@ -21,6 +22,7 @@ __all__ = [
     "Episode",
     "Fact",
     "FactLink",
+    "ForgetList",
     "Forgetting",
     "Indexed",
     "KindPolicy",
@@ -28,5 +30,6 @@ __all__ = [
     "PersonalIndex",
     "ReviewAction",
     "Revision",
+    "Tombstone",
     "Upload",
 ]

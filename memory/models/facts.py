@@ -66,7 +66,7 @@ class FactQuerySet(OwnedQuerySet):
         return self.filter(status=Fact.Status.EXPIRED)
 
     def keyed(self) -> Self:
-        """Facts of which one value holds at a time: at most one active a (user, kind, key)."""
+        """Facts of which one value holds at a time: at most one active per (user, key)."""
         return self.exclude(key="")
 
     def unconfirmed(self) -> Self:
@@ -114,7 +114,9 @@ class Fact(Indexed):
 
     statement = models.TextField(help_text="Understandable on its own, about “the user”")
     kind = models.CharField(max_length=16, choices=Kind, default=Kind.FACT)
-    key = models.CharField(max_length=120, blank=True, help_text="Set: one value at a time, as in home or allergy:nuts")
+    key = models.CharField(
+        max_length=120, blank=True, help_text="Subject and attribute, as in user/home; set: one value at a time"
+    )
     value = models.TextField(blank=True)
     tags = ArrayField(models.CharField(max_length=60), default=list, blank=True)
     tokens = models.PositiveIntegerField(default=0, help_text="Base count of the statement")
@@ -152,7 +154,7 @@ class Fact(Indexed):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["user", "kind", "key"],
+                fields=["user", "key"],
                 condition=Q(status="active") & ~Q(key=""),
                 name="one_active_fact_a_key",
             ),

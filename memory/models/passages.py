@@ -48,6 +48,7 @@ class Chunk(Indexed):
     heading = models.CharField(max_length=400, blank=True, help_text="Headings above it in the document")
     author = models.CharField(max_length=80, blank=True, help_text="Who speaks, where it is neither user nor model")
     own_words = models.BooleanField(default=False, help_text="Written by the user")
+    omit = models.CharField(max_length=24, blank=True, help_text="Rule that keeps it out of recall; empty: none")
     said_at = models.DateTimeField(default=timezone.now, help_text="When it was said or written")
     tokens = models.PositiveIntegerField(default=0, help_text="Base count of the text")
     search = SearchVectorField(null=True, editable=False)

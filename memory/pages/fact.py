@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memory.facts.evidence import FactView, Passage, links_of, load_passage
+from memory.facts.links import STATABLE, linkable
 from memory.facts.review import CORRECTABLE
 from memory.facts.undo import UNDO_FOR
 from memory.models import Document, Episode, Fact, ReviewAction
-from memory.pages.graph import build_graph
+from memory.pages.graph import RELATIONS, build_graph
 from memory.pages.knowledge import document_url
 from memory.pages.labels import SOURCES, freshness, reason, sureness
 from memory.pages.profile import locate_in_tabs
@@ -85,6 +86,8 @@ def build_fact_page(user: User, fact: Fact, *, form: StatementForm | None = None
             Episode.objects.for_user(user).not_deleted().filter(facts=fact).only("title", "happened_at", "conversation")
         ),
         "graph": build_graph(user, fact),
+        "linkable": linkable(user, fact),
+        "relations": [(relation.value, RELATIONS[relation][0]) for relation in STATABLE],
         "in_list": f"{reverse('memory:profile')}?show={tab}&page={number}#fact-{fact.pk}",
         "page": "profile",
     }

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
-from django.utils import timezone
 
 from memory.forgetting.execute import Preview
+from memory.forgetting.select import select_topic
 from memory.forgetting.targets import of_chat
 from memory.forgetting.verify import holding
-from memory.models import Document, Episode, Fact, Forgetting
+from memory.models import Document, Fact, Forgetting, Tombstone
 from memory.pages.knowledge import document_url
-from memory.retrieval.recall import retrieve
 from recall.redaction import ErasureItem
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 TYPE_NAMES: Final = {
     "conversation": ("conversation", "conversations"),
     "fact": ("fact", "facts"),
+    "shortened": ("fact, only shortened", "facts, only shortened"),
     "evidence": ("other fact, its quote shortened", "other facts, their quotes shortened"),
     "message": ("message", "messages"),
     "quote": ("part of a message", "parts of messages"),
@@ -47,7 +47,6 @@ TYPE_NAMES: Final = {
 """Type → singular and plural, in page order. Other types are shown by their table name."""
 MAX_ITEMS_SHOWN: Final = 50
 """Listed texts per type; all are counted."""
-MAX_MATCHES: Final = 100
 MAX_RECEIPTS: Final = 100
 
 
@@ -170,48 +169,39 @@ LINKED: Final[Mapping[str, tuple[Callable[[User], QuerySet[Any]], Callable[[Any]
 
 # A topic -----------------------------------------------------------------------------------------------------------
 
+KIND_NAMES: Final = {
+    "fact": "fact",
+    "episode": "episode",
+    "document": "document",
+    "message": "your message",
+    "answer": "answer",
+}
+
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """A possible match of a topic."""
+class TopicMatch:
+    """A possible match of a topic, as the page and the API show it."""
 
     ref: str
     what: str
     text: str
     is_sure: bool
-    """It contains the words; otherwise it is similar in meaning."""
+    """It is clearly meant, and ticked."""
+    reason: str
 
 
-def find_matches(user: User, words: str) -> list[Match]:
-    """What contains the words, then what is similar in meaning, without duplicates."""
-    found: dict[str, Match] = {}
-    for match in (*_find_exact(user, words), *_find_similar(user, words)):
-        found.setdefault(match.ref, match)
-    return list(found.values())[:MAX_MATCHES]
-
-
-def _find_exact(user: User, words: str) -> Iterator[Match]:
-    facts = Fact.objects.for_user(user).filter(Q(statement__icontains=words) | Q(quote__icontains=words))
-    for fact in facts.defer("vector", "search")[:MAX_MATCHES]:
-        yield Match(fact.ref, f"fact, {fact.get_status_display().lower()}", fact.statement, is_sure=True)
-    episodes = Episode.objects.for_user(user).filter(Q(title__icontains=words) | Q(summary__icontains=words))
-    for episode in episodes.defer("vector", "search")[:MAX_MATCHES]:
-        yield Match(episode.ref, "episode", f"{episode.title}: {episode.summary}", is_sure=True)
-    for document in Document.objects.for_user(user).filter(text__icontains=words)[:MAX_MATCHES]:
-        yield Match(f"document:{document.pk}", "document", document.path, is_sure=True)
-    messages = of_chat("Message", user)
-    for pk, role, text in messages.filter(text__icontains=words).values_list("pk", "role", "text")[:MAX_MATCHES]:
-        if role != "tool":
-            yield Match(f"message:{pk}", "your message" if role == "user" else "answer", text, is_sure=True)
-
-
-def _find_similar(user: User, words: str) -> Iterator[Match]:
-    for item in retrieve(user, words, now=timezone.now(), top_k=20).kept:
-        if item.source in ("fact", "episode"):
-            yield Match(item.ref, item.source, item.text, is_sure=False)
-        elif item.source == "message":
-            what = "your message" if item.said_by == "user" else "answer"
-            yield Match(item.ref, what, item.text, is_sure=False)
+def find_matches(user: User, words: str) -> list[TopicMatch]:
+    """What the topic means, ticked, then its neighbors and what is similar in meaning."""
+    return [
+        TopicMatch(
+            match.ref,
+            f"{KIND_NAMES[match.kind]}, {match.status}" if match.status else KIND_NAMES[match.kind],
+            match.text,
+            match.is_ticked,
+            match.ruling.reason,
+        )
+        for match in select_topic(user, words)
+    ]
 
 
 # Receipts ----------------------------------------------------------------------------------------------------------
@@ -228,5 +218,9 @@ class ReceiptView:
 
 def load_receipts(user: User) -> list[ReceiptView]:
     """The latest receipts, newest first."""
-    rows = Forgetting.objects.for_user(user).select_related("by").order_by("-pk")[:MAX_RECEIPTS]
-    return [ReceiptView(row, [(number, type_name(what, number)) for what, number in row.gone.items()]) for row in rows]
+    kept_out = Exists(Tombstone.objects.filter(forgetting=OuterRef("pk")))
+    rows = Forgetting.objects.for_user(user).select_related("by").annotate(is_kept_out=kept_out).order_by("-pk")
+    return [
+        ReceiptView(row, [(number, type_name(what, number)) for what, number in row.gone.items()])
+        for row in rows[:MAX_RECEIPTS]
+    ]

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from memory.facts.links import Neighbour, Relation, among, neighbours
+from memory.facts.links import STATABLE, Neighbour, Relation, among, neighbours
 from memory.models import Fact, FactLink
+from memory.text.second_person import second_person
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -86,6 +87,8 @@ class LinkView:
     first: Fact
     relation: str
     second: Fact
+    other: int = 0
+    """The fact at its other end, where the user may remove the link; 0: they may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,12 @@ def lay_out(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) ->
         nodes=list(nodes.values()),
         edges=[_edge(link, nodes, parents) for link in shown],
         links=[
-            LinkView(nodes[link.from_fact_id].fact, RELATIONS[link.relation][0], nodes[link.to_fact_id].fact)
+            LinkView(
+                nodes[link.from_fact_id].fact,
+                RELATIONS[link.relation][0],
+                nodes[link.to_fact_id].fact,
+                _other_end(link, fact.pk) if link.relation in STATABLE else 0,
+            )
             for link in shown
         ],
     )
@@ -136,6 +144,12 @@ def lay_out(fact: Fact, near: Sequence[Neighbour], links: Sequence[FactLink]) ->
 def relation_words(link: FactLink, first: int) -> str:
     """The relation in words, seen from the fact `first`."""
     return RELATIONS[link.relation][link.from_fact_id != first]
+
+
+def _other_end(link: FactLink, of: int) -> int:
+    """The fact that the link connects with this one; 0: the link is between two others."""
+    ends = {link.from_fact_id, link.to_fact_id} - {of}
+    return ends.pop() if len(ends) == 1 else 0
 
 
 def _parent(neighbor: Neighbour) -> int:
@@ -169,7 +183,8 @@ def _node(fact: Fact, column: int, row: float, relation: str, parent: int) -> No
     x = EDGE + column * (BOX[0] + GAP[0])
     y = EDGE + round(row * (BOX[1] + GAP[1]))
     lines = [
-        (y + FIRST_LINE + place * LINE_HEIGHT, words) for place, words in enumerate(wrap_statement(fact.statement))
+        (y + FIRST_LINE + place * LINE_HEIGHT, words)
+        for place, words in enumerate(wrap_statement(second_person(fact.statement)))
     ]
     return Node(fact, x, y, lines, relation, parent)
 

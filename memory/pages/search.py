@@ -20,9 +20,13 @@ from memory.models.kinds import EpisodeKind, Kind
 from memory.pages.knowledge import document_url
 from memory.ports import source
 from memory.refs import ids_by_kind
-from memory.retrieval.query import is_small_talk, words_of
-from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Rule, Source
+from memory.retrieval import truth
+from memory.retrieval.query import words_of
+from memory.retrieval.ranking import DEFAULT_PROFILE, Part, Source
 from memory.retrieval.recall import CutItem, Filters, MemoryItem, retrieve
+from memory.text.message_kinds import is_small_talk
+from memory.text.plain_words import plain_words
+from memory.text.second_person import second_person
 from recall.text import with_links_by_their_words
 
 MAX_RESULTS: Final = 20
@@ -71,17 +75,21 @@ PARTS: Final[Mapping[Part, str]] = {
     "access": "Usage",
     "decay": "Freshness",
     "project": "Same project",
+    "opening": "Starts the conversation",
+    "keyed_answer": "Exactly what you asked for",
 }
 """Each part of a score in words."""
 
-RULES: Final[Mapping[Rule, str]] = {
+RULES: Final[Mapping[str, str]] = {
     "below the floor": "Not relevant enough to your question.",
+    "said by others": "Someone else said this, not the one you ask about.",
     "the same question": "It repeats your question and adds nothing.",
     "archived": "Faded, and not relevant enough to reuse.",
     "already in the window": "Already in the prompt.",
     "near-duplicate": "A better result says the same.",
     "beyond top-K": f"Relevant, but {MAX_RESULTS} others match better.",
     "over the token budget": "It wouldn't have fit in the prompt.",
+    **truth.RULES,
 }
 """Each rule that leaves a memory out, in words."""
 
@@ -264,6 +272,7 @@ def _build_result(
         link = reverse("conversation", args=[item.conversation_id])
     counted, uncounted = explain_score(item.parts)
     text = with_links_by_their_words(item.text) if item.source == "document" else item.text
+    text = second_person(text) if item.source == "fact" else plain_words(text)
     pieces = mark_matches(excerpt(text, pattern), pattern)
     return Result(item, SOURCES[item.source], ICONS[item.source], where, link, pieces, counted, uncounted, badge)
 

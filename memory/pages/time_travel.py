@@ -22,6 +22,7 @@ from memory.models.kinds import Kind
 from memory.pages.profile import FACT_ORDER
 from memory.ports import source
 from memory.text.fact_lines import without_marks
+from memory.text.second_person import second_person
 
 MAX_FACTS: Final = 300
 """Facts shown; a day with more says so."""
@@ -186,7 +187,7 @@ def _build_past_fact(fact: Fact, since: str, links: dict[int, str]) -> PastFact:
 def _why_gone(fact: Fact, user: User) -> str:
     """Why a fact is no longer known."""
     if fact.superseded_at is not None:
-        instead = f": {fact.superseded_by.statement}" if fact.superseded_by else ""
+        instead = f": {second_person(fact.superseded_by.statement).rstrip('.')}" if fact.superseded_by else ""
         return f"Replaced on {_format_day(fact.superseded_at, user)}{instead}"
     if fact.withdrawn_at is not None:
         return f"Rejected on {_format_day(fact.withdrawn_at, user)}"

@@ -20,7 +20,12 @@ SEARCH_PARTS: Final = frozenset({"semantic", "keyword"})
 """Score parts that only a search produces."""
 ALWAYS: Final = "Always included in every prompt."
 ALWAYS_AND_FITS: Final = "Always included, and relevant to this question."
-OPENING: Final = "It opened the conversation, as your latest significant memory."
+OPENING: Final[Mapping[str, str]] = {
+    "episode": "It starts the conversation: your latest episode.",
+    "fact": "It starts the conversation: one of your open goals.",
+    "message": "It starts the conversation: you said it last time.",
+}
+"""By the kind of memory that was recalled because a conversation was new (`retrieval/conversation_start.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ def _because(item: Mapping[str, Any]) -> str:
         return ALWAYS_AND_FITS
     if SEARCH_PARTS & item["parts"].keys():
         return "Relevant to the question, and there was room for it."
-    return OPENING if item["parts"] else ALWAYS
+    return OPENING[item["ref"].partition(":")[0]] if "opening" in item["parts"] else ALWAYS
 
 
 def _place(item: Mapping[str, Any], place: int | None, among: int, last_kept: float | None) -> str:

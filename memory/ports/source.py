@@ -31,6 +31,8 @@ class Utterance:
     """Number of the exchange it belongs to, from 1; 0: its source counts none."""
     echoes: Sequence[Span] = ()
     """Parts of a user's text that repeat someone else's words: no evidence (`memory/librarian/echo.py`)."""
+    omit: str = ""
+    """Of an answer: the rule by which it is no memory (`memory/text/message_kinds.py`); empty: its text decides."""
 
 
 @dataclass(frozen=True, slots=True)

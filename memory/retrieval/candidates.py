@@ -13,7 +13,7 @@ down by more than was saved.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +36,7 @@ from memory.retrieval.ranking import (
     Source,
     on_scale_of,
 )
+from memory.retrieval.truth import CandidateRow, FactState, TruthRule
 from recall.db import prepared
 from recall.db.sql_files import load_sql_parts
 from recall.environment import setting
@@ -51,6 +52,8 @@ hundred in
 all, the first ten hold 0.1 more in dialogues and 0.2 less in long chats, and a query takes 10 % longer."""
 STATEMENT_LIMIT: Final = 40
 """Facts, and also episodes, that are ranked."""
+PAST_LIMIT: Final = 20
+"""Facts that no longer hold: enough for every earlier value of what is asked."""
 MAX_WEIGHED_ROWS: Final = 600
 """Rows per kind, in a large collection, whose words are weighed by position; chosen by the rarity of their words, which
 the index knows without reading the rows."""
@@ -142,6 +145,8 @@ class _Table:
     weights: str = "1,1,1,1"
     """Weights of words with the marks D, C, B and A; a word without a mark counts as D."""
     joins: str = ""
+    is_counted: bool = True
+    """Whether its rows make a word common."""
 
 
 _SQL: Final = load_sql_parts(Path(__file__).with_suffix(".sql"))
@@ -151,16 +156,18 @@ _FACTS: Final = _Table(
     limit="statements",
     when="recorded_at",
     holding="JOIN memory_fact AS own ON own.search @@ query",
-    columns=_SQL["fact_columns"],
+    columns=_SQL["fact_columns"].format(state=_SQL["fact_state"].format(fact="own")),
     in_project=_SQL["fact_in_project"],
 )
+_PAST_FACTS: Final = replace(_FACTS, kind="past", limit="past", is_counted=False)
+"""Facts that no longer hold: left out by the truth filter, which knows by them what is not true in other texts."""
 _EPISODES: Final = _Table(
     kind="episode",
     table="memory_episode",
     limit="statements",
     when="happened_at",
     holding="JOIN memory_episode AS own ON own.search @@ query",
-    columns=_SQL["episode_columns"],
+    columns=_SQL["episode_columns"].format(state=_SQL["fact_state"].format(fact="fact")),
     in_project=_SQL["episode_in_project"],
 )
 _CHUNKS: Final = _Table(
@@ -169,30 +176,18 @@ _CHUNKS: Final = _Table(
     limit="passages",
     when="said_at",
     holding=_SQL["chunk_holding"],
-    columns=_SQL["chunk_columns"],
+    columns=_SQL["chunk_columns"].format(state=_SQL["fact_state"].format(fact="fact")),
     in_project=_SQL["chunk_in_project"],
     spoken=_SQL["chunk_spoken"],
     weights=POSITION_WEIGHTS,
     joins="LEFT JOIN memory_document AS document ON document.id = own.document_id",
 )
 _WEIGHING: Final = ", ".join(
-    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}" for table in (_FACTS, _EPISODES, _CHUNKS)
+    f"ARRAY[{table.weights}]::float4[] AS of_{table.kind}" for table in (_FACTS, _PAST_FACTS, _EPISODES, _CHUNKS)
 )
 
 
 # The search ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class CandidateRow:
-    """One row of the search: the candidate, and columns for display."""
-
-    candidate: Candidate
-    message_id: int | None
-    title: str
-    said_by: str
-    conversation_id: str
-    """The conversation it was said in or is about; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +224,9 @@ class CandidateSearch:
         by_index = self.collection.rows is not None
         way = "index" if by_index else "scan"
         kinds = [table.kind for table, _ in tables]
-        held = " UNION ALL ".join(f"SELECT word FROM {kind}_hits" for kind in kinds)  # noqa: S608
-        counts = " + ".join(f"(SELECT count(*) FROM {kind}_near)" for kind in kinds)  # noqa: S608
+        counted = [table.kind for table, _ in tables if table.is_counted]
+        held = " UNION ALL ".join(f"SELECT word FROM {kind}_hits" for kind in counted)  # noqa: S608
+        counts = " + ".join(f"(SELECT count(*) FROM {kind}_near)" for kind in counted)  # noqa: S608
         return _SQL[f"by_{way}"].format(
             question=_SQL["question"].format(
                 known_rows=_SQL["known_rows"] if by_index else "NULL::float8", weighing=_WEIGHING
@@ -296,16 +292,18 @@ class CandidateSearch:
         """The tables that can hold what is wanted, each with the condition on its rows."""
         wanted, only = self.filters.sources, self.filters
         if "fact" in wanted and not only.path:
-            yield _FACTS, " AND ".join(self._facts())
+            # What was known at a past moment is decided in one place: `FactQuerySet.known_at`.
+            known = _SQL["active_facts"] if self.known_then is None else "own.id = ANY(%(known_then)s::bigint[])"
+            yield _FACTS, " AND ".join([known, *self._facts()])
+            if self.known_then is None:
+                yield _PAST_FACTS, " AND ".join([_SQL["past_facts"], *self._facts()])
         if "episode" in wanted and not only.path and not only.tags:
             yield _EPISODES, " AND ".join(self._episodes())
         if wanted & {"document", "message", "segment"} and not only.kinds:
             yield _CHUNKS, " AND ".join(self._chunks())
 
     def _facts(self) -> Iterator[str]:
-        # What was known at a past moment is decided in one place: `FactQuerySet.known_at`.
-        known = _SQL["active_facts"] if self.known_then is None else "own.id = ANY(%(known_then)s::bigint[])"
-        yield f"own.user_id = %(user)s::bigint AND {known}"
+        yield "own.user_id = %(user)s::bigint"
         yield "own.id <> ALL(%(fact_ids)s::bigint[])"
         only = self.filters
         if only.kinds:
@@ -405,6 +403,7 @@ class CandidateSearch:
             "told_on": "{" + ",".join(f"[{first},{last}]" for first, last in self._reporting_days()) + "}",
             "passages": PASSAGE_LIMIT,
             "statements": STATEMENT_LIMIT,
+            "past": PAST_LIMIT,
             **{f"{kind}_ids": prepared.array(ids) for kind, ids in excluded.items()},
             "sources": sorted(only.sources),
             "kinds": sorted(only.kinds),
@@ -453,6 +452,8 @@ def _to_row(
     number: int,
     tokens: int,
     is_archived: bool,
+    omit: TruthRule | None,
+    facts: list[list[Any]] | None,
     in_project: bool,
 ) -> CandidateRow:
     if distance is not None and embedded_by != current:  # while rows are re-embedded
@@ -477,7 +478,8 @@ def _to_row(
         in_project=in_project,
     )
     said_by = (author or ("user" if own_words else "assistant")) if source == "message" else ""
-    return CandidateRow(candidate, message_id, _title(source, title), said_by, conversation)
+    states = tuple(FactState(*fact) for fact in facts or ())
+    return CandidateRow(candidate, message_id, _title(source, title), said_by, conversation, omit, states)
 
 
 def _title(source: Source, title: str) -> str:

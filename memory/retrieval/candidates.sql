@@ -162,9 +162,16 @@ SELECT own.vector <=> meaning, own.embedded_by, share, {columns}, {in_project}
     FROM {kind}_found JOIN {table} AS own USING (id) LEFT JOIN meant ON model = own.embedded_by {joins}
 
 
+-- part: fact_state
+-- A fact as the truth filter reads it (`truth.FactState`).
+jsonb_build_array({fact}.id, {fact}.status, {fact}.statement, {fact}.quote, {fact}.key, {fact}.value,
+    {fact}.valid_until, {fact}.superseded_by_id,
+    (SELECT newer.statement FROM memory_fact AS newer WHERE newer.id = {fact}.superseded_by_id))
+
+
 -- part: fact_columns
 'fact', own.id, statement, '', recorded_at, message_id, importance, times_used, last_used_at, '',
-        true, ''::text, 0, 0, tokens, status = 'archived'
+        true, ''::text, 0, 0, tokens, status = 'archived', NULL::text, jsonb_build_array({state})
 
 
 -- part: fact_in_project
@@ -175,7 +182,9 @@ EXISTS (SELECT FROM chat_message AS message JOIN chat_conversation AS said_in
 
 -- part: episode_columns
 'episode', own.id, summary, title, happened_at, NULL::bigint, significance, times_used, last_used_at,
-        '', true, coalesce(conversation_id::text, ''), 0, 0, tokens, status = 'archived'
+        '', true, coalesce(conversation_id::text, ''), 0, 0, tokens, status = 'archived', NULL::text,
+        (SELECT jsonb_agg({state}) FROM memory_episode_facts AS rests JOIN memory_fact AS fact ON fact.id = rests.fact_id
+         WHERE rests.episode_id = own.id)
 
 
 -- part: episode_in_project
@@ -203,7 +212,8 @@ own.kind, CASE own.kind WHEN 'message' THEN own.message_id WHEN 'segment' THEN o
         own.message_id, coalesce(document.importance, 0.5), own.times_used, own.last_used_at, author, own_words,
         coalesce(own.conversation_id::text, CASE document.source WHEN 'librarian'
             THEN substring(document.external_id FROM '^conversation:(.*)$') END, ''),
-        place, number, own.tokens, false
+        place, number, own.tokens, false, nullif(omit, ''),
+        (SELECT jsonb_agg({state}) FROM memory_fact AS fact WHERE fact.message_id = own.message_id)
 
 
 -- part: chunk_in_project
@@ -215,6 +225,11 @@ coalesce(document.path <@ %(project_path)s::ltree, EXISTS (SELECT FROM chat_conv
 status IN ('active', 'archived')
     AND (valid_from IS NULL OR valid_from <= %(moment)s::timestamptz)
     AND (valid_until IS NULL OR valid_until > %(moment)s::timestamptz)
+
+
+-- part: past_facts
+(status IN ('superseded', 'expired', 'rejected')
+    OR status IN ('active', 'archived') AND valid_until <= %(moment)s::timestamptz)
 
 
 -- part: facts_of_scope

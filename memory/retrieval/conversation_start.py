@@ -1,6 +1,7 @@
 """Opening memory: recalled at the start of a conversation, whatever the question is.
 
-The latest significant episode, else the most important open goal (DESIGN §5): one memory, within the same budget.
+The latest episode, else the most important open goal (DESIGN §5): one memory, within the same budget. Where a message
+only opens the conversation (`is_vague_opener`), chat adds the last session's own words (`chat/prompt/last_session.py`).
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db.models import Q, QuerySet
 
 from memory.models import GUARANTEED_IMPORTANCE, Episode, Fact
-from memory.models.episodes import KEY_MOMENT
 from memory.models.kinds import Kind
 from memory.retrieval.decay import decay
+from memory.retrieval.query import words_of
 from memory.retrieval.recall import MemoryItem
+from memory.text.message_kinds import is_small_talk
 from recall.db.prepared import PreparedQuery
 
 if TYPE_CHECKING:
@@ -23,12 +25,19 @@ if TYPE_CHECKING:
 
 MAX_EPISODE_AGE: Final = timedelta(days=30)
 """An older episode is recalled only if the question asks for it."""
+MIN_SIGNIFICANCE: Final = 0.5
+"""Of an episode that opens a conversation: a decision, a solution, something finished or found. The rules that work
+without a model give .5 or .6 (`memory/librarian/rules/episodes.py: CUES`), so the .7 of a key moment left out all."""
+_RETURNING: Final = "back continue earlier last left off pick proceed resume stopped were"
+RETURNING: Final = frozenset(_RETURNING.split())
+"""Words of a wish to go on, which names no topic beside these and small talk: “So where were we?”"""
+_BESIDE: Final = "and can carry conversation did from i ill im ive lets on session time up we where"
 
 
 def _episodes(user: Any, since: Any, now: Any) -> QuerySet[Episode]:
     """Significant episodes of that time, latest first."""
     recent = Episode.objects.filter(user=user, happened_at__gte=since, happened_at__lte=now).not_deleted().live()
-    return recent.filter(significance__gte=KEY_MOMENT).defer("vector", "search").latest_first()
+    return recent.filter(significance__gte=MIN_SIGNIFICANCE).defer("vector", "search").latest_first()
 
 
 def _goals(user: Any, now: Any) -> QuerySet[Fact]:
@@ -54,6 +63,13 @@ _GOAL_OF_PROJECT: Final = PreparedQuery(
     user=int,
     now=datetime,
 )
+
+
+def is_vague_opener(text: str) -> bool:
+    """Whether a first message names nothing to look for: a greeting, or a wish to go on."""
+    words = set(words_of(text.replace("'", "").replace("’", "")))
+    rest = " ".join(words - RETURNING - {*_BESIDE.split()})
+    return is_small_talk(text) or bool(words & RETURNING and (not rest or is_small_talk(rest)))
 
 
 def find_opening_memory(
@@ -85,7 +101,11 @@ def _latest_episode(user: User, now: datetime, known: Collection[str], project: 
         text=episode.summary,
         when=episode.happened_at,
         message_id=None,
-        parts={"importance": episode.significance, "decay": decay(now - episode.happened_at, episode.times_used)},
+        parts={
+            "opening": 1.0,
+            "importance": episode.significance,
+            "decay": decay(now - episode.happened_at, episode.times_used),
+        },
         score=episode.significance,
         title=episode.title,
         conversation_id=str(episode.conversation_id or ""),
@@ -107,7 +127,7 @@ def _open_goal(user: User, now: datetime, known: Collection[str], project: str) 
         text=goal.statement,
         when=goal.recorded_at,
         message_id=goal.message_id,
-        parts={"importance": goal.importance, "decay": decay(now - last_use, goal.times_used)},
+        parts={"opening": 1.0, "importance": goal.importance, "decay": decay(now - last_use, goal.times_used)},
         score=goal.importance,
         tokens=goal.tokens,
     )

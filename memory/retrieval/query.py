@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
 
+from memory.text.message_kinds import is_small_talk
+
 QUESTION_ENDS: Final = 600
 """Characters at each end of a longer message that count as the question: users say before or after a pasted text what
 it is
@@ -22,6 +24,14 @@ ASKS_FOR_LATEST: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that ask for the latest state."""
+
+ASKS_PAST: Final = re.compile(
+    r"\b(used to|before|former(ly)?|previous(ly)?|earlier|back then|in the past|once|originally|at first|history"
+    r"|over the years|until|(my|our|the) old|ever|was|were|had"
+    r"|did(?! (i|we) (just |ever )?(say|tell|mention|ask|call)))\b",
+    re.IGNORECASE,
+)
+"""Words that ask about the past: then what has been replaced or has ended is recalled, too, and says so."""
 
 ASKS_WHEN: Final = re.compile(
     r"^\W*(when|what (date|day|month|year|time)|how long)\b|\bwhen (did|was|is|were|do|does|has|have|will)\b",
@@ -58,19 +68,6 @@ CONTEXT_WORDS: Final = 12
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
-
-
-_SMALL_TALK: Final = _words("""
-    a afternoon again all alright and are at awesome bye can care cheers cool day do doing fine for go going good
-    goodbye got great haha hello help helped helpful helps hey hi how i is it job later lol lot love lovely luck
-    made many me morning much my need nice night no nope ok okay one perfect please really right see so soon sounds
-    sure take thank thanks that thats there this to today tomorrow tonight too understood up very was welcome well
-    what whats wonderful works wow yeah yep yes you your
-""")
-"""A message of only these words recalls nothing."""
-_ASKING: Final = frozenset({"what", "how", "is", "are", "was", "do", "can"})
-_ONESELF: Final = frozenset({"i", "me", "my"})
-"""With a word of each set it asks about the user: “what do I love?”."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +127,8 @@ class Question:
     """All its words in lower case: a memory may use one as a name."""
     periods: tuple[Period, ...]
     wants_latest: bool
+    asks_past: bool
+    """It asks what was true once."""
     wants_time: bool
     semantic_query: str
     """The text to embed: in the third person, as facts are, without speakers' names."""
@@ -144,6 +143,7 @@ def parse_question(text: str, authors: Collection[str], now: datetime, context: 
     """Parse `text`. `authors`: speakers in the user's conversations; `context`: the texts of the last turns."""
     clean = ends(text)
     speakers = frozenset(author for author in authors if _names(author, clean))
+    times = tuple(periods(clean, now.date()))
     stripped = without_names(clean, speakers)
     before = _before(stripped, context)
     third = in_third_person(stripped)
@@ -151,8 +151,9 @@ def parse_question(text: str, authors: Collection[str], now: datetime, context: 
         text=clean,
         speakers=speakers,
         named=frozenset(words_of(clean)),
-        periods=tuple(periods(clean, now.date())),
+        periods=times,
         wants_latest=bool(ASKS_FOR_LATEST.search(clean)),
+        asks_past=bool(ASKS_PAST.search(clean)) or any(not one.yearly and one.last < now.date() for one in times),
         wants_time=bool(ASKS_WHEN.search(clean)),
         semantic_query=f"{third} ({before})" if before else third,
         keyword_query=stripped,
@@ -185,13 +186,6 @@ def names_a_time(text: str) -> bool:
     """Whether a passage names a time."""
     words = words_of(text)
     return not TIME_WORDS.isdisjoint(words) or any(_YEAR_OR_DAY.fullmatch(word) for word in words if word[0].isdigit())
-
-
-def is_small_talk(text: str) -> bool:
-    """Whether no memory could answer it, such as “Good morning, how are you?”."""
-    words = set(words_of(text.replace("'", "").replace("’", "")))
-    asks_about_oneself = bool(words & _ASKING and words & _ONESELF)
-    return bool(words) and words <= _SMALL_TALK and not asks_about_oneself
 
 
 # Names -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
 
+from memory.retrieval.attribution import LEAST_MARGIN, attribution_margin
 from memory.retrieval.decay import decay
 from memory.retrieval.query import Question, names_a_time, words_as_written, words_of
 from recall.environment import setting
@@ -29,9 +30,12 @@ Part = Literal[
     "access",
     "decay",
     "project",
+    "opening",
+    "keyed_answer",
 ]
 Rule = Literal[
     "below the floor",
+    "said by others",
     "the same question",
     "archived",
     "already in the window",
@@ -39,6 +43,7 @@ Rule = Literal[
     "beyond top-K",
     "over the token budget",
 ]
+"""Rules of the ranking; those before it are in `memory/retrieval/truth.py`."""
 Source = Literal["fact", "episode", "document", "message", "segment"]
 
 
@@ -222,6 +227,8 @@ class Candidate:
     is_archived: bool = False
     in_project: bool = False
     """Whether it belongs to the project of the conversation that asks."""
+    keyed_answer: float = 0.0
+    """Above 0 for the fact whose key the question asks for: its score, so that it leads whatever its words are."""
 
     @cached_property
     def word_set(self) -> frozenset[str]:
@@ -296,7 +303,10 @@ def rerank(
         )
     scored.sort(key=RankedCandidate.order)
     best = _deduplicate_refs(scored)
-    _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told))
+    # An explicit search, which needs no STRONG passage, shows what others said, too.
+    margin = attribution_margin(question, [(row.candidate, row.parts) for row in scored]) if strong > WEAK else None
+    by_others = margin is not None and margin < LEAST_MARGIN
+    _assign_cut_rules(best, _Limits(question, calibration, top_k, token_budget, strong, told, by_others))
     return sorted(best, key=lambda row: row.rule is not None)
 
 
@@ -341,12 +351,14 @@ class _Context:
 
 
 def _parts(candidate: Candidate, question: Question, context: _Context, now: datetime) -> dict[Part, float]:
-    """Each part of the score, 0–1, regardless of its weight; `project` only if it applies."""
+    """Each part of the score, 0–1, regardless of its weight; `project` and `keyed_answer` only if they apply."""
     when, last_used_at, periods = candidate.when, candidate.last_used_at, question.periods
     age = max(now - when, _NOTHING)
     says_when = question.wants_time and names_a_time(candidate.text)
     asks = candidate.asks and len(candidate.text.split()) <= SHORT_QUESTION_WORDS
-    of_project: dict[Part, float] = {"project": 1.0} if candidate.in_project else {}
+    at_times: dict[Part, float] = {"project": 1.0} if candidate.in_project else {}
+    if candidate.keyed_answer:
+        at_times["keyed_answer"] = candidate.keyed_answer
     return {
         "semantic": semantic(candidate.distance, context.calibration),
         "keyword": min(1.0, candidate.words),
@@ -361,7 +373,7 @@ def _parts(candidate: Candidate, question: Question, context: _Context, now: dat
         "importance": min(1.0, candidate.importance),
         "access": min(1.0, candidate.times_used / USES_THAT_COUNT),
         "decay": decay(now - last_used_at if last_used_at else age, candidate.times_used),
-        **of_project,  # absent otherwise: most conversations have no project
+        **at_times,  # absent otherwise
     }
 
 
@@ -403,7 +415,9 @@ def _asked_names(question: Question, candidates: Iterable[Candidate]) -> frozens
 def _total(
     parts: Mapping[Part, float], weights: Iterable[tuple[Part, float]], profile: RankingProfile, *, is_recent: bool
 ) -> float:
-    """The weighted mean of the parts with the profile's boosts, 0–1."""
+    """The weighted mean of the parts with the profile's boosts, 0–1; of a keyed answer its own score."""
+    if "keyed_answer" in parts:
+        return parts["keyed_answer"]
     score = 0.0
     for part, weight in weights:
         score += weight * parts[part]
@@ -441,6 +455,7 @@ class _Limits:
     token_budget: int | None
     strong: float
     told: Collection[str]
+    said_by_others: bool
 
 
 def _deduplicate_refs(scored: Iterable[RankedCandidate]) -> list[RankedCandidate]:
@@ -460,6 +475,8 @@ def _assign_cut_rules(ranked: Sequence[RankedCandidate], limits: _Limits) -> Non
         row.rule = _rule(row, kept, told, limits, any_strong=any_strong)
         if row.rule is None:
             kept.append(row.candidate)
+            if limits.said_by_others and row.candidate.author:
+                row.rule = "said by others"
         elif row.rule == "already in the window":
             told.append(row.candidate)
 
@@ -489,6 +506,8 @@ def _rule(
 def _reaches_floor(row: RankedCandidate, calibration: Calibration, *, any_strong: bool) -> bool:
     if row.candidate.is_passage:
         return any_strong and row.relevance >= WEAK
+    if row.candidate.keyed_answer:
+        return True
     by_meaning = row.candidate.distance is not None and 1.0 - row.candidate.distance >= calibration.floor
     return by_meaning or row.candidate.words >= WORDS_FLOOR
 

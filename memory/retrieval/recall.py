@@ -11,20 +11,28 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from memory.embeddings.port import embedder
 from memory.models import Fact
 from memory.refs import ids_by_kind
-from memory.retrieval.candidates import EVERYTHING, CandidateRow, CandidateSearch, Filters, calibration, load_collection
+from memory.retrieval.candidates import EVERYTHING, CandidateSearch, Filters, calibration, load_collection
+from memory.retrieval.keyed_answers import mark_answers
 from memory.retrieval.query import parse_question
 from memory.retrieval.ranking import (
     DEFAULT_PROFILE,
+    MEASURED,
     STRONG,
     TOP_K,
+    WEAK,
+    Calibration,
     Part,
     RankedCandidate,
     RankingProfile,
     Rule,
     Source,
+    relevance,
     rerank,
+    semantic,
 )
 from memory.retrieval.revive import revive
+from memory.retrieval.truth import CURRENT, CandidateRow, TruthRule, apply_truth
+from memory.text.secrets_filter import mask_secrets
 from recall.db.prepared import array, fetch_prepared
 from recall.db.sql_files import load_sql
 from recall.observability.stopwatch import Stopwatch
@@ -68,13 +76,15 @@ class MemoryItem(NamedTuple):
     conversation_id: str = ""
     tokens: int = 0
     """Base count of the text."""
+    qualifier: str = CURRENT
+    """`current`, `until 2026-03-01`, `superseded by fact:12 (…)` or `waiting`."""
 
 
 class CutItem(NamedTuple):
     """A memory that was cut, and the rule that cut it."""
 
     item: MemoryItem
-    rule: Rule
+    rule: Rule | TruthRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +131,8 @@ class AlreadyInPrompt:
         return bool(self.conversation) and row.conversation_id == self.conversation
 
 
+MAX_UNTRUE: Final = 12
+"""Memories left out by the truth filter that a result lists."""
 NOTHING_IN_PROMPT: Final = AlreadyInPrompt()
 _MARK_USED: Final = load_sql(Path(__file__).with_name("mark_used.sql"))
 
@@ -157,9 +169,9 @@ def retrieve(
     if question.is_small_talk:
         return RetrievalResult(timings=watch.laps)
     then = None if as_of is None else list(Fact.objects.for_user(user).known_at(as_of).values_list("pk", flat=True))
-    found = CandidateSearch(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project).run(
-        watch
-    )
+    search = CandidateSearch(user.pk, question, moment, then, filters, exclude_refs, collection, profile, project)
+    found, untrue = apply_truth(search.run(watch), question, moment, as_of=as_of is not None)
+    mark_answers(found, question)
     ranked = rerank(
         question,
         [row.candidate for row in found],
@@ -171,7 +183,7 @@ def retrieve(
         strong=strong,
         told={row.candidate.ref for row in found if told.covers(row)} if told != NOTHING_IN_PROMPT else (),
     )
-    result = _build_result(ranked, found, watch.laps)
+    result = _build_result(ranked, found, _build_left_out(untrue, calibration(embedder().name)), watch.laps)
     watch.lap("rank")
     return result
 
@@ -188,17 +200,35 @@ def mark_used(user: User, refs: Iterable[str], at: datetime) -> None:
 
 
 def _build_result(
-    ranked: Iterable[RankedCandidate], found: Iterable[CandidateRow], timings: Mapping[str, float]
+    ranked: Iterable[RankedCandidate],
+    found: Iterable[CandidateRow],
+    untrue: Iterable[CutItem],
+    timings: Mapping[str, float],
 ) -> RetrievalResult:
     rows = {id(row.candidate): row for row in found}
-    kept, cut = [], []
+    kept, cut = [], [*untrue]
     for row in ranked:
         item = _build_item(row, rows[id(row.candidate)])
         if row.rule is None:
-            kept.append(item)
+            # The index masks new rows. Of older ones the user's own are masked here; long answers would take 6 ms.
+            kept.append(item._replace(text=mask_secrets(item.text)) if item.said_by == "user" else item)
         else:
             cut.append(CutItem(item, row.rule))
     return RetrievalResult(tuple(kept), tuple(cut), timings)
+
+
+def _build_left_out(untrue: Iterable[tuple[CandidateRow, TruthRule]], scale: Calibration) -> list[CutItem]:
+    """The best matches that the truth filter left out, scored by words and meaning alone, as they are not ranked."""
+    left_out: dict[str, CutItem] = {}
+    for row, rule in untrue:
+        words, meaning = min(1.0, row.candidate.words), semantic(row.candidate.distance, scale)
+        parts: dict[Part, float] = {"semantic": meaning, "keyword": words}
+        item = _build_item(RankedCandidate(row.candidate, parts, relevance(parts) / MEASURED.whole, 0.0), row)
+        if relevance(parts) < WEAK:
+            continue
+        if item.ref not in left_out or left_out[item.ref].item.score < item.score:
+            left_out[item.ref] = CutItem(item, rule)
+    return sorted(left_out.values(), key=lambda cut: -cut.item.score)[:MAX_UNTRUE]
 
 
 def _build_item(ranked: RankedCandidate, row: CandidateRow) -> MemoryItem:
@@ -216,4 +246,5 @@ def _build_item(ranked: RankedCandidate, row: CandidateRow) -> MemoryItem:
         said_by=row.said_by,
         conversation_id=row.conversation_id,
         tokens=candidate.tokens,
+        qualifier=row.qualifier,
     )

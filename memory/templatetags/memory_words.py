@@ -10,8 +10,10 @@ from django.utils import timezone
 from memory.models import Fact
 from memory.pages import labels
 from memory.text.fact_lines import Line, lines_of
+from memory.text.second_person import second_person
 
 register = template.Library()
+register.filter("second_person", second_person)
 
 BULLETS = ("- ", "* ", "+ ")
 

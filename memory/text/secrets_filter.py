@@ -1,16 +1,19 @@
-"""Secrets that are never stored, not even in the review queue: keys, passwords, card and identity numbers.
+"""Secrets: keys, passwords, card and identity numbers. Never stored as memories, and masked after their turn.
 
 `sensitive(text)` finds a secret that is named (“my password is …”), has the shape of a known key (detect-secrets), or
-has valid check digits (python-stdnum), so that a phone or order number is not taken for a card.
+has valid check digits (python-stdnum), so that a phone or order number is not taken for a card. `mask_secrets` replaces
+them wherever a text leaves the turn it was written in: the index, recall, history, exports of the context.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from memory.text.user_text import Span
 
 if TYPE_CHECKING:
     from detect_secrets.plugins.base import RegexBasedDetector
@@ -24,7 +27,8 @@ ACCOUNT: Final = "an account number"
 
 _TOLD_WORD = (
     r"(?:password(?! manager)|passphrase|passcode|pwd|cvv|cvc|security code|secret key|private key"
-    r"|api[ _-]?key|access[ _-]?token|auth(?:entication)?[ _-]?token|recovery (?:code|phrase)|seed phrase)"
+    r"|api[ _-]?key|access[ _-]?token|auth(?:entication)?[ _-]?token|recovery (?:code|phrase)|seed phrase"
+    r"|wi-?fi (?:key|code|pass)|(?:door|gate|alarm|safe|vault|locker|entry|unlock) code)"
 )
 _NO_VALUE = (
     r"(?!(?:not|n[o']t|never|no|now|too|so|very|in|on|at|being|still|also|stored|saved|kept|hashed|encrypted|required"
@@ -41,14 +45,24 @@ _IDENTITY_WORD = (
 )
 
 _SAID_OUT: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    (KEY, re.compile(rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?(?:\b(?:is|was)\s{{1,5}}{_NO_VALUE}|[:=]\s{{0,5}})\S", re.I)),
-    (KEY, re.compile(r"\bpin(?: code| number)?\b[^.\n]{0,20}?\b\d{4,8}\b", re.I)),
+    (
+        KEY,
+        re.compile(
+            rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?(?:\b(?:is|was)\s{{1,5}}{_NO_VALUE}|[:=]\s{{0,5}})(?P<value>\S)", re.I
+        ),
+    ),
+    # “Change the password to delta-99”: a word with a digit; “to the door” and “to something longer” are none.
+    (
+        KEY,
+        re.compile(rf"\b{_TOLD_WORD}\b[^.\n]{{0,40}}?\bto\s{{1,5}}(?P<value>[\"'“‘]?(?=\S{{0,60}}\d)\S{{4,}})", re.I),
+    ),
+    (KEY, re.compile(r"\bpin(?: code| number)?\b[^.\n]{0,20}?\b(?P<value>\d{4,8})\b", re.I)),
     # Five characters or more with a digit among them, or grouped digits; a date such as the passport's expiry is none.
     (
         IDENTITY,
         re.compile(
             rf"\b{_IDENTITY_WORD}\b[^.\n]{{0,40}}?(?<![\w-])(?!\d{{4}}-\d\d|\d{{1,3}}(?:,\d{{3}})+)"
-            r"(?:(?=[A-Z-]{0,12}\d)[A-Z0-9-]{5,34}|\d{2,4}(?: \d{2,4}){1,5})\b",
+            r"(?P<value>(?=[A-Z-]{0,12}\d)[A-Z0-9-]{5,34}|\d{2,4}(?: \d{2,4}){1,5})\b",
             re.I,
         ),
     ),
@@ -150,27 +164,116 @@ OVERLAP: Final = 500
 first line, or an account number, is shorter than the overlap."""
 
 
+MASK: Final = "[secret]"
+"""What replaces a secret."""
+SHORTEST: Final = 4
+"""Characters of a secret that is masked where it is repeated, too."""
+PIN_DIGITS: Final = 6
+"""Digits of a number that later turns know again: 8080 may be a PIN in one turn, and a number of files in the next."""
+CACHED: Final = 2_048
+"""Texts whose secrets a process remembers: a history's texts are in every one of its prompts."""
+_MAY_HOLD: Final = re.compile(r"\d|\S{16}|pass|pwd|cvv|cvc|code|key|token|phrase|private|_authToken", re.IGNORECASE)
+"""Nothing is found in a text without one of these; most messages have none, and cost microseconds."""
+_LONG: Final = re.compile(r"\S{16}")
+_CLAUSE: Final = re.compile(r"[.,;!?](?=\s|$)|\n|\s(?:and|but|so|because|for|please)\b", re.IGNORECASE)
+_TOKEN: Final = re.compile(r"\S+")
+_WORDS_MASKED: Final = 12
+"""Words of a passphrase: as many as recovery phrases have."""
+
+
 def sensitive(text: str) -> str | None:
     """What kind of secret `text` holds, such as “a card number”; None: none that is known. Linear in its length."""
-    return next((found for window in _windows(text) for found in _findings(window)), None)
+    found = find_secrets(text)
+    return found[0][0] if found else None
 
 
-def _windows(text: str) -> Iterator[str]:
+def mask_secrets(text: str, known: Collection[str] = ()) -> str:
+    """The text with its secrets replaced, and with those of `known`, such as a password that an answer repeats."""
+    for value in sorted((value for value in known if value in text), key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", MASK, text)
+    parts, at = [], 0
+    for start, end in _merged(span for _, span in find_secrets(text)):
+        parts += [text[at:start], MASK]
+        at = end
+    return "".join(parts) + text[at:]
+
+
+def secret_values(text: str) -> frozenset[str]:
+    """The secrets in a text that are long enough to be known again in the answer to it."""
+    values = (text[start:end].strip() for start, end in _merged(span for _, span in find_secrets(text)))
+    return frozenset(value for value in values if len(value) >= SHORTEST)
+
+
+def lasting(values: Iterable[str]) -> frozenset[str]:
+    """Those that are known again in later turns, too."""
+    return frozenset(value for value in values if len(value) >= PIN_DIGITS or not value.isdigit())
+
+
+@lru_cache(maxsize=CACHED)
+def find_secrets(text: str) -> tuple[tuple[str, Span], ...]:
+    """The kind and the place of each secret, the most certain kind first; places may overlap."""
+    if not _MAY_HOLD.search(text):
+        return ()
+    found = [
+        (name, (start + offset, end + offset))
+        for offset, window in _windows(text)
+        for name, (start, end) in _findings(window)
+    ]
+    return tuple(one for one in found if text[slice(*one[1])].strip(" \"'.,") != MASK)
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order, without overlaps."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _windows(text: str) -> Iterator[tuple[int, str]]:
     for start in range(0, max(1, len(text) - OVERLAP), WINDOW - OVERLAP):
-        yield text[start : start + WINDOW]
+        yield start, text[start : start + WINDOW]
 
 
-def _findings(text: str) -> Iterator[str]:
-    for name, pattern in (*_SHAPED, *_SAID_OUT):
-        if pattern.search(text):
-            yield name
+def _findings(text: str) -> Iterator[tuple[str, Span]]:
+    for name, pattern in _SHAPED:
+        for found in pattern.finditer(text):
+            yield name, (found.start(), _end_of_key(text, found))
+    for name, pattern in _SAID_OUT:
+        for found in pattern.finditer(text):
+            yield name, (found.start("value"), _end_of_value(text, found))
     for name, module, pattern in _CHECKED if _DIGIT.search(text) else ():  # a digit is in every one of them
-        if any(_passes(module)(found[0]) for found in pattern.finditer(text)):
-            yield name
-    if any(_looks_random(found[0]) for found in _RANDOM.finditer(text)):
-        yield KEY
-    if any(True for detector in _detectors() for _ in detector.analyze_string(text)):
-        yield KEY
+        yield from ((name, found.span()) for found in pattern.finditer(text) if _passes(module)(found[0]))
+    yield from ((KEY, found.span()) for found in _RANDOM.finditer(text) if _looks_random(found[0]))
+    for detector in _detectors() if _LONG.search(text) else ():
+        for value in filter(None, detector.analyze_string(text)):
+            start = text.find(value)
+            yield KEY, (start, start + len(value)) if start >= 0 else (0, len(text))
+
+
+def _end_of_value(text: str, found: re.Match[str]) -> int:
+    """Where a named secret ends: with its word if that has a digit or a sign, else with the clause, as a passphrase."""
+    start = found.start("value")
+    clause = _CLAUSE.search(text, start + 1)
+    end = len(text) if clause is None else clause.start()
+    if found.end("value") - start > 1:
+        return found.end("value") - (len(found["value"]) - len(found["value"].rstrip(".,;!?)\"'”’")))
+    words = list(_TOKEN.finditer(text, start, end))[:_WORDS_MASKED]
+    if not words:
+        return found.end("value")
+    return words[0].end() if not words[0][0].strip("\"'“”‘’").isalpha() else words[-1].end()
+
+
+def _end_of_key(text: str, found: re.Match[str]) -> int:
+    """Where a key of a known shape ends: a private key after its last line, any other with its word."""
+    if found[0].startswith("-----BEGIN"):
+        end = text.find("-----END", found.end())
+        return len(text) if end < 0 else len(text[:end]) + len(text[end:].partition("\n")[0])
+    word = _TOKEN.match(text, found.end())
+    return word.end() if word and found[0][-1:] != " " and "_authToken" in found[0] else found.end()
 
 
 @cache

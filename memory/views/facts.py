@@ -3,7 +3,7 @@
 The only place that joins a fact with the budget's receipts.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import messages
@@ -16,13 +16,16 @@ from django.views.decorators.http import require_safe
 
 from budget.models import Receipt
 from budget.receipts import memory_use
-from memory.facts import review
+from memory.facts import links, review
 from memory.facts.validity import validity_of
-from memory.forms import FactForm
+from memory.forms import FactForm, LinkForm
 from memory.models import Fact
 from memory.pages.fact import build_fact_page
 from memory.pages.why import explain_recall
 from recall.views import post_only, signed_in_user
+
+LINK_STRENGTH: Final = 0.5
+"""Of a link stated on the page, which doesn't ask for it."""
 
 
 @require_safe
@@ -49,6 +52,29 @@ def correct(request: HttpRequest, pk: int) -> HttpResponse:
         return _render_fact(request, fact, status=409, form=form, sentence=str(refusal))
     messages.success(request, _saved_sentence(fact, action.fact))
     return redirect("memory:fact", action.fact_id)
+
+
+@post_only("memory:fact", "pk")
+@login_required
+def link_fact(request: HttpRequest, pk: int) -> HttpResponse:
+    """Link the fact to another one."""
+    fact, user, form = _get_own_fact(request, pk), signed_in_user(request), LinkForm(request.POST)
+    if not form.is_valid():
+        return _render_fact(request, fact, status=422, sentence="Choose a fact to link to.")
+    other = _get_own_fact(request, form.cleaned_data["to"])
+    links.link(user.pk, fact.pk, links.Relation(form.cleaned_data["relation"]), other.pk, LINK_STRENGTH)
+    messages.success(request, "Linked.")
+    return redirect("memory:fact", pk)
+
+
+@post_only("memory:fact", "pk")
+@login_required
+def unlink_fact(request: HttpRequest, pk: int, other: int) -> HttpResponse:
+    """Remove the links between two facts that the user may state."""
+    if not links.unlink(signed_in_user(request), _get_own_fact(request, pk).pk, other):
+        raise Http404
+    messages.success(request, "Link removed.")
+    return redirect("memory:fact", pk)
 
 
 def _saved_sentence(old: Fact, now: Fact) -> str:

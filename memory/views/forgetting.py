@@ -5,15 +5,18 @@ from typing import Any, Final
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts import reauthentication
+from accounts import reauthentication, sessions
+from chat.messages.forget_request import find_request
+from chat.models import Message
 from memory.forgetting.execute import ChangedError, forget, preview
 from memory.forgetting.targets import NothingThereError, Target, What
 from memory.forgetting.verify import search_rows
+from memory.models import Forgetting, Tombstone
 from memory.pages.forgetting import MAX_RECEIPTS, build_preview, build_table_hits, find_matches, load_receipts
 from memory.ports.forgettable import BusyError
 from recall.views import signed_in_user
@@ -49,6 +52,8 @@ def forgetting(request: HttpRequest) -> HttpResponse:
         raise Http404 from None
     except (ChangedError, BusyError) as refusal:
         return _render_preview(request, target, str(refusal), status=409)
+    if target.what == What.EVERYTHING:
+        sessions.forget_words(signed_in_user(request), request.session)
     messages.success(request, f"Forgotten. Recall searched for it again and found {receipt.found_again} traces.")
     return redirect("memory:forgotten")
 
@@ -62,12 +67,15 @@ def _render_preview(request: HttpRequest, target: Target, sentence: str = "", st
     return render(request, "memory/forget.html", context, status=status)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @never_cache
 def topic(request: HttpRequest) -> HttpResponse:
-    """Everything that matches the words, each with a checkbox. By POST: URLs end up in logs and histories."""
-    words = _parse_words(request)
+    """Everything that matches the words, each with a checkbox.
+
+    The words come by POST, or from the message that asks to forget them: URLs end up in logs and histories.
+    """
+    words = _parse_words(request) or _topic_of_message(request)
     found = find_matches(signed_in_user(request), words) if words else []
     return render(request, "memory/forget_topic.html", {"words": words, "found": found})
 
@@ -92,6 +100,17 @@ def check_again(request: HttpRequest) -> HttpResponse:
     )
 
 
+@require_POST
+@login_required
+@never_cache
+def allow_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let in again what one forgetting keeps out."""
+    receipt = get_object_or_404(Forgetting.objects.for_user(signed_in_user(request)), pk=pk)
+    Tombstone.objects.for_user(signed_in_user(request)).filter(forgetting=receipt).delete()
+    messages.success(request, "Allowed. Recall remembers it if it comes up again.")
+    return redirect("memory:forgotten")
+
+
 def _render_receipts(request: HttpRequest, more: dict[str, Any] | None = None) -> HttpResponse:
     context = {"receipts": load_receipts(signed_in_user(request)), "most": MAX_RECEIPTS, **(more or {})}
     return render(request, "memory/forgotten.html", context)
@@ -107,6 +126,15 @@ def _parse_target(params: QueryDict) -> Target:
         tuple(params.getlist("ref")),
         learned_too=params.get("learned") != "keep",
     )
+
+
+def _topic_of_message(request: HttpRequest) -> str:
+    number = request.GET.get("message", "")
+    if not (number.isascii() and number.isdigit()):
+        return ""
+    message = Message.objects.not_deleted().for_user(signed_in_user(request)).filter(pk=int(number[:18])).first()
+    asked = find_request(message.text) if message is not None else None
+    return asked.topic if asked is not None else ""
 
 
 def _parse_words(request: HttpRequest) -> str:

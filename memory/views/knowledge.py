@@ -37,6 +37,7 @@ from memory.pages.profile import Editor, build_editor
 from memory.pages.search import build_search_page
 from memory.pages.time_travel import build_past_profile, build_sliders
 from memory.text.fact_lines import without_marks
+from memory.tombstones import ForgottenTextError
 from recall.db.notify import publish_event
 from recall.views import first_error, is_htmx, post_only, signed_in_user
 
@@ -166,8 +167,8 @@ def new_document(request: HttpRequest) -> HttpResponse:
             return _render_creation_error(request, form, first_error(form), status=422)
         path, text = form.cleaned_data["path"], form.cleaned_data["text"].replace("\r\n", "\n")
         add(signed_in_user(request), path, text, Revision.Author.USER, Origin())
-    except PathTakenError as taken:
-        return _render_creation_error(request, form, str(taken), status=409)
+    except (PathTakenError, ForgottenTextError) as refusal:
+        return _render_creation_error(request, form, str(refusal), status=409)
     messages.success(request, f"Document created at {path}.")
     return redirect(knowledge.document_url(path))
 
@@ -356,6 +357,9 @@ def save_document(request: HttpRequest, pk: int) -> HttpResponse:
     text, started_from = form.cleaned_data["text"], form.cleaned_data["started_from"]
     try:
         document = save(signed_in_user(request), document.path, text, started_from=started_from)
+    except ForgottenTextError as refusal:
+        shown = build_editor(document, text=text, sentence=str(refusal), is_open=True)
+        return _render_document(request, shown, status=409)
     except DocumentChangedError as conflict:
         against = changes(without_marks(conflict.newest.text), without_marks(text.replace("\r\n", "\n")))
         shown = build_editor(conflict.document, text=text, sentence=str(conflict), against=against, is_open=True)
@@ -404,8 +408,8 @@ def revert_document(request: HttpRequest, pk: int) -> HttpResponse:
     get_object_or_404(document.revisions, number=number)
     try:
         revert(document, number, started_from=started_from)
-    except DocumentChangedError as conflict:
-        messages.warning(request, str(conflict))
+    except (DocumentChangedError, ForgottenTextError) as refusal:
+        messages.warning(request, str(refusal))
     else:
         messages.success(request, f"Restored version {number} of “{document.title}”.")
     return redirect("memory:history", pk)

@@ -41,6 +41,7 @@ from memory.pages.review import (
     load_fact_view,
     load_progress,
 )
+from memory.text.second_person import second_person
 from recall.views import first_error, is_htmx, post_only, signed_in_user
 
 ROWS: Final = {"review": "memory/review.html#row", "profile": "memory/profile.html#fact"}
@@ -82,7 +83,8 @@ def decide(request: HttpRequest, pk: int, verb: ReviewAction.Verb) -> HttpRespon
     except review.RefusedError as refusal:
         return _render_row(request, Row(_load_fact_view(fact), sentence=str(refusal), form=form), status=409)
     return _render_row(
-        request, Row(_load_fact_view(fact), action, f"{DONE[verb]}: {truncatechars(action.fact.statement, 120)}")
+        request,
+        Row(_load_fact_view(fact), action, f"{DONE[verb]}: {_shorten(action.fact)}"),
     )
 
 
@@ -98,10 +100,14 @@ def undo(request: HttpRequest, pk: int) -> HttpResponse:
         fact = review.undo(action)
     except review.RefusedError as refusal:
         return _render_row(request, Row(_load_fact_view(action.fact), sentence=str(refusal)), status=409)
-    sentence = f"Undone: {truncatechars(fact.statement, 120)}"
+    sentence = f"Undone: {_shorten(fact)}"
     if _return_page(request) == "fact":
         return _redirect_back(request, sentence, 200, _restored_fact(action, fact))
     return _render_row(request, Row(_load_fact_view(fact), sentence=sentence))
+
+
+def _shorten(fact: Fact) -> str:
+    return truncatechars(second_person(fact.statement), 120)
 
 
 def _restored_fact(action: ReviewAction, fact: Fact) -> int:
@@ -119,7 +125,7 @@ def _apply_decision(fact: Fact, verb: ReviewAction.Verb, by: User, form: Stateme
 
 def _undone_sentence(facts: list[Fact], refusals: list[str]) -> str:
     if len(facts) == 1 and not refusals:
-        return f"Undone: {truncatechars(facts[0].statement, 120)}"
+        return f"Undone: {_shorten(facts[0])}"
     if len(refusals) == 1 and not facts:
         return refusals[0]
     return " ".join([f"Undone: {len(facts)}.", *describe_refusals(refusals)])
@@ -171,7 +177,7 @@ def merge_facts(request: HttpRequest) -> HttpResponse:
         action = merge(facts, into, form.cleaned_data["statement"], by=signed_in_user(request))
     except review.RefusedError as refusal:
         return _render_merge_refusal(request, facts, str(refusal), status=409)
-    sentence = f"{DONE[ReviewAction.Verb.MERGE]}: {truncatechars(action.fact.statement, 120)}"
+    sentence = f"{DONE[ReviewAction.Verb.MERGE]}: {_shorten(action.fact)}"
     return _render_queue(request, BatchNotice(sentence, action))
 
 

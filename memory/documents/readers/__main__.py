@@ -24,9 +24,10 @@ def main() -> Ending:
     """Read one file within the limits."""
     reader = import_module(READERS[sys.argv[1]])
     _limit(resource.RLIMIT_AS, limits.MEMORY)
-    _limit(resource.RLIMIT_CPU, limits.SECONDS)
+    content = sys.stdin.buffer.read()
+    _limit(resource.RLIMIT_CPU, limits.seconds_for(len(content)))
     try:
-        text = within_limits(reader.read(sys.stdin.buffer.read()))
+        text = within_limits(reader.read(content))
     except NotReadable as refusal:
         sys.stdout.buffer.write(str(refusal).encode())
         return Ending.NOT_READABLE

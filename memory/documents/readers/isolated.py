@@ -29,7 +29,7 @@ TURN_SECONDS: Final = 20.0
 """How long a file waits for its turn: most readers finish sooner, and the user is still looking."""
 
 BUSY: Final = "Other files are being processed. Try again in a moment."
-TOO_SLOW: Final = f"This file could not be read within {limits.SECONDS} seconds."
+TOO_SLOW: Final = "This file takes too long to read. Split it into parts."
 TOO_LARGE: Final = "Reading this file needs more memory than a file may take."
 BROKEN: Final = "This file could not be read: it is damaged, or made to do harm."
 

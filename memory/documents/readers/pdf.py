@@ -65,6 +65,8 @@ def read(content: bytes) -> str:
         raise NotReadable("This PDF is damaged.") from error
     if len(document) > limits.PDF_PAGES:
         raise NotReadable(f"This PDF has {len(document):,} pages; {limits.PDF_PAGES:,} are the limit.")
+    if len(document) > limits.PDF_FEW_PAGES and len(content) < limits.PDF_PAGE_BYTES * len(document):
+        raise NotReadable("This PDF claims more pages than a file of its size holds.")
     return to_markdown(list(_pages(document)))
 
 

@@ -3,6 +3,7 @@
 import io
 import zipfile
 from typing import Any, Final
+from xml.parsers import expat
 
 import mammoth
 
@@ -11,6 +12,9 @@ from memory.documents.readers.formats import NotReadable
 
 STYLES: Final = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 """Beyond mammoth's own, which know the headings by their number."""
+
+DAMAGED: Final = "This Word file is damaged."
+TOO_MUCH: Final = "This Word file unpacks to far more than a document holds."
 
 
 def read(content: bytes) -> str:
@@ -23,19 +27,46 @@ def read(content: bytes) -> str:
         _check(content)
         html = mammoth.convert_to_html(io.BytesIO(content), style_map=STYLES, convert_image=_no_picture).value
     except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
-        raise NotReadable("This Word file is damaged.") from error
+        raise NotReadable(DAMAGED) from error
     return html_pages.to_markdown(html)
 
 
 def _check(content: bytes) -> None:
-    """Before anything is unpacked. A size that the archive states too small cuts the part off there."""
+    """Before anything is built: sizes, then elements. A size that the archive states too small cuts the part off."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = archive.infolist()
-    text = sum(part.file_size for part in parts if part.filename.endswith((".xml", ".rels")))
-    if len(parts) > limits.ZIP_ENTRIES or text > limits.XML_BYTES:
-        raise NotReadable("This Word file unpacks to far more than a document holds.")
-    if any(part.flag_bits & 1 for part in parts):
-        raise NotReadable("This Word file is locked with a password. Save it without one.")
+        texts = [part for part in parts if part.filename.lower().endswith((".xml", ".rels"))]
+        if len(parts) > limits.ZIP_ENTRIES or sum(part.file_size for part in texts) > limits.XML_BYTES:
+            raise NotReadable(TOO_MUCH)
+        if any(part.flag_bits & 1 for part in parts):
+            raise NotReadable("This Word file is locked with a password. Save it without one.")
+        elements = _Elements()
+        for part in texts:
+            elements.count(archive.read(part))
+
+
+class _Elements:
+    """Counts the elements of all parts, and refuses a DOCTYPE, which no Word file has and entities come with."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def count(self, part: bytes) -> None:
+        parser = expat.ParserCreate()
+        parser.StartDoctypeDeclHandler = self._refuse
+        parser.StartElementHandler = self._add
+        try:
+            parser.Parse(part, True)
+        except expat.ExpatError as error:
+            raise NotReadable(DAMAGED) from error
+
+    def _refuse(self, *_: Any) -> None:
+        raise NotReadable("This Word file holds a DOCTYPE, which Word never writes. Save it again in Word.")
+
+    def _add(self, *_: Any) -> None:
+        self._seen += 1
+        if self._seen > limits.XML_ELEMENTS:
+            raise NotReadable(TOO_MUCH)
 
 
 def _no_picture(picture: Any) -> list[Any]:

@@ -32,6 +32,8 @@ class Tally:
     tolerated: int = 0
     misgiven: int = 0
     junk: int = 0
+    kept_wrong: int = 0
+    """Wrong statements that are kept without asking."""
 
     @property
     def recall(self) -> float | None:
@@ -105,6 +107,8 @@ def _proposed(evaluation: Evaluation, message: LabeledMessage, engine: Extractio
         evaluation.outcomes[f"{decision.outcome.value}: {decision.reason}"] += 1
         if decision.outcome != Outcome.DROP:
             kept.append(proposal)
+        unasked = decision.outcome == Outcome.KEEP
+        evaluation.whole.kept_wrong += unasked and not message.is_right(proposal.statement)
     return kept
 
 

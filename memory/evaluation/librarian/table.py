@@ -54,7 +54,7 @@ def _sums(evaluation: Evaluation) -> Iterator[str]:
     whole = evaluation.whole
     yield (
         f"Statements: right {whole.right}, tolerated {whole.tolerated}, wrong {whole.wrong};"
-        f" right ones of an accepted kind: {evaluation.right_kind}."
+        f" right ones of an accepted kind: {evaluation.right_kind}; wrong and kept unasked: {whole.kept_wrong}."
     )
     yield f"Days resolved right: {evaluation.right_dates} of {evaluation.dates} found facts that name a day."
     yield "Decided (default policy):"

@@ -13,6 +13,7 @@ from memory.evaluation.retrieval.run import Answer, Product
 from memory.index.indexer import embed_pending
 from memory.models import Chunk
 from memory.ports.source import Utterance, get_source
+from memory.retrieval import truth
 from memory.retrieval.ranking import RankingProfile
 from memory.retrieval.recall import MemoryItem, RetrievalResult, retrieve
 
@@ -54,8 +55,10 @@ def ask(profile: RankingProfile, user: User, question: str, now: datetime) -> An
 
 
 def answer(recollection: RetrievalResult) -> Answer:
-    """The messages that the memories rest on: those kept in their order, then those cut, best score first."""
-    cut = sorted((left_out.item for left_out in recollection.cut), key=lambda item: -item.score)
+    """The messages that the memories rest on: those kept in their order, then those the ranking cut, best first."""
+    ranked_too = [cut for cut in recollection.cut if cut.rule not in truth.RULES]
+    ranked_too.sort(key=lambda cut: (cut.rule != "said by others", -cut.item.score))  # ranked, then silenced together
+    cut = [each.item for each in ranked_too]
     kept = _messages(recollection.kept)
     ranked = dict.fromkeys([*kept, *_messages(cut)])
     return Answer(ranked=tuple(ranked), recalled=frozenset(kept), memories=len(recollection.kept))

@@ -29,6 +29,7 @@ DOMAIN: Final = "evaluation.invalid"
 """Email domain of evaluation users; no real address ends with it (RFC 2606)."""
 STALE_AFTER: Final = timedelta(days=1)
 """No evaluation takes that long: an older user was left by a killed process."""
+LOST_AT: Final = "R@10"
 RANKED: Final = 200
 """Items recorded per answer: what the two legs of a search return together."""
 
@@ -72,9 +73,12 @@ class AnswerStats:
     """Other figures of the product's answer to a question."""
 
     category: str
-    has_evidence: bool
+    useful: int
+    """Recalled items that are labelled as evidence; none of a question about what was never said."""
     memories: int
     milliseconds: float
+    lost: float
+    """Its R@10, if nothing is recalled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,10 @@ class Recalled:
     for_adversarial: float | None
     """Percent of the adversarial questions for which anything was recalled; None without any."""
     mean_memories: float
+    useful_share: float
+    """Percent of all recalled memories that are labelled as evidence of a question that has an answer."""
+    lost_to_silence: float
+    """Points of R@10 of the answerable questions for which nothing is recalled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +175,12 @@ def _ask_product(
             answer = product.ask(user, question.text, conversation.ended_at)
             milliseconds = 1000 * (perf_counter() - started)
             recalled = {item_of[message] for message in answer.recalled if message in item_of}
-            has_evidence = not recalled.isdisjoint(question.evidence)
-            notes.given.append(AnswerStats(question.category, has_evidence, answer.memories, milliseconds))
+            useful = 0 if question.category == metrics.ADVERSARIAL else len(recalled & question.evidence)
             ranked = tuple(item_of[message] for message in answer.ranked if message in item_of)[:RANKED]
-            yield _note(conversation, question, ranked, notes.asked[product.name])
+            asked = _note(conversation, question, ranked, notes.asked[product.name])
+            lost = asked.figures[LOST_AT] if asked.figures and not answer.memories else 0.0
+            notes.given.append(AnswerStats(question.category, useful, answer.memories, milliseconds, lost))
+            yield asked
 
 
 def _ask_baselines(
@@ -215,9 +225,11 @@ def _recalled(given: Sequence[AnswerStats]) -> Recalled:
     answerable = [one for one in given if one.category != metrics.ADVERSARIAL]
     adversarial = [one for one in given if one.category == metrics.ADVERSARIAL]
     return Recalled(
-        with_evidence=metrics.per_cent([float(one.has_evidence) for one in answerable]),
+        with_evidence=metrics.per_cent([float(one.useful > 0) for one in answerable]),
         for_adversarial=metrics.per_cent([float(one.memories > 0) for one in adversarial]) if adversarial else None,
         mean_memories=sum(one.memories for one in given) / max(1, len(given)),
+        useful_share=100 * sum(one.useful for one in given) / max(1, sum(one.memories for one in given)),
+        lost_to_silence=metrics.per_cent([one.lost for one in answerable]),
     )
 
 

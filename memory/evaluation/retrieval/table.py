@@ -51,6 +51,10 @@ def _recalled(evaluation: Evaluation) -> Iterator[str]:
         f"Recalled (top-K, floor applied): {recalled.mean_memories:.1f} memories a question;"
         f" evidence among them for {recalled.with_evidence:.1f} % of the answerable questions."
     )
+    yield (
+        f"Useful share: {recalled.useful_share:.1f} % of the recalled memories are labelled evidence;"
+        f" R@10 lost where nothing is recalled: {recalled.lost_to_silence:.1f} points."
+    )
     if recalled.for_adversarial is not None:
         yield f"Anything recalled at all for adversarial questions: {recalled.for_adversarial:.1f} %."
 

@@ -79,7 +79,7 @@ def test_what_nobody_vouches_for_is_archived_when_it_has_faded(alice: User) -> N
     [
         {"source": Fact.Source.STATED},
         {"source": Fact.Source.EDITED},
-        {"key": "home", "kind": "biography", "importance": 0.1},
+        {"key": "user/home", "kind": "biography", "importance": 0.1},
         {"accepted_at": NOW - YEAR},
         {"recorded_at": NOW - 29 * DAY, "importance": 0.0},
         {"last_used_at": NOW - DAY, "times_used": 1},
@@ -124,11 +124,11 @@ def test_a_sisters_name_unused_for_a_year_is_still_recalled(alice: User) -> None
 
 @pytest.mark.parametrize("status", ["active", "archived"])
 def test_what_is_over_expires_and_gives_its_key_back(alice: User, status: str) -> None:
-    over = fact(alice, key="job", kind="biography", source="stated", valid_until=NOW, status=status)
+    over = fact(alice, key="user/job", kind="biography", source="stated", valid_until=NOW, status=status)
     report = consolidate(alice, NOW)
     assert row(over) == ("expired", OVER)
     assert (report.expired, report.archived, report.tokens_reclaimed) == (1, 0, 0)
-    fact(alice, key="job", kind="biography", source="stated")
+    fact(alice, key="user/job", kind="biography", source="stated")
 
 
 def test_what_lasts_or_waits_for_a_person_does_not_expire(alice: User) -> None:
@@ -295,8 +295,8 @@ def test_nothing_but_the_archived_comes_back(alice: User, status: str) -> None:
 
 
 def test_an_archived_fact_whose_key_is_taken_stays_where_it_is(alice: User) -> None:
-    old = fact(alice, key="home", kind="biography", status="archived")
-    fact(alice, key="home", kind="biography")
+    old = fact(alice, key="user/home", kind="biography", status="archived")
+    fact(alice, key="user/home", kind="biography")
     assert revive(alice, [old.ref]) == 0
 
 

@@ -75,7 +75,8 @@ def test_it_is_recalled_before_and_after_and_not_between(alice: User) -> None:
 
 def test_facts_that_its_lines_told_hold_again(alice: User) -> None:
     fact = Fact.objects.create(
-        user=alice, statement="The user lives in Lisbon.", kind="identity", key="home", value="Lisbon", status="active",
+        user=alice, statement="The user lives in Lisbon.", kind="identity", key="user/home", value="Lisbon",
+        status="active",
         confidence=0.9, importance=0.9, quote="I live in Lisbon.",
     )  # fmt: skip
     refresh_profile(alice)
@@ -93,7 +94,8 @@ def test_facts_that_its_lines_told_hold_again(alice: User) -> None:
 
 def test_a_fact_that_was_decided_on_since_stays_as_it_is(alice: User) -> None:
     fact = Fact.objects.create(
-        user=alice, statement="The user lives in Lisbon.", kind="identity", key="home", value="Lisbon", status="active",
+        user=alice, statement="The user lives in Lisbon.", kind="identity", key="user/home", value="Lisbon",
+        status="active",
         confidence=0.9, importance=0.9, quote="I live in Lisbon.",
     )  # fmt: skip
     refresh_profile(alice)

@@ -33,7 +33,7 @@ def known(user: User, statement: str, kind: str = "biography", **fields: Any) ->
 
 
 def home(user: User, place: str = "Lisbon", **fields: Any) -> Fact:
-    return known(user, f"The user lives in {place}.", key="home", value=place, **fields)
+    return known(user, f"The user lives in {place}.", key="user/home", value=place, **fields)
 
 
 def text(user: User, path: str = IDENTITY) -> str:
@@ -109,6 +109,43 @@ def test_a_person_with_a_name_has_a_document_of_their_own(alice: User) -> None:
     assert (made.title, made.source) == ("Mary", Document.Source.LIBRARIAN)
 
 
+def test_a_nameless_relation_is_the_person_whose_name_is_known(alice: User) -> None:
+    known(alice, "The user's sister is called Mary.", "person", key="user/sister/name", value="Mary", tags=["Mary"])
+    home_of_hers = known(alice, "The user's sister lives in Porto.", "person", key="user/sister/home", tags=["sister"])
+    refresh_profile(alice)
+    assert f"^fact-{home_of_hers.pk}" in text(alice, "/profile/people/Mary")
+
+
+@pytest.mark.parametrize(
+    ("statement", "fields", "path"),
+    [
+        ("The user's sister Mary loves figs.", {"kind": "preference", "tags": ["Mary"]}, "/profile/people/Mary"),
+        ("Mary wants to sail to Ireland.", {"kind": "goal", "tags": ["Ireland", "Mary"]}, "/profile/people/Mary"),
+        (
+            "In Porto, Mary has a flat.",
+            {"kind": "person", "key": "mary/home", "tags": ["Porto"]},
+            "/profile/people/Mary",
+        ),
+        (
+            "The user's partner is Anna.",
+            {"kind": "person", "key": "user/partner", "tags": ["Anna"]},
+            "/profile/people/Anna",
+        ),
+        ("The user's favorite singer is Adele.", {"kind": "preference", "tags": ["Adele"]}, PREFERENCES),
+        ("The user loves Mary's figs.", {"kind": "preference", "tags": ["Mary"]}, PREFERENCES),
+        ("Mary's figs are what the user loves.", {"kind": "preference", "tags": ["Mary"]}, PREFERENCES),
+        ("The user's dog Rex loves figs.", {"kind": "preference", "tags": ["Rex"]}, PREFERENCES),
+        ("Mary is the user's name.", {"kind": "identity", "key": "user/name", "tags": ["Mary"]}, IDENTITY),
+    ],
+)
+def test_a_fact_goes_to_the_document_of_the_person_it_is_about(
+    alice: User, statement: str, fields: dict[str, Any], path: str
+) -> None:
+    fact = known(alice, statement, **fields)
+    refresh_profile(alice)
+    assert Document.objects.get(text__contains=f"^fact-{fact.pk}").path == path
+
+
 def test_a_person_known_by_their_full_name_gets_no_second_document(alice: User) -> None:
     save(alice, "/profile/people/Mary Chen", "We met at school.", started_from=0)
     mary = known(alice, "The user's friend Mary plays chess.", "person", tags=["Mary"])
@@ -154,7 +191,7 @@ def test_a_moved_document_stays_where_it_is_and_is_still_kept_true(alice: User) 
     home(alice)
     refresh_profile(alice)
     tree.move(alice, IDENTITY, "/mine/About me")
-    job = known(alice, "The user works as a nurse.", key="job", value="nurse")
+    job = known(alice, "The user works as a nurse.", key="user/job", value="nurse")
     refresh_profile(alice)
     assert f"- Works as a nurse. ^fact-{job.pk}" in text(alice, "/mine/About me")
     assert not Document.objects.filter(path=IDENTITY).exists()
@@ -165,7 +202,7 @@ def test_a_moved_document_stays_where_it_is_and_is_still_kept_true(alice: User) 
 
 def test_an_accepted_proposal_gets_a_line_and_takes_the_place_of_the_one_it_supersedes(alice: User) -> None:
     old = home(alice)
-    known(alice, "The user works as a nurse.", key="job", value="nurse")
+    known(alice, "The user works as a nurse.", key="user/job", value="nurse")
     refresh_profile(alice)
     new = home(alice, "Porto", status=Status.PROPOSED)
     action = accept(new, by=alice)
@@ -208,7 +245,7 @@ def test_a_reworded_line_supersedes_its_fact_by_one_in_the_persons_words(alice: 
     old.refresh_from_db()
     new = Fact.objects.get(status=Status.ACTIVE)
     assert (old.status, old.superseded_by) == (Status.SUPERSEDED, new)
-    assert (new.statement, new.key, new.value) == ("The user lives in Porto.", "home", "Porto")
+    assert (new.statement, new.key, new.value) == ("The user lives in Porto.", "user/home", "Porto")
     assert (new.source, new.confidence, new.quote) == (Fact.Source.EDITED, 1.0, "Lives in Porto.")
     assert text(alice) == f"- Lives in Porto. ^fact-{new.pk}"
     assert not refresh_profile(alice)

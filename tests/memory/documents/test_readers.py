@@ -1,6 +1,7 @@
 """A file becomes Markdown with its headings, and one made to do harm becomes a sentence, in bounded time and memory."""
 
 import io
+import resource
 import time
 import zipfile
 
@@ -237,6 +238,10 @@ def test_what_cannot_be_read_is_refused_with_a_sentence(name: str, content: byte
     assert str(refused.value).endswith(".")
 
 
+REFUSED_WITHIN = 2.5
+"""Seconds of processor time, of which starting Python and the reader's library takes most."""
+
+
 # Files made to do harm -------------------------------------------------------------------------------------------
 
 
@@ -244,6 +249,13 @@ def many_pages(count: int) -> bytes:
     """A PDF that claims many pages and has one object for all of them."""
     kids = " ".join(["4 0 R"] * count)
     return pdf(page((11, "x"))).replace(b"[4 0 R] /Count 1", f"[{kids}] /Count {count}".encode())
+
+
+def heavy_page(count: int) -> bytes:
+    """A PDF of 44 KB whose pages all have one, long content."""
+    kids = " ".join(["4 0 R"] * count)
+    text = page(*[(11, "word " * 10)] * 300)
+    return pdf(text).replace(b"[4 0 R] /Count 1", f"[{kids}] /Count {count}".encode())
 
 
 def entities() -> str:
@@ -258,9 +270,11 @@ def entities() -> str:
 
 HOSTILE = {
     "a zip bomb": ("a.docx", word(paragraph("a" * 1_000) * 40_000), "far more than"),
-    "a bomb of entities": ("a.docx", word("", **{"word/document.xml": entities()}), "could not be read"),
-    "a deep Word file": ("a.docx", word("<w:p>" * 100_000 + "</w:p>" * 100_000), "could not be read"),
+    "a bomb of entities": ("a.docx", word("", **{"word/document.xml": entities()}), "DOCTYPE"),
+    "a deep Word file": ("a.docx", word("<w:p>" * 100_000 + "</w:p>" * 100_000), "could not be read|too long"),
+    "380,000 empty paragraphs": ("a.docx", word("<w:p><w:r/></w:p>" * 380_000), "far more than"),
     "a hundred thousand pages": ("a.pdf", many_pages(100_000), "100,000 pages|damaged"),
+    "one page 3,000 times": ("a.pdf", heavy_page(3_000), "more pages than"),
     "a million rows": ("a.csv", b"a,b\n" + b"1,2\n" * 1_000_000, "more than 20,000 rows"),
     "a thousand columns": ("a.csv", b"," * 1_000 + b"x", "more than 500 columns"),
     "an endless cell": ("a.csv", b'"' + b"a" * 1_000_000, "field limit"),
@@ -280,10 +294,27 @@ def test_a_hostile_file_ends_in_a_sentence(name: str, content: bytes, said: str)
     assert time.monotonic() - started < limits.SECONDS + 5
 
 
+@pytest.mark.parametrize("name", ["a bomb of entities", "380,000 empty paragraphs", "one page 3,000 times"])
+def test_what_is_counted_first_is_refused_before_it_takes_processor_time(name: str) -> None:
+    file, content, _ = HOSTILE[name]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+    with pytest.raises(NotReadable):
+        read_file(file, content)
+
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < REFUSED_WITHIN
+
+
+@pytest.mark.parametrize(("size", "seconds"), [(0, 4), (40_000, 4), (1_000_000, 14), (20_000_000, 30)])
+def test_a_small_file_gets_little_processor_time(size: int, seconds: int) -> None:
+    assert limits.seconds_for(size) == seconds
+
+
 def test_a_deep_page_is_read_or_refused_in_bounded_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS", 3)
 
-    with pytest.raises(NotReadable, match="could not be read within"):
+    with pytest.raises(NotReadable, match="takes too long"):
         read_file("a.html", b"<div>" * 1_000_000 + b"x")
 
 

@@ -193,6 +193,32 @@ def test_a_file_is_read_by_one_worker_at_a_time(alice: User, monkeypatch: pytest
     assert upload.attempts == 1
 
 
+def test_one_user_has_one_reader_and_the_next_file_follows(
+    alice: User,
+    bob: User,
+    queued: list[Any],
+    django_capture_on_commit_callbacks: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second, other = waiting(alice, "a.md"), waiting(alice, "b.md"), waiting(bob, "c.md")
+    readers = []
+
+    def read_meanwhile(name: str, content: bytes) -> str:
+        readers.append(name)
+        if name == "a.md":
+            uploads.process_upload(second.pk)
+            uploads.process_upload(other.pk)
+        return "text"
+
+    monkeypatch.setattr(uploads, "read_file", read_meanwhile)
+    with django_capture_on_commit_callbacks(execute=True):
+        read(first)
+
+    assert readers == ["a.md", "c.md"]
+    assert (uploads.TASK, (second.pk,)) in queued
+    assert read(second).state == "done"
+
+
 def test_a_file_whose_worker_was_killed_is_taken_up_again(
     alice: User, queued: list[Any], django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

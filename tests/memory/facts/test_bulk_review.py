@@ -116,4 +116,4 @@ def test_two_clicks_on_the_same_many_wait_for_one_another(transactional_db: None
 
     assert ReviewAction.objects.values("batch").distinct().count() in (1, 2)
     assert Fact.objects.for_user(alice).filter(status=Fact.Status.PROPOSED).count() == 0
-    assert Fact.objects.for_user(alice).filter(key="home", status=Fact.Status.ACTIVE).count() <= 1
+    assert Fact.objects.for_user(alice).filter(key="user/home", status=Fact.Status.ACTIVE).count() <= 1

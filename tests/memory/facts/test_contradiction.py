@@ -118,7 +118,7 @@ def test_a_key_is_still_held_once_after_both_are_kept(alice: User, keyed: tuple[
     accept(faro, by=alice)
 
     active = Fact.objects.for_user(alice).active()
-    assert {(fact.value, fact.key) for fact in active} == {("Lisbon", ""), ("Faro", "home")}
+    assert {(fact.value, fact.key) for fact in active} == {("Lisbon", ""), ("Faro", "user/home")}
 
 
 def test_what_was_kept_beside_another_is_known_from_that_moment(alice: User, keyed: tuple[Fact, Fact]) -> None:

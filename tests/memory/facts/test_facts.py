@@ -51,10 +51,10 @@ def test_each_word_names_the_facts_it_says(alice: User, bob: User) -> None:
 
 def test_guaranteed_are_important_keyed_facts_that_hold_the_most_important_first(alice: User) -> None:
     fact(alice, "free")
-    fact(alice, "weak", key="units", importance=0.49)
-    fact(alice, "home", key="home", importance=0.5)
-    fact(alice, "name", key="name", importance=0.8)
-    fact(alice, "over", key="job", importance=0.9, valid_until=NOON)
+    fact(alice, "weak", key="user/units", importance=0.49)
+    fact(alice, "home", key="user/home", importance=0.5)
+    fact(alice, "name", key="user/name", importance=0.8)
+    fact(alice, "over", key="user/job", importance=0.9, valid_until=NOON)
     assert [one.statement for one in Fact.objects.for_user(alice).guaranteed()] == ["name", "home"]
     assert said(Fact.objects.for_user(alice).keyed()) == ["weak", "home", "name", "over"]
 
@@ -88,18 +88,18 @@ def test_what_a_person_stated_worded_or_accepted_is_somebodys(alice: User) -> No
 
 
 def test_the_database_refuses_a_second_active_fact_for_a_key(alice: User) -> None:
-    fact(alice, kind="biography", key="home")
+    fact(alice, kind="biography", key="user/home")
     with pytest.raises(IntegrityError, match="one_active_fact_a_key"), transaction.atomic():
-        fact(alice, kind="biography", key="home")
+        fact(alice, kind="biography", key="user/home")
 
 
 @pytest.mark.parametrize(
     "other",
-    [{"key": ""}, {"kind": "identity"}, {"key": "job"}, {"status": "proposed"}, {"status": "superseded"}],
+    [{"key": ""}, {"key": "mary/home"}, {"key": "user/job"}, {"status": "proposed"}, {"status": "superseded"}],
     ids=lambda other: ",".join(other.values()) or "free",
 )
-def test_another_kind_key_or_state_may_stand_beside_it(alice: User, bob: User, other: dict[str, str]) -> None:
-    same: dict[str, str] = {"kind": "biography", "key": "home"}
+def test_another_subject_attribute_or_state_may_stand_beside_it(alice: User, bob: User, other: dict[str, str]) -> None:
+    same: dict[str, str] = {"kind": "biography", "key": "user/home"}
     fact(alice, **same)
     fact(bob, **same)
     fact(alice, **{**same, **other})

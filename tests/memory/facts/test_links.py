@@ -13,9 +13,19 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from chat.models import Conversation, Message
-from memory.facts.links import GAVE_WAY, MOST_STEPS, contradictions, link, link_superseded, mark_superseded, neighbours
+from memory.facts.links import (
+    GAVE_WAY,
+    MOST_STEPS,
+    contradictions,
+    link,
+    link_superseded,
+    mark_superseded,
+    neighbours,
+    unlink,
+)
 from memory.facts.review import accept, edit, undo
 from memory.librarian import run as librarian
+from memory.librarian.commit import MAX_LINK_STRENGTH
 from memory.librarian.engine import Extraction, ExtractionInput, ProposedFact, Relation
 from memory.models import Fact, FactLink
 from memory.models.kinds import Kind
@@ -44,6 +54,16 @@ def test_of_two_sayings_of_one_link_the_stronger_counts(alice: User) -> None:
     link(alice.pk, other.pk, LINK.DEPENDS_ON, one.pk, 0.1)
     link(alice.pk, one.pk, LINK.PART_OF, other.pk, 0.1)
     assert FactLink.objects.count() == 3
+
+
+def test_a_user_removes_what_they_may_state_and_no_more(alice: User, bob: User) -> None:
+    one, other = fact(alice), fact(alice)
+    for relation in (LINK.PART_OF, LINK.CONTRADICTS):
+        link(alice.pk, one.pk, relation, other.pk, 0.5)
+    assert not unlink(bob, one.pk, other.pk)
+    assert unlink(alice, other.pk, one.pk)
+    assert links(alice) == [(one.pk, LINK.CONTRADICTS, other.pk)]
+    assert not unlink(alice, one.pk, other.pk)
 
 
 def test_nothing_is_linked_to_itself_or_to_another_persons_fact(alice: User, bob: User) -> None:
@@ -126,10 +146,10 @@ def test_neighbours_are_those_a_walk_of_so_many_steps_reaches(
 
 
 def test_what_takes_a_place_is_linked_to_what_gave_way(alice: User) -> None:
-    old = fact(alice, key="home", kind="biography")
+    old = fact(alice, key="user/home", kind="biography")
     now = timezone.now()
     mark_superseded([old.pk], at=now)
-    new = fact(alice, key="home", kind="biography")
+    new = fact(alice, key="user/home", kind="biography")
     link_superseded(new, [old.pk])
     old.refresh_from_db()
     assert (old.status, old.reason, old.superseded_at, old.superseded_by) == ("superseded", GAVE_WAY, now, new)
@@ -138,8 +158,8 @@ def test_what_takes_a_place_is_linked_to_what_gave_way(alice: User) -> None:
 
 @pytest.mark.parametrize("words", [None, "The user lives in Porto now."])
 def test_accepting_links_and_undoing_unlinks(alice: User, words: str | None) -> None:
-    old = fact(alice, key="home", kind="biography")
-    new = fact(alice, "The user lives in Porto.", key="home", kind="biography", status="proposed")
+    old = fact(alice, key="user/home", kind="biography")
+    new = fact(alice, "The user lives in Porto.", key="user/home", kind="biography", status="proposed")
     action = accept(new, by=alice) if words is None else edit(new, words, by=alice)
     assert links(alice) == [(new.pk, "supersedes", old.pk)]
     undo(action)
@@ -181,7 +201,7 @@ def read(
     librarian.run_extraction(run.pk)
 
 
-HOME: dict[str, Any] = {"kind": Kind.BIOGRAPHY, "key": "home"}
+HOME: dict[str, Any] = {"kind": Kind.BIOGRAPHY, "attribute": "home"}
 
 
 def test_a_newer_value_of_a_key_is_linked_to_the_one_it_supersedes(
@@ -209,7 +229,7 @@ def test_a_free_fact_that_contradicts_another_is_linked_to_it(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, queued: list[Any]
 ) -> None:
     read(alice, monkeypatch, "I like jazz.")
-    read(alice, monkeypatch, "I cannot stand jazz.", relation=Relation.CONTRADICTS)
+    read(alice, monkeypatch, "Jazz bores me.", relation=Relation.CONTRADICTS)
     known, beside = Fact.objects.order_by("pk")
     assert contradictions(alice) == [(known, beside)]
     assert contradictions(bob) == []
@@ -224,7 +244,7 @@ def test_facts_that_hang_together_are_linked_and_both_stand(
     job, move = Fact.objects.order_by("pk")
     assert (job.status, move.status) == ("active", "active")
     assert links(alice) == [(move.pk, relation.value, job.pk)]
-    assert FactLink.objects.get().strength == librarian.MAX_LINK_STRENGTH
+    assert FactLink.objects.get().strength == MAX_LINK_STRENGTH
     assert contradictions(alice) == []
 
 

@@ -55,7 +55,7 @@ def test_the_key_of_a_known_fact_goes_over(alice: User) -> None:
     merge([porto, words], words, by=alice)
 
     words.refresh_from_db()
-    assert (words.kind, words.key, words.value) == ("biography", "home", "Porto")
+    assert (words.kind, words.key, words.value) == ("biography", "user/home", "Porto")
     assert list(Fact.objects.for_user(alice).guaranteed()) == [words]
 
 
@@ -102,7 +102,7 @@ def test_one_alone_is_not_merged(alice: User, two: list[Fact]) -> None:
 
 
 def test_different_keys_are_not_merged(alice: User) -> None:
-    name = propose(alice, "The user is called Alice.", kind="identity", key="name", value="Alice")
+    name = propose(alice, "The user is called Alice.", kind="identity", key="user/name", value="Alice")
     refused([home(alice, "Porto"), name], "different profile entries", alice)
 
 

@@ -27,7 +27,7 @@ def propose(user: User, statement: str = LISBON, **fields: Any) -> Fact:
 
 
 def home(user: User, town: str, **fields: Any) -> Fact:
-    return propose(user, f"The user lives in {town}.", kind="biography", key="home", value=town, **fields)
+    return propose(user, f"The user lives in {town}.", kind="biography", key="user/home", value=town, **fields)
 
 
 def row(fact: Fact) -> dict[str, Any]:
@@ -68,10 +68,10 @@ def test_an_accepted_keyed_proposal_supersedes_the_one_before(alice: User) -> No
     assert list(Fact.objects.for_user(alice).guaranteed()) == [Fact.objects.get(pk=lisbon.pk)]
 
 
-def test_accepting_leaves_other_peoples_and_other_kinds_of_facts_alone(alice: User, bob: User) -> None:
+def test_accepting_leaves_other_peoples_and_other_subjects_facts_alone(alice: User, bob: User) -> None:
     others = [
         home(bob, "Porto", status=Fact.Status.ACTIVE),
-        propose(alice, "The user likes home.", kind="preference", key="home", status=Fact.Status.ACTIVE),
+        propose(alice, "Mary lives in Porto.", kind="person", key="mary/home", status=Fact.Status.ACTIVE),
         propose(alice, "The user has a garden.", kind="biography", status=Fact.Status.ACTIVE),
     ]
     before = [row(fact) for fact in others]
@@ -310,7 +310,7 @@ def test_of_rival_proposals_for_one_key_accepted_at_once_one_is_active(transacti
     outcomes = at_once(*[lambda fact=fact: accept(fact, by=alice) for fact in rivals])
 
     assert len(outcomes) == 4
-    assert Fact.objects.for_user(alice).filter(key="home", status=Fact.Status.ACTIVE).count() == 1
+    assert Fact.objects.for_user(alice).filter(key="user/home", status=Fact.Status.ACTIVE).count() == 1
     decided = Fact.objects.filter(pk__in=[fact.pk for fact in rivals]).exclude(status=Fact.Status.PROPOSED)
     assert decided.count() == outcomes.count("done") == ReviewAction.objects.count()
 

@@ -62,9 +62,9 @@ def tell(user: User) -> Told:
     run = LibrarianRun.objects.create(
         user=user, conversation=conversation, first_seq=1, last_seq=6, trigger="ended", state="done"
     )
-    older = learn(user, OLDER, kind="person", key="cousin:home", value="Porto", status="active")
+    older = learn(user, OLDER, kind="person", key="user/cousin/home", value="Porto", status="active")
     fact = learn(
-        user, STATEMENT, kind="person", key="cousin:home", value="Zanzibar", message=said[0], quote=QUOTE, run=run
+        user, STATEMENT, kind="person", key="user/cousin/home", value="Zanzibar", message=said[0], quote=QUOTE, run=run
     )
     accept(fact, older)
     bread = learn(user, BREAD, message=said[0], quote=SAID, status="active", run=run)

@@ -15,6 +15,7 @@ from budget.receipts.profile_snapshots import Line
 from chat.compaction import jobs as compaction
 from chat.compaction.summaries import select_engine
 from chat.compaction.summaries.rule_engine import RuleEngine as SummaryRules
+from chat.evaluation.stores import tables_with
 from chat.messages.history import ConversationHistory
 from chat.models import Compaction, Conversation, Message, Segment
 from chat.prompt import pinned_profile
@@ -39,7 +40,6 @@ from recall.redaction import FORGOTTEN
 from tests.chat.exports import CHATGPT
 from tests.chat.importing.test_jobs import brought
 from tests.memory.forgetting.conversation import STATEMENT, WORDS, Told, exchange
-from tests.memory.forgetting.everywhere import tables_with
 
 pytestmark = pytest.mark.django_db
 

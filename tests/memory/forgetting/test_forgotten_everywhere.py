@@ -11,6 +11,7 @@ from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts.models import User
+from chat.evaluation.stores import tables_with
 from chat.models import Conversation, Message
 from chat.prompt.assemble import assemble_prompt
 from chat.turn import AcceptedTurn
@@ -38,7 +39,7 @@ from tests.memory.forgetting.conversation import (
     tell,
     tool,
 )
-from tests.memory.forgetting.everywhere import files_with, tables_with
+from tests.memory.forgetting.everywhere import files_with
 
 pytestmark = pytest.mark.django_db
 

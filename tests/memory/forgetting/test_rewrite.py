@@ -10,6 +10,7 @@ from chat.compaction import rewrite as segment_rewrite
 from chat.compaction.rewrite import DROPPED, is_dropped
 from chat.compaction.summaries import select_engine
 from chat.compaction.summaries.rule_engine import RuleEngine
+from chat.evaluation.stores import tables_with
 from chat.models import Segment
 from memory.forgetting import rewrite
 from memory.forgetting.execute import forget
@@ -19,7 +20,6 @@ from memory.librarian.engine import Extraction, ExtractionError, ProposedEpisode
 from memory.models import Chunk, Episode, Forgetting
 from memory.models.kinds import EpisodeKind
 from tests.memory.forgetting.conversation import WORDS, Told
-from tests.memory.forgetting.everywhere import tables_with
 
 pytestmark = pytest.mark.django_db
 

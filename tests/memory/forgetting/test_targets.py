@@ -6,6 +6,7 @@ import pytest
 
 from accounts.models import User
 from budget.models import UsageDay
+from chat.evaluation.stores import tables_with
 from chat.models import Conversation, Message
 from memory.documents.revisions import DocumentChangedError, save
 from memory.forgetting.execute import forget, preview
@@ -15,7 +16,6 @@ from memory.models import Document, Episode, Fact, Forgetting
 from memory.ports.forgettable import BusyError
 from recall.redaction import FORGOTTEN
 from tests.memory.forgetting.conversation import BREAD, SAID, WORDS, Told, learn, tell
-from tests.memory.forgetting.everywhere import tables_with
 
 pytestmark = pytest.mark.django_db
 
@@ -118,7 +118,7 @@ def test_nothing_of_anothers_can_be_named(told: Told, bob: User, what: What) -> 
 
 
 def test_the_newer_fact_takes_over_where_the_forgotten_one_had_given_way(told: Told) -> None:
-    newest = learn(told.user, "The user's cousin lives in Rome.", kind="person", key="cousin:home", value="Rome")
+    newest = learn(told.user, "The user's cousin lives in Rome.", kind="person", key="user/cousin/home", value="Rome")
     Fact.objects.filter(pk=told.fact.pk).update(status="superseded", superseded_by=newest)
     Fact.objects.filter(pk=newest.pk).update(status="active")
 
@@ -149,7 +149,7 @@ def test_common_words_in_a_forgotten_fact_leave_other_texts_alone(told: Told) ->
 
 
 def test_an_editor_that_was_open_meanwhile_does_not_bring_a_forgotten_line_back(alice: User) -> None:
-    fact = learn(alice, "The user lives in Timbuktu.", kind="biography", key="home", value="Timbuktu")
+    fact = learn(alice, "The user lives in Timbuktu.", kind="biography", key="user/home", value="Timbuktu")
     read = "I am fond of the sea.\nThe user lives in Timbuktu."
     save(alice, "/profile/identity", read, started_from=0)
 
@@ -159,3 +159,19 @@ def test_an_editor_that_was_open_meanwhile_does_not_bring_a_forgotten_line_back(
         save(alice, "/profile/identity", read, started_from=1)
     assert Document.objects.for_user(alice).get(path="/profile/identity").text == "I am fond of the sea."
     assert tables_with("Timbuktu") == {}
+
+
+def test_of_a_compound_fact_only_the_part_that_is_meant_goes(alice: User) -> None:
+    fact = Fact.objects.create(
+        user=alice, statement="The user lives in Porto and works at Initech.", status="active", key="user/employer",
+        value="Initech",
+    )  # fmt: skip
+    target = Target(What.TOPIC, refs=(f"{fact.ref}:1",))
+
+    would = preview(alice, target)
+    receipt = forget(alice, target, by=alice, expected=would.fingerprint)
+
+    fact.refresh_from_db()
+    assert (fact.statement, fact.key, fact.value) == ("The user lives in Porto.", "", "")
+    assert would.counts["shortened"] == 1
+    assert receipt.found_again == 0

@@ -19,6 +19,7 @@ from recall.environment import BASE_DIR
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)
+WEDNESDAY = MONDAY + timedelta(days=2)
 SAID = "I live in Lisbon and I like jazz. My sister Mary lives in Porto. I moved to Faro."
 UTTERANCES = [
     Utterance(10, 1, "user", SAID, TUESDAY),
@@ -54,7 +55,7 @@ def home(**fields: Any) -> ProposedFact:
         **{
             "statement": "The user lives in Lisbon.",
             "kind": Kind.BIOGRAPHY,
-            "key": "home",
+            "attribute": "home",
             "value": "Lisbon",
             "quote": "I live in Lisbon",
             **fields,
@@ -69,7 +70,7 @@ def known(**fields: Any) -> KnownFact:
             "fact_id": 5,
             "statement": "The user lives in Braga.",
             "kind": Kind.BIOGRAPHY,
-            "key": "home",
+            "key": "user/home",
             "value": "Braga",
             "confidence": 0.9,
             "status": "active",
@@ -96,7 +97,7 @@ def jazz(**fields: Any) -> KnownFact:
 
 ASK_FOR_PREFERENCES = Policy(by_kind={Kind.PREFERENCE: Rule.ASK})
 NEVER_HEALTH = Policy(health=Rule.NEVER)
-KEEP, PROPOSE, QUARANTINE, REINFORCE, DROP = Outcome
+KEEP, END, PROPOSE, QUARANTINE, REINFORCE, DROP = Outcome
 
 CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
     # what is kept
@@ -191,10 +192,17 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
     "too uncertain": (propose(confidence=0.39), [], DEFAULT_POLICY, DROP, Reason.UNSURE_DROPPED),
     "too unimportant": (propose(importance=0.19), [], DEFAULT_POLICY, DROP, Reason.UNIMPORTANT),
     "just enough of both": (propose(confidence=0.4, importance=0.2), [], DEFAULT_POLICY, PROPOSE, Reason.UNSURE),
-    "rejected before": (propose(), [jazz(status="rejected")], DEFAULT_POLICY, DROP, Reason.REJECTED),
+    "rejected before": (propose(), [jazz(status="rejected", said_at=WEDNESDAY)], DEFAULT_POLICY, DROP, Reason.REJECTED),
+    "rejected before, and said again since": (
+        propose(), [jazz(status="rejected")], DEFAULT_POLICY, PROPOSE, Reason.SAID_AGAIN,
+    ),
+    "rejected before, said again, and waiting": (
+        propose(), [jazz(status="rejected"), jazz(fact_id=6, status="proposed")], DEFAULT_POLICY,
+        REINFORCE, Reason.WAITING,
+    ),
     "the same words rejected before": (
         propose(statement="The user adores jazz."),
-        [jazz(status="rejected", statement="The user likes all music.", quote="I like jazz.")],
+        [jazz(status="rejected", statement="The user likes all music.", quote="I like jazz.", said_at=WEDNESDAY)],
         DEFAULT_POLICY,
         DROP,
         Reason.REJECTED,
@@ -208,7 +216,7 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
     ),
     "the same value of the key rejected before": (
         home(statement="The user's home is Lisbon."),
-        [known(value="lisbon", status="rejected")],
+        [known(value="lisbon", status="rejected", said_at=WEDNESDAY)],
         DEFAULT_POLICY,
         DROP,
         Reason.REJECTED,
@@ -216,6 +224,20 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
     "rejected outweighs every other answer but a secret": (
         propose(quote="I adore jazz", hypothetical=True), [jazz(status="rejected"), jazz(fact_id=6)], DEFAULT_POLICY,
         DROP, Reason.REJECTED,
+    ),
+    "another person of that name": (
+        propose(statement="Mary lives in Porto.", subject="mary", attribute="home", value="Porto",
+                quote="My sister Mary lives in Porto", kind=Kind.PERSON, about_third_party=True),
+        [known(statement="Mary lives in Faro.", kind=Kind.PERSON, key="mary/home", value="Faro",
+               quote="My boss Mary lives in Faro")],
+        DEFAULT_POLICY, PROPOSE, f"{Reason.SAME_NAME}: “Mary lives in Faro.”",
+    ),
+    "the same person's new home": (
+        propose(statement="Mary lives in Porto.", subject="mary", attribute="home", value="Porto",
+                quote="My sister Mary lives in Porto", kind=Kind.PERSON, about_third_party=True),
+        [known(statement="Mary lives in Faro.", kind=Kind.PERSON, key="mary/home", value="Faro",
+               quote="My sister Mary lives in Faro")],
+        DEFAULT_POLICY, KEEP, Reason.STATED,
     ),
     "another value of the key was rejected": (
         home(), [known(status="rejected")], DEFAULT_POLICY, KEEP, Reason.STATED,
@@ -285,8 +307,10 @@ CASES: dict[str, tuple[ProposedFact, list[KnownFact], Policy, Outcome, str]] = {
         f"{Reason.OUTDATED}: “The user lives in Braga.”",
     ),
     "an asked kind waits although it is surer": (
-        propose(kind=Kind.CONSTRAINT, key="diet", value="vegan", statement="The user is vegan.", quote="I'm vegan now"),
-        [known(kind=Kind.CONSTRAINT, key="diet", value="vegetarian", statement="The user is vegetarian.")],
+        propose(
+            kind=Kind.CONSTRAINT, attribute="diet", value="vegan", statement="The user is vegan.", quote="I'm vegan now"
+        ),
+        [known(kind=Kind.CONSTRAINT, key="user/diet", value="vegetarian", statement="The user is vegetarian.")],
         DEFAULT_POLICY,
         PROPOSE,
         Reason.ASK_KIND,
@@ -371,8 +395,12 @@ def test_of_two_values_of_a_key_the_surer_one_holds_and_an_equal_one_supersedes(
 
 def test_turn_by_turn_the_seeds_example_comes_out_as_told_there() -> None:
     """Seed 002: 1.0 is stored, .6 is not taken over it. There .95 after 1.0 is: the seed's own rule forbids that."""
-    alex = known(kind=Kind.IDENTITY, key="name", value="Alex", statement="The user is called Alex.", confidence=1.0)
-    al = propose(kind=Kind.IDENTITY, key="name", value="Al", statement="The user is called Al.", quote="call me Al")
+    alex = known(
+        kind=Kind.IDENTITY, key="user/name", value="Alex", statement="The user is called Alex.", confidence=1.0
+    )
+    al = propose(
+        kind=Kind.IDENTITY, attribute="name", value="Al", statement="The user is called Al.", quote="call me Al"
+    )
     assert decide(al.model_copy(update={"confidence": 0.6}), UTTERANCES, [alex]).outcome == PROPOSE
     assert decide(al.model_copy(update={"confidence": 0.95}), UTTERANCES, [alex]).outcome == PROPOSE
     assert decide(al.model_copy(update={"confidence": 1.0}), UTTERANCES, [alex]).outcome == KEEP
@@ -397,7 +425,7 @@ def test_however_near_two_statements_are_their_words_may_deny_it() -> None:
 
 
 def test_a_no_holds_in_other_words_too_and_sooner() -> None:
-    facts = [jazz(status="rejected", statement="The user is fond of jazz music.")]
+    facts = [jazz(status="rejected", statement="The user is fond of jazz music.", said_at=WEDNESDAY)]
     decision = decide(propose(), UTTERANCES, facts, similarity={5: REJECTED_TOO})
     assert (decision.outcome, decision.reason) == (DROP, Reason.REJECTED)
     assert decide(propose(), UTTERANCES, facts, similarity={5: REJECTED_TOO - 0.01}).outcome == KEEP
@@ -425,7 +453,7 @@ PROPOSALS = st.builds(
     quote=WORDS.filter(str.strip),
     number=st.integers(1, 8),
     kind=st.sampled_from(Kind),
-    key=st.sampled_from(["", "home", "diet"]),
+    attribute=st.sampled_from(["", "home", "diet"]),
     value=st.sampled_from(["", "Lisbon", "vegan"]),
     confidence=st.floats(0, 1),
     importance=st.floats(0, 1),
@@ -444,7 +472,7 @@ KNOWN = st.lists(
         fact_id=st.integers(1, 4),
         statement=STATEMENTS,
         kind=st.sampled_from(Kind),
-        key=st.sampled_from(["", "home", "diet"]),
+        key=st.sampled_from(["", "user/home", "user/diet"]),
         value=st.sampled_from(["", "Lisbon", "Porto"]),
         confidence=st.floats(0, 1),
         status=st.sampled_from(["active", "proposed", "archived", "rejected"]),
@@ -483,9 +511,17 @@ def test_what_was_rejected_never_comes_back(
     proposal: ProposedFact, facts: list[KnownFact], policy: Policy, near: dict[int, float]
 ) -> None:
     no = known(fact_id=77, statement=proposal.statement.upper(), kind=proposal.kind, key=proposal.key,
-               value=proposal.value, status="rejected", quote="something else")  # fmt: skip
+               value=proposal.value, status="rejected", quote="something else", said_at=WEDNESDAY)  # fmt: skip
     decision = decide(proposal, UTTERANCES, [*facts, no], policy, near)
     assert decision.outcome == DROP
+
+
+@MANY
+@given(PROPOSALS, POLICIES)
+def test_what_was_rejected_and_is_said_again_is_never_kept_unasked(proposal: ProposedFact, policy: Policy) -> None:
+    no = known(fact_id=77, statement=proposal.statement.upper(), kind=proposal.kind, key=proposal.key,
+               value=proposal.value, status="rejected", quote="something else")  # fmt: skip
+    assert decide(proposal, UTTERANCES, [no], policy).outcome in (DROP, PROPOSE)
 
 
 @MANY
@@ -528,7 +564,7 @@ def test_an_outcome_says_what_it_concerns(
     decision = decide(proposal, UTTERANCES, facts, policy, near)
     assert decision.reason
     assert (decision.reinforces is not None) == (decision.outcome == REINFORCE)
-    assert decision.supersedes is None or decision.outcome in (KEEP, PROPOSE)
+    assert decision.supersedes is None or decision.outcome in (KEEP, END, PROPOSE)
     active = {fact.fact_id for fact in facts if fact.status == "active"}
     assert decision.supersedes is None or decision.supersedes in active
 
@@ -546,9 +582,9 @@ def test_the_sisters_home_has_no_key() -> None:
 
 
 def test_a_key_is_spelt_by_the_scheme_and_brings_its_kind() -> None:
-    proposal = propose(key="Allergy: Tree nuts", kind=Kind.FACT).normalized()
-    assert (proposal.key, proposal.kind) == ("allergy:tree_nuts", Kind.CONSTRAINT)
-    assert propose(key="hobby").normalized().key == ""
+    proposal = propose(attribute="Allergy: Tree nuts", kind=Kind.FACT).normalized()
+    assert (proposal.key, proposal.kind) == ("user/allergy:tree_nuts", Kind.CONSTRAINT)
+    assert propose(attribute="hobby").normalized().key == ""
 
 
 def test_the_documented_importance_of_each_kind_is_its_default() -> None:
@@ -564,7 +600,7 @@ def test_the_documented_importance_of_each_kind_is_its_default() -> None:
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-@pytest.mark.parametrize("field", ["quote", "statement", "value", "key", "tags"])
+@pytest.mark.parametrize("field", ["quote", "statement", "value", "subject", "tags"])
 def test_a_secret_is_dropped_wherever_it_stands(field: str) -> None:
     held = propose(**{field: (SECRET,) if field == "tags" else SECRET})
     assert decide(held, [Utterance(1, 1, "user", SECRET, MONDAY)], []) == Decision(DROP, Reason.SECRET)

@@ -148,7 +148,7 @@ def test_an_episode_that_the_model_tells_is_recorded_with_its_turns(
     assert (told.participants, told.outcome, told.tone) == (["Mary"], "success", "relieved")
     assert (told.valence, told.significance, told.topics) == (0.6, 0.8, ["shop", "database"])
     assert told.happened_at == NOON + timedelta(minutes=3)
-    assert told.extracted_by == f"{MODEL}/prompt-4"
+    assert told.extracted_by == f"{MODEL}/prompt-5"
     assert told.tokens > 10
     assert list(told.facts.all()) == [Fact.objects.get()]
     assert ("memory.tasks.embed", ()) in queued

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from memory.facts.keys import ATTRIBUTES
 from memory.librarian.engine import ExtractionError, ExtractionInput, Folder, KnownFact, Relation
 from memory.librarian.model_engine import (
     ASSISTANT_CHARS,
@@ -172,8 +173,9 @@ def test_the_schema_keeps_to_what_structured_output_allows() -> None:
     assert schema_problem(schema()) is None
 
 
-def test_the_prompt_names_every_kind_and_key() -> None:
+def test_the_prompt_names_every_kind_and_attribute() -> None:
     assert all(kind.value in instructions() for kind in Kind)
+    assert all(attribute in instructions() for attribute in ATTRIBUTES)
     assert "allergy:…" in instructions()
 
 
@@ -186,7 +188,7 @@ def test_the_prompt_names_every_kind_and_key() -> None:
         {"kind": "gossip"},
         {"number": "one"},
         {"valid_from": "2026-11-21T10:00:00"},
-        {"key": "k" * 200},
+        {"attribute": "k" * 200},
     ],
 )
 def test_an_answer_out_of_range_is_sent_back_once_for_repair(offline: Call, wrong: dict[str, Any]) -> None:
@@ -308,5 +310,5 @@ def test_a_long_stretch_is_read_in_several_calls_and_added_up(offline: Call) -> 
 
 
 def test_the_version_fits_its_column() -> None:
-    assert ModelEngine(MODEL).version == f"{MODEL}/prompt-4"
+    assert ModelEngine(MODEL).version == f"{MODEL}/prompt-5"
     assert len(ModelEngine("x" * 200).version) == MAX_VERSION

@@ -161,7 +161,7 @@ def test_a_plain_statement_is_learned_at_once(alice: User) -> None:
     run = learn(alice, HOME)
     fact = Fact.objects.get()
     assert (fact.statement, fact.status, fact.kind, fact.key, fact.value) == (
-        "The user lives in Porto.", "active", "biography", "home", "Porto",
+        "The user lives in Porto.", "active", "biography", "user/home", "Porto",
     )  # fmt: skip
     assert (run.learned, run.waiting) == (1, 0)
 
@@ -172,7 +172,7 @@ def test_a_fact_carries_its_evidence(alice: User) -> None:
     message = Message.objects.get(seq=3)
     assert (fact.message_id, fact.quote) == (message.pk, "I live in Porto")
     assert fact.quote in message.text
-    assert (fact.run, fact.extracted_by, fact.source, fact.reason) == (run, "rules/6", "stated", "you said so")
+    assert (fact.run, fact.extracted_by, fact.source, fact.reason) == (run, "rules/7", "stated", "you said so")
     assert fact.vector is not None
     assert fact.embedded_by == "all-MiniLM-L6-v2-int8"
 
@@ -192,6 +192,11 @@ def test_a_secret_is_counted_and_not_stored(alice: User) -> None:
     run = learn(alice, "My password is hunter2.")
     assert facts(alice) == []
     assert run.dropped == {"a password, key, card or identity number: never stored": 1}
+
+
+def test_a_message_that_took_too_long_is_counted(alice: User, use: Any) -> None:
+    use(lambda reading: Extraction(skipped=2))
+    assert learn(alice, HOME).dropped == {"a message was too long to read": 2}
 
 
 def test_a_dropped_proposal_is_counted_by_its_reason(alice: User, use: Any) -> None:
@@ -267,11 +272,24 @@ def test_old_words_read_late_do_not_undo_newer_ones(alice: User) -> None:
     assert Fact.objects.get(status="proposed").reason.startswith("said before what is known now")
 
 
-def test_what_a_person_rejected_is_not_proposed_again(alice: User) -> None:
+def test_what_a_person_rejected_and_then_says_again_is_asked_and_not_assumed(alice: User) -> None:
     learn(alice, SISTER)
     for fact in Fact.objects.all():
         reject(fact, by=alice)
-    run = learn(alice, SISTER)
+    learn(alice, SISTER)
+    assert facts(alice, "active") == []
+    asked = Fact.objects.filter(status="proposed")
+    assert {fact.reason for fact in asked} == {"you rejected this before, and said it again"}
+
+
+def test_what_a_person_rejected_is_not_proposed_from_older_words(alice: User) -> None:
+    first, second = say(alice, SISTER), say(alice, SISTER)
+    run_extraction(ask(second).pk)
+    for fact in Fact.objects.all():
+        reject(fact, by=alice)
+    run = ask(first)
+    run_extraction(run.pk)
+    run.refresh_from_db()
     assert facts(alice, "proposed") == []
     assert run.dropped == {"you rejected this before": 2}
 
@@ -405,7 +423,7 @@ def die(*args: object, **kwargs: object) -> Any:
 DEATHS = {
     "while the model thinks": "memory.librarian.rules.engine.RuleEngine.extract",
     "while the vectors are made": "memory.librarian.run._embed_statements",
-    "before the first fact": "memory.librarian.run.decide",
+    "before the first fact": "memory.librarian.commit.decide",
     "after the facts, before the run is done": "recall.jobs.LeasedJob.finish",
 }
 
@@ -538,7 +556,7 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(librarian, "load_known_facts", lambda user, lock=False: [])
         Fact.objects.create(
-            user=alice, statement="The user lives in Braga.", kind=Kind.BIOGRAPHY, key="home", status="active"
+            user=alice, statement="The user lives in Braga.", kind=Kind.BIOGRAPHY, key="user/home", status="active"
         )
         run_extraction(run.pk)
     run.refresh_from_db()
@@ -552,10 +570,10 @@ def test_a_key_taken_by_a_person_in_the_same_moment_is_tried_again(
 @pytest.mark.parametrize(
     ("choice", "offline", "version"),
     [
-        ("auto", True, "rules/6"),
-        ("rules", False, "rules/6"),
-        ("auto", False, "claude-haiku-5-5/prompt-4"),
-        ("model", True, "claude-haiku-5-5/prompt-4"),
+        ("auto", True, "rules/7"),
+        ("rules", False, "rules/7"),
+        ("auto", False, "claude-haiku-5-5/prompt-5"),
+        ("model", True, "claude-haiku-5-5/prompt-5"),
     ],
 )
 def test_the_engine_is_the_model_unless_there_is_none(settings: Any, choice: str, offline: bool, version: str) -> None:

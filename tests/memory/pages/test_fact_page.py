@@ -18,7 +18,7 @@ from memory.facts import review
 from memory.facts.links import Relation, link
 from memory.facts.validity import OVER
 from memory.librarian.decision import Reason
-from memory.models import Episode, Fact, ReviewAction
+from memory.models import Episode, Fact, FactLink, ReviewAction
 from memory.pages.labels import NEVER_FADES, freshness, sureness
 
 type SignIn = Callable[[User], Client]
@@ -120,11 +120,11 @@ def test_what_it_took_the_place_of_is_shown_with_its_words_and_who_decided(alice
         alice,
         "The user lives in Porto.",
         kind="biography",
-        key="home",
+        key="user/home",
         quote="I live in Porto",
         message=say(alice, "Well, I live in Porto."),
     )
-    lisbon = know(alice, "The user lives in Lisbon.", kind="biography", key="home", status=Fact.Status.PROPOSED)
+    lisbon = know(alice, "The user lives in Lisbon.", kind="biography", key="user/home", status=Fact.Status.PROPOSED)
     review.accept(lisbon, by=alice)
     client = sign_in(alice)
 
@@ -188,7 +188,7 @@ def test_what_hangs_on_a_fact_costs_no_more_statements(
 
 
 def test_nothing_of_it_is_markup(alice: User, sign_in: SignIn) -> None:
-    fact = know(alice, ATTACK, message=say(alice, ATTACK), quote=ATTACK, key="home", value=ATTACK, tags=["<b>"])
+    fact = know(alice, ATTACK, message=say(alice, ATTACK), quote=ATTACK, key="user/home", value=ATTACK, tags=["<b>"])
     link(alice.pk, fact.pk, Relation.RELATED_TO, know(alice, ATTACK + "2").pk, 0.5)
     receipt(answer(say(alice, ATTACK)), item(fact))
 
@@ -210,7 +210,7 @@ def test_another_persons_fact_does_not_exist(alice: User, bob: User, sign_in: Si
 
 
 def test_a_fact_in_use_is_reworded_and_the_old_wording_becomes_history(alice: User, sign_in: SignIn) -> None:
-    old = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto", importance=0.7)
+    old = know(alice, "The user lives in Porto.", kind="biography", key="user/home", value="Porto", importance=0.7)
 
     response = sign_in(alice).post(
         f"/memory/facts/{old.pk}/correct", {"statement": " The user lives\nin Lisbon. ", "value": "Lisbon"}
@@ -221,7 +221,7 @@ def test_a_fact_in_use_is_reworded_and_the_old_wording_becomes_history(alice: Us
     assert (new.statement, new.value, new.key, new.source, new.confidence) == (
         "The user lives in Lisbon.",
         "Lisbon",
-        "home",
+        "user/home",
         "edited",
         1.0,
     )
@@ -231,7 +231,7 @@ def test_a_fact_in_use_is_reworded_and_the_old_wording_becomes_history(alice: Us
 
 
 def test_undoing_a_rewording_gives_the_old_one_its_place_back_and_shows_it(alice: User, sign_in: SignIn) -> None:
-    old = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto")
+    old = know(alice, "The user lives in Porto.", kind="biography", key="user/home", value="Porto")
     action = review.correct(old, "The user lives in Lisbon.", "Lisbon", by=alice)
 
     response = sign_in(alice).post(f"/memory/review/actions/{action.pk}/undo", {"page": "fact"})
@@ -308,7 +308,7 @@ def test_the_days_a_fact_is_true_on_are_whole_days_where_the_person_is(alice: Us
 
 
 def test_a_fact_that_ended_leaves_the_prompt_at_once_and_its_line_goes(alice: User, sign_in: SignIn) -> None:
-    fact = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto", importance=0.8)
+    fact = know(alice, "The user lives in Porto.", kind="biography", key="user/home", value="Porto", importance=0.8)
     refresh_profile(alice)
     assert fact.ref in [line.ref for line in profile_lines(alice)]
 
@@ -321,14 +321,14 @@ def test_a_fact_that_ended_leaves_the_prompt_at_once_and_its_line_goes(alice: Us
 
 
 def test_a_fact_that_ends_later_holds_until_then(alice: User, sign_in: SignIn) -> None:
-    fact = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto", importance=0.8)
+    fact = know(alice, "The user lives in Porto.", kind="biography", key="user/home", value="Porto", importance=0.8)
     today = timezone.now().date().isoformat()
     date_it(sign_in(alice), fact, "", today)
     assert Fact.objects.active().filter(pk=fact.pk).exists(), "on its last day it is true still"
 
 
 def test_other_words_and_other_days_are_taken_together(alice: User, sign_in: SignIn) -> None:
-    old = know(alice, "The user lives in Porto.", kind="biography", key="home", value="Porto")
+    old = know(alice, "The user lives in Porto.", kind="biography", key="user/home", value="Porto")
     date_it(sign_in(alice), old, "2020-01-01", "", statement="The user lives in Lisbon.", value="Lisbon")
     new = Fact.objects.get(superseded_at=None)
     assert (new.statement, new.valid_from, new.valid_until) == (
@@ -412,5 +412,22 @@ def test_only_what_nobody_vouched_for_fades(alice: User) -> None:
     assert freshness(Fact(source="inferred", recorded_at=now - timedelta(days=25)), now) == "fading"
     assert freshness(Fact(source="inferred", recorded_at=long_ago), now) == "faint"
     assert freshness(Fact(source="inferred", recorded_at=long_ago, status="archived"), now) == "faded"
-    for vouched in ({"source": "stated"}, {"source": "edited"}, {"accepted_at": now}, {"key": "home"}):
+    for vouched in ({"source": "stated"}, {"source": "edited"}, {"accepted_at": now}, {"key": "user/home"}):
         assert freshness(Fact(recorded_at=long_ago, **{"source": "inferred", **vouched}), now) == NEVER_FADES
+
+
+def test_facts_are_linked_and_unlinked_on_the_page(alice: User, bob: User, sign_in: SignIn) -> None:
+    client, bread, oven = sign_in(alice), know(alice, "The user bakes bread."), know(alice, "The user has an oven.")
+    theirs = know(bob, "The user keeps bees.")
+    assert "You have an oven." in page_of(client, bread)
+    assert "bees" not in page_of(client, bread)
+
+    client.post(f"/memory/facts/{bread.pk}/link", {"to": oven.pk, "relation": "depends_on"})
+    assert f"/memory/facts/{bread.pk}/unlink/{oven.pk}" in page_of(client, bread)
+    assert client.post(f"/memory/facts/{bread.pk}/link", {"to": theirs.pk, "relation": "part_of"}).status_code == 404
+    assert client.post(f"/memory/facts/{bread.pk}/link", {"to": oven.pk, "relation": "supersedes"}).status_code == 422
+    assert [one.relation for one in FactLink.objects.for_user(alice)] == ["depends_on"]
+
+    client.post(f"/memory/facts/{oven.pk}/unlink/{bread.pk}")
+    assert not FactLink.objects.for_user(alice).exists()
+    assert client.post(f"/memory/facts/{oven.pk}/unlink/{bread.pk}").status_code == 404

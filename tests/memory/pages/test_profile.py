@@ -194,7 +194,7 @@ def test_facts_stand_by_kind_with_quote_and_source(alice: User, sign_in: SignIn)
         text="Well, I hate coriander.",
     )
     fact(alice, "The user dislikes coriander.", kind="preference", quote="I hate coriander", message=message)
-    fact(alice, "The user's name is Alice.", kind="identity", key="name", importance=0.8)
+    fact(alice, "The user's name is Alice.", kind="identity", key="user/name", importance=0.8)
 
     page = page_of(sign_in(alice))
 
@@ -228,7 +228,7 @@ def test_a_superseded_fact_names_what_took_its_place(alice: User, sign_in: SignI
 
     page = page_of(sign_in(alice), "/memory/profile?show=past")
 
-    assert f'Replaced by: <a href="/memory/facts/{newer.pk}">The user lives in Lisbon.</a>' in page
+    assert f'Replaced by: <a href="/memory/facts/{newer.pk}">You live in Lisbon.</a>' in page
 
 
 def test_a_fact_names_what_it_took_the_place_of_how_sure_and_how_fresh_it_is(alice: User, sign_in: SignIn) -> None:
@@ -237,7 +237,7 @@ def test_a_fact_names_what_it_took_the_place_of_how_sure_and_how_fresh_it_is(ali
 
     page = page_of(sign_in(alice))
 
-    assert f'Replaced: <a href="/memory/facts/{older.pk}">The user lives in Porto.</a>' in page
+    assert f'Replaced: <a href="/memory/facts/{older.pk}">You live in Porto.</a>' in page
     assert "Inferred from what you said · learned" in page
     assert "quite sure · fresh · importance 3 of 5" in page
 
@@ -271,7 +271,7 @@ def test_a_learned_fact_is_rejected_and_the_rejection_undone_in_place(alice: Use
     client = sign_in(alice)
 
     page = client.post(f"/memory/review/{learned.pk}/reject", {"page": "profile"}, headers=HTMX).content.decode()
-    assert "Rejected: The user dislikes coriander." in page
+    assert "Rejected: You dislike coriander." in page
     assert Fact.objects.get().status == Fact.Status.REJECTED
 
     action = learned.review_actions.get()

@@ -47,7 +47,7 @@ def test_a_proposal_stands_with_its_words_where_they_were_said(alice: User, sign
 
     page = sign_in(alice).get("/memory/review").content.decode()
 
-    assert "The user&#x27;s sister Mary lives in Lisbon." in page
+    assert "Your sister Mary lives in Lisbon." in page
     assert f'I had a long day. <mark class="mark">{QUOTE}</mark> and I&#x27;m allergic to peanuts.' in page
     assert f'href="{reverse("message", args=[message.pk])}"' in page
     assert "Cooking" in page
@@ -76,28 +76,28 @@ def test_proposals_stand_below_the_conversation_they_come_from(alice: User, sign
 
 
 def test_what_accepting_would_supersede_stands_beside_it(alice: User, sign_in: SignIn) -> None:
-    propose(alice, "The user lives in Porto.", kind="biography", key="home", status=Fact.Status.ACTIVE)
-    propose(alice, "The user lives in Lisbon.", kind="biography", key="home")
+    propose(alice, "The user lives in Porto.", kind="biography", key="user/home", status=Fact.Status.ACTIVE)
+    propose(alice, "The user lives in Lisbon.", kind="biography", key="user/home")
 
     page = sign_in(alice).get("/memory/review").content.decode()
 
-    assert "<p>The user lives in Porto.</p>" in page
+    assert "<p>You live in Porto.</p>" in page
     removed = '<del class="diff-del"><span class="visually-hidden">removed: </span>Porto.</del>'
     added = '<ins class="diff-ins"><span class="visually-hidden">added: </span>Lisbon.</ins>'
-    assert f"The user lives in {removed}{added}" in page
+    assert f"You live in {removed}{added}" in page
 
 
 def test_an_empty_queue_says_what_to_do(alice: User, sign_in: SignIn) -> None:
     page = sign_in(alice).get("/memory/review").content.decode()
 
     assert "You're all caught up" in page
-    assert "End conversation" in page
+    assert "Save memories now" in page
 
 
 def test_hostile_text_is_shown_as_text(alice: User, sign_in: SignIn) -> None:
     attack = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
     message = say(alice, f"{attack} {QUOTE}", title=attack)
-    propose(alice, attack, message=message, reason=attack, key="home", value=attack)
+    propose(alice, attack, message=message, reason=attack, key="user/home", value=attack)
 
     page = sign_in(alice).get("/memory/review").content.decode()
 
@@ -211,7 +211,7 @@ def test_a_decision_is_undone_with_a_plain_form(alice: User, sign_in: SignIn) ->
 
 
 def test_an_edited_value_is_kept_for_keyed_facts_only(alice: User, sign_in: SignIn) -> None:
-    keyed, free = propose(alice, key="home", value="Lisbon"), propose(alice, value="Lisbon")
+    keyed, free = propose(alice, key="user/home", value="Lisbon"), propose(alice, value="Lisbon")
     words = {"statement": "The user lives in Porto.", "value": "Porto"}
 
     for fact in (keyed, free):
@@ -260,7 +260,7 @@ def test_with_htmx_the_row_alone_comes_back_with_undo_and_the_new_counts(alice: 
     assert "<html" not in page
     assert page.count("<article") == 1
     assert 'data-state="active"' in page
-    assert 'data-announce="Accepted: The user&#x27;s sister Mary lives in Lisbon."' in page
+    assert 'data-announce="Accepted: Your sister Mary lives in Lisbon."' in page
     assert f"/memory/review/actions/{ReviewAction.objects.get().pk}/undo" in page
     assert page.count('hx-swap-oob="true"') == 3, "two counts, and what is said at the end"
     assert "1 memory to review." in " ".join(page.split())

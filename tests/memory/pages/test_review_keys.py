@@ -250,8 +250,8 @@ def test_escape_leaves_the_merging_and_nothing_is_changed(queue: Page, proposals
 def test_a_contradiction_is_settled_by_a_key(
     queue: Page, alice: User, proposals: list[Fact], key: str, sentence: str, known: str
 ) -> None:
-    Fact.objects.filter(pk=proposals[0].pk).update(key="home")
-    older = propose(alice, "Known until now.", key="home", kind="person", status=Fact.Status.ACTIVE)
+    Fact.objects.filter(pk=proposals[0].pk).update(key="user/home")
+    older = propose(alice, "Known until now.", key="user/home", kind="person", status=Fact.Status.ACTIVE)
     queue.reload()
 
     queue.keyboard.press(key)

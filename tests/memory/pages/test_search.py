@@ -33,6 +33,7 @@ from memory.pages.search import (
 )
 from memory.ports.source import Utterance, get_source
 from memory.retrieval.ranking import MEASURED, Part, Rule, Source
+from memory.retrieval.truth import TruthRule
 
 type SignIn = Callable[[User], Client]
 
@@ -105,7 +106,7 @@ def test_a_documents_links_are_told_by_their_words(alice: User, sign_in: SignIn)
 
 
 def test_what_is_in_every_prompt_anyway_is_found_here(alice: User, sign_in: SignIn) -> None:
-    know(alice, "The user's sister is Mary.", kind="person", key="sister", importance=0.9)
+    know(alice, "The user's sister is Mary.", kind="person", key="user/sister", importance=0.9)
 
     assert "sister is Mary." in results_of(sign_in(alice))
 
@@ -135,7 +136,7 @@ def test_what_was_left_out_names_its_rule(alice: User, sign_in: SignIn) -> None:
 
 def test_every_part_rule_and_source_has_plain_words() -> None:
     assert set(PARTS) == set(get_args(Part))
-    assert set(RULES) == set(get_args(Rule))
+    assert set(RULES) == {*get_args(Rule), *get_args(TruthRule)}
     assert set(SOURCES) == set(SOURCES_PLURAL) == set(ICONS) == set(get_args(Source))
 
 

@@ -74,7 +74,7 @@ def test_what_went_says_why_and_what_came_says_when(alice: User, moved: tuple[Fa
     found = build_past_profile(alice, {"at": "2026-04-01"}, timezone.now())
     told = {one.fact.statement: one.since for _, facts in found.groups for one in facts}
     assert told == {
-        "The user lives in Porto.": "Replaced on 10 May 2026: The user lives in Lisbon.",
+        "The user lives in Porto.": "Replaced on 10 May 2026: You live in Lisbon",
         "The user sings.": "Rejected on 2 June 2026",
         "The user rents.": "No longer true since 3 July 2026",
     }
@@ -149,7 +149,7 @@ def test_the_page_shows_that_day_without_a_script(alice: User, moved: tuple[Fact
     page = sign_in(alice).get("/memory/profile", {"at": "2026-04-01"}).content.decode()
     assert "Known on 1 April 2026, true on 1 April 2026" in page
     assert "removed since" in page
-    assert "Replaced on 10 May 2026: The user lives in Lisbon." in page
+    assert "Replaced on 10 May 2026: You live in Lisbon." in page
     assert "Added since" in page
     assert '<input type="date" id="at" name="at"' in page
     assert "/answers?until=2026-04-01" in page
@@ -159,7 +159,7 @@ def test_the_page_shows_that_day_without_a_script(alice: User, moved: tuple[Fact
 def test_htmx_gets_that_day_alone(alice: User, moved: tuple[Fact, Fact], sign_in: SignIn) -> None:
     response = sign_in(alice).get("/memory/profile", {"at": "2026-04-01"}, headers={"HX-Request": "true"})
     part = response.content.decode()
-    assert "The user lives in Porto." in part
+    assert "You live in Porto." in part
     assert "<html" not in part
     assert "<form" not in part
 
@@ -218,7 +218,7 @@ def test_answers_up_to_a_day_stand_with_what_they_were_given(alice: User, bob: U
     answered(bob, on(2026, 3, 1), "Who is Bob", "The user is Bob.")
     page = sign_in(alice).get("/answers", {"until": "2026-04-01"}).content.decode()
     assert "Where was I?" in page
-    assert "The user lives in Porto." in page
+    assert "You live in Porto." in page
     assert f"/m/{early.pk}" in page
     assert "Where am I?" not in page
     assert "Bob" not in page

@@ -92,8 +92,8 @@ def test_a_key_moves_the_date_with_it_and_the_page_follows(page: Page, days: lis
     expect(known).to_have_attribute("aria-valuetext", told(days[0]))
     expect(true, "both go along as long as they are together").to_have_value("0")
     then = page.locator("#then")
-    expect(then).to_contain_text("The user lives in Porto. removed since")
-    expect(then).to_contain_text("The user lives in Lisbon. added since")
+    expect(then).to_contain_text("You live in Porto. removed since")
+    expect(then).to_contain_text("You live in Lisbon. added since")
     expect(known).to_be_focused()
     assert page.url.endswith(f"?at={days[0]}&true={days[0]}")
 

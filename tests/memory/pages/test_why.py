@@ -125,6 +125,6 @@ def test_a_rule_of_the_budget_is_told_as_it_is_named(step: Any) -> None:
 
 
 def test_what_opened_a_conversation_was_not_searched_for() -> None:
-    explained = explain_recall(item(Fact(pk=1, statement="x"), parts={"importance": 0.9, "decay": 1.0}), 1, 4, 0.5)
-    assert explained.because == OPENING
+    explained = explain_recall(item(Fact(pk=1, statement="x"), parts={"opening": 1.0, "importance": 0.9}), 1, 4, 0.5)
+    assert explained.because == OPENING["fact"]
     assert explained.place == ""

@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from memory.librarian.rules.episodes import CUES
 from memory.models import Episode, Fact
-from memory.retrieval.conversation_start import MAX_EPISODE_AGE, find_opening_memory
+from memory.retrieval.conversation_start import (
+    MAX_EPISODE_AGE,
+    MIN_SIGNIFICANCE,
+    find_opening_memory,
+    is_vague_opener,
+)
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 
@@ -55,7 +61,7 @@ def test_an_episode_that_is_over_gives_way_to_an_open_goal(alice: User, fields: 
         {"status": "rejected"},
         {"valid_until": NOW - timedelta(days=1)},
         {"kind": "preference"},
-        {"key": "goal", "importance": 0.8},  # stands in every prompt anyway
+        {"key": "user/goal", "importance": 0.8},  # stands in every prompt anyway
     ],
 )
 def test_what_is_no_open_goal_is_not_told(alice: User, fields: dict[str, Any]) -> None:
@@ -75,3 +81,23 @@ def test_bob_does_not_begin_where_alice_left(alice: User, bob: User) -> None:
     goal(alice, "The user wants to play in a quartet.")
 
     assert begun(bob) is None
+
+
+def test_every_episode_that_rules_find_is_significant_enough() -> None:
+    assert min(cue.significance for cue in CUES) >= MIN_SIGNIFICANCE
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hi", "Hi, me again", "Good morning!", "I'm back", "So, where were we?", "Can we pick up where we left off?"],
+)
+def test_a_greeting_or_a_wish_to_go_on_is_vague(text: str) -> None:
+    assert is_vague_opener(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm back from Japan", "Hi, where does my sister live?", "What did we decide about the cello?", "Who am I?", ""],
+)
+def test_an_opener_with_a_topic_is_not(text: str) -> None:
+    assert not is_vague_opener(text)

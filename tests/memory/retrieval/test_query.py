@@ -13,12 +13,12 @@ from memory.retrieval.query import (
     Period,
     ends,
     in_third_person,
-    is_small_talk,
     parse_question,
     periods,
     without_names,
     words_as_written,
 )
+from memory.text.message_kinds import is_small_talk
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TODAY = NOW.date()

@@ -1,0 +1,206 @@
+"""Replacement: whether a new statement says that an older one holds no more, in whatever words. Pure.
+
+    ended       “no longer works at Acme”, “left Acme”        against “works at Acme”
+    changed     “the key is now kept in Vault”                against “the key is kept in 1Password”
+    other value “stand-up is at 10:15”                        against “stand-up is at 9:30”: likely, so review asks
+
+Both must be about the same: what the older one says it of, or what it says, is all in the new one. Verbs that can have
+many objects (“plays tennis now”) replace nothing, and neither does “also”.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+from memory.facts.deduplication import GROUPS, PEOPLE
+from memory.text.keywords import FILLER, NUMBERS, stem, words
+from memory.text.parts import parts_of, verb_span
+
+
+class Replaces(IntEnum):
+    """How clearly it does."""
+
+    NOT = 0
+    LIKELY = 1
+    CLEARLY = 2
+
+
+_CHANGED: Final = re.compile(
+    r"\b(?:now|nowadays|these days|currently|instead|again|from now on|as of|any ?more|no longer|moved (?:back )?to"
+    r"|(?:switched|changed|rescheduled|postponed|pushed|relocated|upgraded|raised|increased|reduced|lowered|updated) to"
+    r"|(?:went|gone) (?:up|down|back) to|is back (?:in|at|on|to)"
+    r"|renamed|became|(?:(?<=['’]s )|(?<=my )|(?<=our )|(?<=the ))new)\b",
+    re.I,
+)
+"""Words by which a statement says that it wasn't so before."""
+_CHANGING: Final = "moved switched changed went go goes renamed replaced became start"
+_MARKER_WORDS: Final = frozenset(map(stem, _CHANGING.split()))
+_ENDED: Final = re.compile(
+    r"\b(?:no longer|not (?=.*any ?more)|(?:does|do|is|are|has|have|was|did)n['’]t (?=.*any ?more)|stopped|quit)\b",
+    re.I,
+)
+_LEFT: Final = re.compile(
+    r"\b(?:left|quit|sold|resigned from|gave up|got rid of|dropped out of|cancelled|canceled)\b", re.I
+)
+_OUT: Final = re.compile(
+    r"\b(?:replac(?:ed|es)|instead of|rather than|swapped|traded|(?:moved|switched|migrated|changed) (?:\w+ ){0,4}?from"
+    r"|(?:taken|took|takes) over (?:\w+ ){1,4}?from)\s+(.+?)(?=\s+(?:to|with|for|as|by|in|on|at)\b|[,.;]|$)",
+    re.I,
+)
+"""What something else took the place of: “switched from Jira to Linear”."""
+_ADDS: Final = re.compile(r"\b(?:also|too|another|second|both|as well|additionally|besides)\b", re.I)
+_PAST: Final = re.compile(r"\b(?:used to|formerly|previously|until)\b", re.I)
+_NEGATED: Final = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.I)
+_ONE_AT_A_TIME: Final = "live reside work drive weigh stay sleep lodge earn pay cost"
+ONE_AT_A_TIME: Final = frozenset(map(stem, _ONE_AT_A_TIME.split()))
+"""Verbs of which people have one object at a time; of others they have many."""
+ONE_HOLDER: Final = frozenset(map(stem, ["lead", "led", "head", "manage", "chair", "captain"]))
+"""Verbs that one person at a time does."""
+_PREPOSITIONS: Final = frozenset(["in", "on", "at", "with", "by", "to", "from", "for", "via", "under"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A statement, taken apart."""
+
+    subject: frozenset[str]
+    rest: frozenset[str]
+    tokens: tuple[str, ...]
+    verb_at: int
+    is_of_user: bool
+
+    @property
+    def verb(self) -> str:
+        """The first verb; empty: none was found."""
+        return self.tokens[self.verb_at] if self.verb_at < len(self.tokens) else ""
+
+    @property
+    def is_placed(self) -> bool:
+        """“Is stored on …”, “is in …”: all it says is where or when something is."""
+        return self.verb in ("is", "are") and not _PREPOSITIONS.isdisjoint(
+            self.tokens[self.verb_at + 1 : self.verb_at + 3]
+        )
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.subject | self.rest
+
+
+def states_change(statement: str) -> bool:
+    """Whether it says that something is so now, or again, and wasn't before."""
+    return _CHANGED.search(statement) is not None
+
+
+def replaces(newer: str, older: str) -> Replaces:
+    """Whether `newer` says that `older` holds no more."""
+    if newer == older or _ADDS.search(newer) or _PAST.search(newer) or _ENDED.search(older):
+        return Replaces.NOT
+    new, old = _read(newer), _read(older)
+    if not new.all or not old.all or new.all.isdisjoint(old.all) or _of_others(new, old):
+        return Replaces.NOT
+    if _ENDED.search(newer):
+        is_same = not _NEGATED.search(older) and _within(new.all, old.all) and _within(old.subject, new.all)
+        return Replaces.CLEARLY if is_same else Replaces.NOT
+    if left := _LEFT.search(newer):
+        what = _content(newer[left.end() :].partition(" in ")[0].partition(" on ")[0])
+        named = bool(what) and _within(what, old.rest) and _within(old.subject, new.all)
+        return Replaces.CLEARLY if named else Replaces.NOT
+    if out := _OUT.search(newer):
+        return Replaces.CLEARLY if _is_out(_content(out[1]), new, old) else Replaces.NOT
+    if bool(_NEGATED.search(newer)) != bool(_NEGATED.search(older)):
+        return Replaces.NOT
+    if len(parts_of(older)) > 1:
+        return Replaces.NOT  # the rest of it may still hold
+    if states_change(newer):
+        return Replaces.CLEARLY if _gives_other_value(new, old) else Replaces.NOT
+    return Replaces.LIKELY if _differs_at_the_end(new, old) else Replaces.NOT
+
+
+def _of_others(new: _Said, old: _Said) -> bool:
+    """Whether one is of the user and the other isn't, or they name different relatives."""
+    return (new.is_of_user and old.is_of_user and bool(new.all & PEOPLE != old.all & PEOPLE)) or (
+        new.is_of_user != old.is_of_user and bool((new.subject ^ old.subject) & PEOPLE)
+    )
+
+
+def _is_out(what: frozenset[str], new: _Said, old: _Said) -> bool:
+    """Whether `what` is the old value, of the same subject."""
+    if not what or not _within(what, old.all):
+        return False
+    shared = {word for word in old.all - what if _has(new.all, word)}
+    same_subject = new.subject == old.subject and new.is_of_user == old.is_of_user
+    return bool(shared) or same_subject or (what == old.rest and new.is_of_user and old.is_of_user)
+
+
+def _gives_other_value(new: _Said, old: _Said) -> bool:
+    """Whether both share either what it is said of, or all that is said, and each has something of its own."""
+    frame = {word for word in old.all if _has(new.all, word)}
+    own, theirs = old.all - frame, {word for word in new.all if not _has(old.all, word)}
+    if not own or not theirs - _MARKER_WORDS:
+        return False
+    if own <= old.subject:  # the same is said of someone else: “Petra leads the team”, “the team is led by Tomas now”
+        turned = bool(new.subject) and _within(new.subject, old.rest)
+        return len(old.rest) > 1 and (turned or bool(frame & ONE_HOLDER))
+    if not own <= old.rest or not _within(old.subject, new.all):
+        return False
+    if not old.subject:
+        return len(frame) > 1 or frame <= ONE_AT_A_TIME
+    are_numbers = all(any(word.isdigit() for word in some) for some in (own, theirs))
+    return not frame <= old.subject or are_numbers or old.is_placed or old.verb == new.verb
+
+
+def _differs_at_the_end(new: _Said, old: _Said) -> bool:
+    """Whether only the last words differ, after a verb with a preposition, or after the name of an attribute."""
+    same = 0
+    for one, other in zip(new.tokens, old.tokens, strict=False):
+        if one != other:
+            break
+        same += 1
+    ends = new.tokens[same:], old.tokens[same:]
+    if not all(0 < len(end) <= 4 for end in ends) or same <= old.verb_at:
+        return False
+    before = [word for word in new.tokens[:same] if word not in ("the", "a", "an")]
+    placed = bool(before) and before[-1] in _PREPOSITIONS
+    if not old.subject:
+        return placed and any(stem(word) in ONE_AT_A_TIME for word in old.tokens[old.verb_at : same])
+    are_values = all(word[:1].isdigit() for end in ends for word in end)
+    return not old.subject <= PEOPLE and (placed or are_values)
+
+
+def _within(some: frozenset[str], others: frozenset[str]) -> bool:
+    return all(_has(others, word) for word in some)
+
+
+def _has(words_: frozenset[str], word: str) -> bool:
+    return word in words_ or any(word in group and not group.isdisjoint(words_) for group in _SAME)
+
+
+_FORMS: Final = ("lead led head", "keep kept store stored", "run ran", "hold held", "pay paid", "cost costs price")
+_SAME: Final = (
+    *(group for group in GROUPS if len(group) > 1 and not group & {stem("piano"), stem("own")}),
+    *(frozenset(map(stem, line.split())) for line in _FORMS),
+)
+"""Groups of words that mean the same, not only something similar."""
+
+
+@lru_cache(maxsize=4_096)
+def _read(statement: str) -> _Said:
+    whole = " ".join(_ENDED.sub(" ", statement).split())
+    subject = _content(_CHANGED.sub(" ", whole[: verb_span(whole)[0]]))
+    plain = " ".join(_CHANGED.sub(" ", whole).rstrip(" .!?").split())
+    start, end = verb_span(plain)
+    tokens = tuple(words(plain))
+    return _Said(
+        subject,
+        _content(plain) - subject,
+        tokens,
+        len(words(plain[:start])) if end else len(tokens),
+        re.match(r"(?:the user|i|we|my|our)\b", statement, re.I) is not None,
+    )
+
+
+def _content(text: str) -> frozenset[str]:
+    found = (NUMBERS.get(word, word).removesuffix("'s") for word in words(text))
+    return frozenset(stem(word) for word in found if word not in FILLER and (len(word) > 1 or word.isdigit()))

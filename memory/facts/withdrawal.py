@@ -1,0 +1,56 @@
+"""Withdraws facts without a successor: what was true and has ended, what the user takes back, and proposals that newer
+words overtook. The rows stay as history, so that an older message read again does not bring them back.
+
+| what | status | dates |
+|---|---|---|
+| ended | expired | `valid_until`: when it stopped being true, as far as that is said |
+| taken back | superseded, by nothing | `superseded_at` |
+| overtaken proposal | superseded by the newer fact | `superseded_at` |
+"""
+
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.facts.links import link_superseded
+from memory.models import Fact
+
+ENDED: Final = "you said that it has ended"
+TAKEN_BACK: Final = "you took it back"
+OVERTAKEN: Final = "you have said something newer since"
+"""Reasons, as the user reads them."""
+
+
+def end_fact(fact_id: int, said_at: datetime, when: datetime | None = None) -> None:
+    """Expire an active or proposed fact. `when`: it stopped being true; None: when it was said."""
+    fact = Fact.objects.only("recorded_at").get(pk=fact_id)
+    Fact.objects.filter(pk=fact_id).update(
+        status=Fact.Status.EXPIRED,
+        reason=ENDED,
+        valid_until=when or said_at,
+        withdrawn_at=max(said_at, fact.recorded_at),
+    )
+
+
+def retract_fact(fact_id: int) -> None:
+    """Withdraw a fact that the user takes back."""
+    now = timezone.now()
+    Fact.objects.filter(pk=fact_id).update(
+        status=Fact.Status.SUPERSEDED, reason=TAKEN_BACK, superseded_at=now, withdrawn_at=now, superseded_by=None
+    )
+
+
+def withdraw_older_proposals(newer: Fact, said_at: datetime) -> list[int]:
+    """Withdraw the proposals with the key of `newer` that were said before `said_at`; their ids."""
+    if not newer.key:
+        return []
+    earlier = Q(message__created_at__lt=said_at) | Q(message=None, recorded_at__lt=said_at)
+    waiting = Fact.objects.filter(earlier, user=newer.user_id, key=newer.key, status=Fact.Status.PROPOSED)
+    overtaken = list(waiting.exclude(pk=newer.pk).values_list("pk", flat=True))
+    Fact.objects.filter(pk__in=overtaken).update(
+        status=Fact.Status.SUPERSEDED, reason=OVERTAKEN, superseded_at=timezone.now()
+    )
+    link_superseded(newer, overtaken)
+    return overtaken

@@ -1,0 +1,219 @@
+"""Selects what a topic in words means: every memory that may be meant, in order, those that are meant ticked.
+
+`scope.decide` rules on each text; this module finds the texts. Meaning (vectors) only orders what is left, and ticks
+the one closest match where the words decide nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from django.db.models import Q
+from django.utils import timezone
+from pgvector.django import CosineDistance
+
+from memory.embeddings.port import embedder
+from memory.facts.keys import split_key
+from memory.forgetting.scope import SYNONYMS, Reason, Ruling, Topic, Verdict, decide, read_topic, settle, with_aliases
+from memory.forgetting.targets import of_chat
+from memory.models import Document, Episode, Fact
+from memory.retrieval.recall import retrieve
+from memory.text.identifiers import canonical, fold
+from memory.text.parts import parts_of
+from recall.redaction import FORGOTTEN
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+MAX_MATCHES: Final = 100
+MAX_ROWS: Final = 500
+"""Messages and documents that are read for one topic, the latest first."""
+MAX_SIMILAR: Final = 20
+CLOSE: Final = 0.55
+"""Cosine from which on the closest fact may be ticked without a common word."""
+_GAP: Final = "[^[:alnum:]]*"
+AHEAD: Final = 0.08
+"""How much closer it must be than the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One memory, with what it is to the topic."""
+
+    ref: str
+    """As `Target.refs` takes it; `fact:12:1,2` names parts of a fact."""
+    kind: str
+    """`fact`, `episode`, `document`, `message` or `answer`."""
+    text: str
+    """What would go, or the memory."""
+    ruling: Ruling
+    status: str = ""
+    """Of a fact."""
+    cosine: float = 0.0
+
+    @property
+    def is_ticked(self) -> bool:
+        """Whether it is clearly meant."""
+        return self.ruling.is_ticked
+
+
+def select_topic(user: User, words: str) -> list[Match]:
+    """What may belong to the topic: what is meant, then its neighbors, then what is similar in meaning."""
+    topic = read_topic(words)
+    found = _load_matches(user, topic)
+    if not any(match.is_ticked for match in found) and topic.text[:1].isupper():
+        found = _load_matches(user, read_topic(topic.text[:1].lower() + topic.text[1:]))  # a word, not a name
+    if not any(match.is_ticked for match in found):
+        found = _with_the_closest(found)
+    shown = [match for match in found if match.is_ticked or match.ruling.coverage > 0 or match.ruling.has_anchors]
+    shown.sort(key=lambda one: (not one.is_ticked, -one.ruling.coverage, -one.cosine, one.kind, one.ref))
+    rows: dict[str, Match] = {}
+    for match in [*shown, *_load_similar(user, words)]:
+        rows.setdefault(":".join(match.ref.split(":")[:2]), match)
+    return list(rows.values())[:MAX_MATCHES]
+
+
+def _with_the_closest(found: list[Match]) -> list[Match]:
+    """With the one that is clearly nearest ticked: by its words, then by its meaning."""
+    open_ones = [match for match in found if match.ruling.reason not in (Reason.OPPOSITE, Reason.OTHER_SUBJECT)]
+    facts = [match for match in open_ones if match.kind == "fact"]  # its message repeats it
+    for share in (_by_words, _by_meaning):
+        ranked = sorted(facts or open_ones, key=share, reverse=True)
+        best = share(ranked[0]) if ranked else 0.0
+        following = share(ranked[1]) if len(ranked) > 1 else 0.0
+        if (best >= 1 and best > following) or (CLOSE <= best < 1 and best - following >= AHEAD):
+            chosen = replace(ranked[0].ruling, verdict=Verdict.MEANT, reason=Reason.LIKELY)
+            return [replace(one, ruling=chosen) if one is ranked[0] else one for one in found]
+    return found
+
+
+def _by_words(match: Match) -> float:
+    return 1 + match.ruling.coverage if match.ruling.has_anchors else 0.0
+
+
+def _by_meaning(match: Match) -> float:
+    return match.cosine
+
+
+# Loading -----------------------------------------------------------------------------------------------------------
+
+
+def _load_matches(user: User, topic: Topic) -> list[Match]:
+    if topic.is_empty:
+        return []
+    rows = list(_rows(user, topic))
+    known = with_aliases(topic, (row.text for row in rows))
+    if known.identifiers != topic.identifiers:
+        rows = list(_rows(user, known))
+    rulings = settle(known, [_rule(known, row) for row in rows])
+    return [_match(row, ruling) for row, ruling in zip(rows, rulings, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A text of the user's, with what else is known about it."""
+
+    kind: str
+    ref: str
+    text: str
+    name: str = ""
+    """A document's path."""
+    known_as: str = ""
+    status: str = ""
+    cosine: float = 0.0
+
+
+def _rule(topic: Topic, row: _Row) -> Ruling:
+    if row.kind == "document" and _is_about(topic, row.name):
+        return Ruling(Verdict.MEANT, Reason.NAMED, coverage=1.0, has_anchors=True)
+    ruling = decide(topic, row.text, row.known_as)
+    if row.kind == "episode" and ruling.verdict == Verdict.PART:
+        return replace(ruling, verdict=Verdict.MEANT, reason=Reason.NAMED, parts=())  # it is written again
+    return ruling
+
+
+def _match(row: _Row, ruling: Ruling) -> Match:
+    text, ref = row.text, row.ref
+    if ruling.verdict == Verdict.PART:
+        going = [part for part in parts_of(row.text) if part.number in ruling.parts]
+        text = " … ".join(row.text[part.start : part.end] for part in going)
+        ref = f"{row.ref}:{','.join(map(str, ruling.parts))}"
+    shown = f"{row.name}: {text}" if row.name else text
+    return Match(ref, row.kind, shown, ruling, row.status, row.cosine)
+
+
+def _is_about(topic: Topic, path: str) -> bool:
+    """Whether a document's own name is the topic's."""
+    name = canonical(path.rpartition("/")[2])
+    return not (topic.words or topic.dates) and any({name} == one.forms & {name} for one in topic.identifiers)
+
+
+def _rows(user: User, topic: Topic) -> Iterator[_Row]:
+    vector = embedder().embed([topic.text])[0].tolist()
+    facts = Fact.objects.for_user(user).defer("vector", "search").order_by("pk")
+    for fact in facts.annotate(distance=CosineDistance("vector", vector)):
+        near = 1 - fact.distance if fact.embedded_by == embedder().name and fact.distance is not None else 0.0
+        subject, attribute = split_key(fact.key)
+        known_as = f"{re.sub(r'[_/:]', ' ', f'{subject} {attribute}')} {fact.value}" if fact.key else fact.value
+        yield _Row("fact", fact.ref, fact.statement, "", known_as, fact.get_status_display().lower(), near)
+    for pk, title, summary in Episode.objects.for_user(user).values_list("pk", "title", "summary"):
+        yield _Row("episode", f"episode:{pk}", f"{title}\n{summary}")
+    mentions = Q(text__iregex=_pattern(topic))
+    documents = Document.objects.for_user(user).filter(mentions | Q(title__iregex=_pattern(topic)))
+    for pk, path, text in documents.order_by("-pk").values_list("pk", "path", "text")[:MAX_ROWS]:
+        yield _Row("document", f"document:{pk}", text, path)
+    said = of_chat("Message", user).filter(mentions, role__in=("user", "assistant")).exclude(text__in=("", FORGOTTEN))
+    for pk, role, text in said.order_by("-pk").values_list("pk", "role", "text")[:MAX_ROWS]:
+        yield _Row("message" if role == "user" else "answer", f"message:{pk}", text)
+
+
+def _pattern(topic: Topic) -> str:
+    """What PostgreSQL looks for, so that few texts are read; `decide` rules on what it finds."""
+    forms = [form for one in topic.identifiers for form in one.forms]
+    if forms:
+        return "|".join(_spaced(form) for form in forms)
+    words = topic.words.union(*(group for group in SYNONYMS if group & topic.words))
+    return "|".join(
+        [rf"\m{re.escape(word)}" for word in sorted(words)] + [rf"\m{date}" for date in sorted(topic.dates)]
+    )
+
+
+def _spaced(form: str) -> str:
+    """An identifier's letters in any case, with any accents, and with any signs between them."""
+    letters = [f"[{''.join(sorted(_variants(char)))}]" for char in form]
+    return "|".join(_GAP.join(one) for one in (letters, _with_sharp_s(form, letters)) if one)
+
+
+def _with_sharp_s(form: str, letters: list[str]) -> list[str]:
+    place = form.find("ss")
+    return [*letters[:place], "ß", *letters[place + 2 :]] if place >= 0 else []
+
+
+@cache
+def _variants(char: str) -> frozenset[str]:
+    """The characters that fold to this one."""
+    return frozenset({char, char.upper()}) | _foldings().get(char, frozenset())
+
+
+@cache
+def _foldings() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for start, end in ((0xC0, 0x250), (0x370, 0x530), (0x1E00, 0x2000), (0xFF10, 0xFF5B)):
+        for number in range(start, end):
+            char = chr(number)
+            if char.isalnum() and len(fold(char)) == 1:
+                found.setdefault(fold(char), set()).add(char)
+    return {char: frozenset(others) for char, others in found.items()}
+
+
+def _load_similar(user: User, words: str) -> Iterator[Match]:
+    similar = Ruling(Verdict.NEIGHBOR, Reason.SIMILAR)
+    for item in retrieve(user, words, now=timezone.now(), top_k=MAX_SIMILAR).kept:
+        if item.source in ("fact", "episode"):
+            yield Match(item.ref, item.source, item.text, similar, "active" if item.source == "fact" else "")
+        elif item.source == "message":
+            yield Match(item.ref, "message" if item.said_by == "user" else "answer", item.text, similar)

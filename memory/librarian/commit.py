@@ -1,0 +1,344 @@
+"""What a run stores of an extraction, message by message: facts, what the user's words end or replace, and documents.
+
+`run.py` calls it in the transaction that ends the run. `decision.py` decides on each proposal, `corrections.py` finds
+the known facts that a message corrects; here both become rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from memory.embeddings.port import embedder
+from memory.facts.keys import USER, split_key
+from memory.facts.links import create_superseding, link
+from memory.facts.withdrawal import end_fact, retract_fact, withdraw_older_proposals
+from memory.librarian import document_updates, episodes
+from memory.librarian.corrections import (
+    Change,
+    Correction,
+    doubted_statement,
+    find_corrections,
+    replaced_statement,
+)
+from memory.librarian.decision import Decision, Outcome, Policy, Reason, decide, evidence_of_quote, is_past, normal
+from memory.librarian.engine import ExtractionInput, KnownFact, ProposedFact, Relation
+from memory.librarian.known_facts import load_similarities, to_known_fact
+from memory.librarian.store import create_fact
+from memory.models import Fact, FactLink, LibrarianRun
+from memory.models.kinds import default_importance
+from recall.celery import enqueue_on_commit
+
+if TYPE_CHECKING:
+    from memory.embeddings.limits import Vectors
+    from memory.librarian.engine import Extraction, ProposedEpisode, Withdrawal
+    from memory.models.facts import FactQuerySet
+    from memory.ports.source import Utterance
+
+COMPATIBLE_RELATIONS: Final = {
+    Relation.PART_OF: FactLink.Relation.PART_OF,
+    Relation.DEPENDS_ON: FactLink.Relation.DEPENDS_ON,
+    Relation.CAUSED_BY: FactLink.Relation.CAUSED_BY,
+    Relation.RELATED_TO: FactLink.Relation.RELATED_TO,
+}
+"""Links an engine may propose between two active facts."""
+MAX_LINK_STRENGTH: Final = 0.7
+"""Of those links: they are the engine's inference, not the user's words."""
+REINFORCEMENT: Final = 0.05
+"""Added to a fact's confidence when the user says it again."""
+REPLACED_CONFIDENCE: Final = 0.95
+"""Of a value that the user put in the place of a known one, in words that name both."""
+OPEN: Final = (Fact.Status.ACTIVE, Fact.Status.PROPOSED)
+"""Facts that a correction can change."""
+
+
+@dataclass(slots=True)
+class RunState:
+    """What a run has stored so far."""
+
+    run: LibrarianRun
+    reading: ExtractionInput
+    known: list[KnownFact]
+    policy: Policy
+    vectors: dict[int, Any] = field(default_factory=dict)
+    """Of the facts this run added, by fact id; unit length."""
+    learned: int = 0
+    waiting: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def cosines(self, vector: Any) -> dict[int, float]:
+        """Similarity of a statement to those this run has added."""
+        return {fact_id: float(vector @ other) for fact_id, other in self.vectors.items()}
+
+    def open_fact(self, known: KnownFact) -> KnownFact | None:
+        """The fact as it is now, if it is still active or proposed."""
+        return next((fact for fact in self.known if fact.fact_id == known.fact_id and fact.status in OPEN), None)
+
+    def drop(self, fact_ids: Iterable[int]) -> None:
+        """These facts are known no more."""
+        gone = set(fact_ids)
+        self.known = [fact for fact in self.known if fact.fact_id not in gone]
+
+
+def store_extraction(
+    state: RunState, extraction: Extraction, vectors: Vectors | list[None], updates: document_updates.DocumentUpdates
+) -> RunState:
+    """Store what is decided, in the order in which it was said: a later message corrects what an earlier one stated."""
+    similarities = load_similarities(state.run.user, vectors)
+    proposals = list(zip(extraction.facts, vectors, similarities, strict=True))
+    by_place = {utterance.number: place for place, utterance in enumerate(state.reading.utterances)}
+    proposals.sort(key=lambda one: by_place.get(one[0].number, len(by_place)))
+    for utterance in state.reading.utterances:
+        corrections = find_corrections(utterance, state.known) if utterance.speaker == "user" else []
+        corrected = {correction.fact.key for correction in corrections if correction.change != Change.ASK}
+        while proposals and by_place.get(proposals[0][0].number) == by_place[utterance.number]:
+            fact, vector, similarity = proposals.pop(0)
+            if fact.key and fact.key in corrected:
+                fact = fact.model_copy(update={"correction": True})
+            _decide_and_apply(fact, vector, similarity, state)
+        for correction in corrections:
+            _apply_correction(correction, utterance, state)
+    for proposal in proposals:
+        _decide_and_apply(*proposal, state)
+    for withdrawals, change in ((extraction.ends, Change.END), (extraction.retracts, Change.RETRACT)):
+        for withdrawal in withdrawals:
+            _apply_withdrawal(withdrawal, change, state)
+    _record_episode(extraction.episode, state)
+    _write_documents(updates, state)
+    return state
+
+
+# Proposals -------------------------------------------------------------------------------------------------------
+
+
+def _decide_and_apply(proposal: ProposedFact, vector: Any, similarity: Mapping[int, float], state: RunState) -> None:
+    cosines = {**similarity, **state.cosines(vector)}
+    decision = decide(proposal, state.reading.utterances, state.known, state.policy, cosines)
+    _apply_decision(decision, proposal, vector, state)
+
+
+def _apply_decision(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
+    match decision.outcome:
+        case Outcome.KEEP:
+            _supersede_then_add(decision, proposal, vector, state)
+            state.learned += 1
+        case Outcome.END:
+            assert decision.supersedes is not None
+            assert decision.evidence is not None
+            end_fact(decision.supersedes, decision.evidence.said_at, proposal.valid_until)
+            state.drop([decision.supersedes])
+            state.learned += 1
+        case Outcome.PROPOSE | Outcome.QUARANTINE:
+            _propose(decision, proposal, vector, state)
+            state.waiting += 1
+        case Outcome.REINFORCE:
+            _reinforce(decision, proposal, state)
+            state.dropped[decision.reason] += 1
+        case Outcome.DROP:
+            state.dropped[decision.reason] += 1
+
+
+def _supersede_then_add(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
+    """Supersede the old fact first: only one active fact may have the key. What is over becomes history at once."""
+    if decision.supersedes is not None:
+        state.drop([decision.supersedes])
+    status = Fact.Status.EXPIRED if is_past(proposal, decision.evidence) else Fact.Status.ACTIVE
+    fact = create_superseding(decision.supersedes, lambda: _add(decision, proposal, vector, state, status))
+    if status == Fact.Status.ACTIVE and decision.evidence is not None:
+        state.drop(withdraw_older_proposals(fact, decision.evidence.said_at))
+
+
+def _propose(decision: Decision, proposal: ProposedFact, vector: object, state: RunState) -> None:
+    """A proposal, linked to the fact that it contradicts; it withdraws older ones about the same."""
+    fact = _add(decision, proposal, vector, state, Fact.Status.PROPOSED)
+    if decision.supersedes is not None:
+        link(fact.user_id, fact.pk, FactLink.Relation.CONTRADICTS, decision.supersedes, proposal.confidence)
+    if decision.outcome == Outcome.PROPOSE and decision.evidence is not None and not proposal.is_no_claim:
+        state.drop(withdraw_older_proposals(fact, decision.evidence.said_at))
+
+
+def _add(decision: Decision, proposal: ProposedFact, vector: object, state: RunState, status: Fact.Status) -> Fact:
+    said = decision.evidence or _claimed_message(proposal, state.reading)
+    fact = create_fact(
+        state.run.user_id,
+        proposal,
+        status=status,
+        reason=decision.reason,
+        source=Fact.Source.STATED if decision.evidence else Fact.Source.INFERRED,
+        said=said,
+        vector=vector,
+        extracted_by=state.run.engine,
+        run=state.run,
+    )
+    if decision.evidence:
+        _link_to_known(proposal, fact, decision.supersedes, state)
+    said_at = said.said_at if said else fact.recorded_at
+    state.known.append(to_known_fact(fact, said_at))
+    state.vectors[fact.pk] = vector
+    return fact
+
+
+def _link_to_known(proposal: ProposedFact, fact: Fact, superseded: int | None, state: RunState) -> None:
+    """Link to the active fact that the engine names as related."""
+    relation = COMPATIBLE_RELATIONS.get(proposal.relation)
+    other = next((known for known in state.known if known.number == proposal.related_to is not None), None)
+    if relation is None or other is None or other.status != Fact.Status.ACTIVE or other.fact_id == superseded:
+        return
+    link(fact.user_id, fact.pk, relation, other.fact_id, min(proposal.confidence, MAX_LINK_STRENGTH))
+
+
+def _reinforce(decision: Decision, proposal: ProposedFact, state: RunState) -> None:
+    """Raise the confidence of a fact that is said again, and restore it from the archive."""
+    known = next(fact for fact in state.known if fact.fact_id == decision.reinforces)
+    confidence = reinforced(known.confidence, proposal.confidence)
+    fact = Fact.objects.filter(pk=known.fact_id)
+    fact.update(confidence=confidence)
+    fact.filter(status=Fact.Status.ARCHIVED).update(status=Fact.Status.ACTIVE)
+    _adopt_evidence(decision.evidence, proposal.quote, fact)
+    state.known = [replace(f, confidence=confidence) if f is known else f for f in state.known]
+
+
+def _adopt_evidence(said: Utterance | None, quote: str, fact: FactQuerySet) -> None:
+    """Make a statement of the user the evidence of an imported or inferred fact, which then never fades."""
+    if said is not None:
+        taken_over = fact.filter(status=Fact.Status.ACTIVE, source__in=[Fact.Source.IMPORTED, Fact.Source.INFERRED])
+        taken_over.update(source=Fact.Source.STATED, message_id=said.message_id, quote=quote)
+
+
+# Corrections -----------------------------------------------------------------------------------------------------
+
+
+def _apply_correction(correction: Correction, utterance: Utterance, state: RunState) -> None:
+    """Change the fact that a message corrects, unless something said in the same message has changed it already."""
+    fact = state.open_fact(correction.fact)
+    if fact is None:
+        return
+    match correction.change:
+        case Change.END:
+            end_fact(fact.fact_id, utterance.said_at, correction.when)
+            state.drop([fact.fact_id])
+        case Change.RETRACT:
+            retract_fact(fact.fact_id)
+            state.drop([fact.fact_id])
+        case Change.REPLACE:
+            _replace(replace(correction, fact=fact), state)
+        case Change.ASK:
+            _ask_whether_still_true(replace(correction, fact=fact), utterance, state)
+
+
+def _replace(correction: Correction, state: RunState) -> None:
+    """Another value in the fact's place, decided on like any proposal."""
+    fact = correction.fact
+    statement = replaced_statement(fact, correction.value, correction.old)
+    if not statement or normal(statement) == normal(fact.statement):
+        return
+    if fact.number is None:  # so that the proposal can refer to it
+        state.known = [replace(one, number=-one.fact_id) if one is fact else one for one in state.known]
+    subject, attribute = split_key(fact.key)
+    proposal = ProposedFact(
+        statement=statement,
+        kind=fact.kind,
+        subject=subject,
+        attribute=attribute,
+        value=correction.value if not correction.old or not fact.value else replaced_value(fact, correction),
+        quote=correction.quote,
+        number=correction.number,
+        confidence=REPLACED_CONFIDENCE,
+        importance=default_importance(fact.kind),
+        about_third_party=subject != USER and fact.kind == "person",
+        correction=True,
+        relation=Relation.UPDATES,
+        related_to=fact.number if fact.number is not None else -fact.fact_id,
+    )
+    vector = embedder().embed([statement])[0]
+    (similarity,) = load_similarities(state.run.user, [vector])
+    _decide_and_apply(proposal, vector, similarity, state)
+    if (remaining := state.open_fact(fact)) is not None and fact.status == Fact.Status.PROPOSED:
+        retract_fact(remaining.fact_id)
+        state.drop([remaining.fact_id])
+
+
+def replaced_value(fact: KnownFact, correction: Correction) -> str:
+    """The fact's value with the corrected words, or those words if they are all of it."""
+    return fact.value.replace(correction.old, correction.value) if correction.old in fact.value else fact.value
+
+
+def _ask_whether_still_true(correction: Correction, utterance: Utterance, state: RunState) -> None:
+    """A proposal that the fact has ended, beside it; not again while one waits, or after the user said it is true."""
+    fact, statement = correction.fact, doubted_statement(correction.fact)
+    asked = [known for known in state.known if normal(known.statement) == normal(statement)]
+    if fact.status != Fact.Status.ACTIVE or any(known.said_at >= utterance.said_at for known in asked):
+        return
+    if any(known.status in OPEN for known in asked):
+        return
+    proposal = ProposedFact(
+        statement=statement,
+        kind=fact.kind,
+        quote=correction.quote,
+        number=correction.number,
+        confidence=0.5,
+        importance=default_importance(fact.kind),
+    )
+    decision = Decision(Outcome.PROPOSE, Reason.DOUBTED, fact.fact_id, evidence=utterance)
+    _apply_decision(decision, proposal, embedder().embed([statement])[0], state)
+
+
+def _apply_withdrawal(withdrawal: Withdrawal, change: Change, state: RunState) -> None:
+    """What an engine says has ended or was taken back, if it names a known fact and the user's words."""
+    fact = next((known for known in state.known if known.number == withdrawal.known and known.status in OPEN), None)
+    said = evidence_of_quote(withdrawal.quote, withdrawal.number, state.reading.utterances)
+    if said is None:
+        state.dropped[Reason.NOT_QUOTED] += 1
+    elif fact is None or fact.said_at > said.said_at:
+        state.dropped[Reason.NOT_KNOWN] += 1
+    else:
+        _apply_correction(Correction(fact, change, withdrawal.quote, said.number, when=withdrawal.when), said, state)
+
+
+# Documents and episodes ------------------------------------------------------------------------------------------
+
+
+def _write_documents(updates: document_updates.DocumentUpdates, state: RunState) -> None:
+    """Write documents. A line is decided on like a fact: what needs the user's approval becomes a proposal."""
+    user = state.run.user
+    kept: list[tuple[document_updates.PlacedLine, Utterance]] = []
+    similarities = load_similarities(user, [line.vector for line in updates.lines])
+    for line, similarity in zip(updates.lines, similarities, strict=True):
+        near = similarity | state.cosines(line.vector)
+        decision = decide(line.proposal, state.reading.utterances, state.known, state.policy, near)
+        if decision.evidence is not None and decision.outcome in (Outcome.KEEP, Outcome.REINFORCE):
+            kept.append((line, decision.evidence))
+        else:
+            _apply_decision(decision, line.proposal, line.vector, state)
+    document_updates.write_lines(user, kept)
+    state.dropped.update(document_updates.write_stories(user, updates.stories, state.reading.utterances).refused)
+    if updates.digest is not None:
+        document_updates.write_digest(user, state.run.conversation_id, updates.digest)
+
+
+def reinforced(confidence: float, again: float) -> float:
+    """Confidence in a fact that is said again with confidence `again`."""
+    return min(1.0, max(confidence, again) + REINFORCEMENT)
+
+
+def _claimed_message(proposal: ProposedFact, reading: ExtractionInput) -> Utterance | None:
+    """The message a quarantined proposal names as its source, shown to the reviewer."""
+    return next((utterance for utterance in reading.utterances if utterance.number == proposal.number), None)
+
+
+def _record_episode(proposal: ProposedEpisode | None, state: RunState) -> None:
+    """Record the episode with the facts this run stored from its turns, or count why not."""
+    if proposal is None:
+        return
+    reason = episodes.refusal(proposal, state.reading.utterances)
+    if reason is None and episodes.is_forgotten(state.run, proposal, state.reading.utterances):
+        reason = Reason.FORGOTTEN
+    if reason is not None:
+        state.dropped[reason] += 1
+        return
+    episode = episodes.record(state.run, proposal, state.reading.utterances)
+    spanned = {said.message_id for said in episodes.spanned_messages(proposal, state.reading.utterances)}
+    episode.facts.add(*Fact.objects.filter(run=state.run, message__in=spanned))
+    enqueue_on_commit("memory.tasks.embed")

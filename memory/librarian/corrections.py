@@ -1,0 +1,543 @@
+"""Corrections found from the known facts: which of them a message ends, takes back or replaces, for every engine.
+
+A sentence corrects a fact if it names the fact's value, or the thing the fact is about, next to a cue of CUES. What the
+cue does is data; where the sentence does not name one fact clearly, nothing is retired and review asks. Pure and linear
+in the length of the text: every pattern is a list of words, and each is searched once in a sentence.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import Final
+
+from memory.facts.deduplication import GROUPS, PEOPLE
+from memory.facts.keys import USER, split_key
+from memory.librarian.engine import KnownFact
+from memory.ports.source import Utterance
+from memory.text.keywords import FILLER, content, stem
+from memory.text.keywords import words as plain_words
+from memory.text.user_text import mask_foreign_text
+
+MAX_SENTENCE: Final = 400
+"""Characters. A longer sentence is a list or a paste, in which a cue and a value rarely belong together."""
+SHORT: Final = 6
+"""Words of a sentence that is about nothing else: “not with Acme any more”."""
+REACH: Final = 8
+"""Words between a cue and what it is about, at most: “sold that rusty old red Saab” has four."""
+
+
+class Change(StrEnum):
+    """What happens to a known fact."""
+
+    END = "end"  # it was true and has stopped
+    RETRACT = "retract"  # it was never true, or the user takes it back
+    REPLACE = "replace"  # another value holds instead
+    ASK = "ask"  # unclear: review asks whether it is still true
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A known fact that a message changes, with the words it rests on."""
+
+    fact: KnownFact
+    change: Change
+    quote: str
+    number: int
+    value: str = ""
+    """What holds instead, of a replacement."""
+    when: datetime | None = None
+    """When it stopped, if the sentence says so."""
+    old: str = ""
+    """The words of the statement that are replaced; empty: the fact's value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words that correct what stands beside them."""
+
+    words: str
+    """Alternatives, separated by |; the words of one are adjacent."""
+    change: Change
+    example: str
+    after: bool = True
+    """Whether what is corrected comes after the cue, within REACH words; else anywhere in the sentence."""
+    is_plain: bool = False
+    """Whether it says by itself what has changed, without the fact's verb: “Ines and I broke up”."""
+    verbs: frozenset[str] = frozenset()
+    """It ends the facts that say one of these of what comes after it: who has gone off coffee does not like it strong,
+    and who gave the rabbits away does not have them."""
+
+
+LIKING: Final = next(group for group in GROUPS if stem("like") in group)
+HAVING: Final = frozenset(map(stem, ["has", "have", "own", "owns", "keep", "keeps"]))
+
+CUES: Final = (
+    Cue("no longer|not anymore|not any more|not any longer|anymore|any more|any longer", Change.END,
+        "I don't live in Nantes any more", after=False),
+    Cue("used to|formerly", Change.END, "I used to play the cello"),
+    Cue("left|leaving|quit|quitted|resigned from|gave up|given up|giving up|stopped|dropped|dropped out of"
+        "|got rid of|sold|scrapped|gave away|returned|lost|retired from|was fired from|got fired from"
+        "|was laid off from|moved away from|moved out of|cancelled|canceled|called off|finished with|done with"
+        "|through with|over with", Change.END, "I left Acme in March"),
+    Cue("broke up with|split up with|split with|broke up|split up|separated from|separated|got divorced|divorced",
+        Change.END, "Ines and I broke up", after=False, is_plain=True),
+    Cue("died|passed away|passed on|is dead|was put down|had to be put down|is gone|is history|is off|fell through"
+        "|is cancelled|is canceled|was cancelled|was canceled|got cancelled|got canceled", Change.END,
+        "Biscuit died in May", after=False, is_plain=True),
+    Cue("misspoke|was wrong about|got that wrong|said that wrong|was mistaken|was lying about|made that up"
+        "|was joking about|was only joking|was just joking|was a joke|was just a joke|was kidding|isn't true that"
+        "|not true that|never had|never was|never said|ignore what i said|disregard what i said|forget what i said"
+        "|take back what i said|take that back|scratch that", Change.RETRACT,
+        "I misspoke, I don't have a sister", after=False, is_plain=True),
+    Cue("gave away|gave|rehomed|got rid of|sold|donated", Change.END, "We gave the rabbits to my niece", verbs=HAVING),
+    Cue("gone off|went off|gone right off|went right off|fed up with|tired of|bored of|sick of|can't stand"
+        "|cannot stand|over my love of|fallen out of love with", Change.END, "I've gone off coffee", verbs=LIKING),
+)  # fmt: skip
+"""Checked in this order; a sentence takes the first cue that reaches a known fact."""
+
+SWAPS: Final = (
+    (("swapped", "traded", "exchanged", "replaced"), ("for", "with", "by"), "Swapped the Saab for a Honda"),
+    (("switched", "changed", "went", "moved"), ("to",), "switched from piano to viola"),
+)
+"""Verbs whose object is the old value, and the words before the new one."""
+
+NOT: Final = frozenset({"not", "isn't", "wasn't", "aren't", "never"})
+INSTEAD: Final = ("instead of", "rather than", "in place of")
+"""Between the new value and the old one."""
+DENIES: Final = ("don't have", "do not have", "haven't got", "have no", "don't own", "there is no", "there's no",
+                 "doesn't exist", "don't", "do not", "doesn't", "can't stand", "cannot stand")  # fmt: skip
+
+NEW_VALUES: Final[Mapping[str, str]] = {
+    "home": "moved to|moved back to|moved over to|relocated to|emigrated to|settled in|lives in|living in"
+            "|new place is in|new flat is in|new house is in|new address is in",
+    "employer": "works at|works for|joined|was hired by|got hired by|moved on to|started at",
+    "job": "promoted to|made me|retrained as|works as|working as|became a|became an|job as a|job as an",
+    "partner": "dating|seeing|going out with|engaged to|married to",
+    "name": "is called|are called|is named|name is|name's",
+}  # fmt: skip
+"""Words before a new value of an attribute: it replaces a known one, if the sentence is about the same subject."""
+LOST_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "job": ("job", "employer"), "work": ("job", "employer"), "company": ("employer",),
+    "girlfriend": ("partner", "relationship"), "boyfriend": ("partner", "relationship"), "wife": ("partner",
+    "relationship"), "husband": ("partner", "relationship"), "partner": ("partner", "relationship"),
+    "divorced": ("partner", "relationship"), "broke": ("partner",), "split": ("partner",),
+    "car": ("car",), "phone": ("phone",), "studies": ("studies",), "degree": ("studies",), "course": ("studies",),
+    "university": ("studies",), "college": ("studies",), "diet": ("diet",),
+}  # fmt: skip
+"""Words that name an attribute of the user without its value: “I quit my job”."""
+_BY_BIRTH: Final = "sister brother mother father son daughter twin cousin aunt uncle niece nephew"
+BY_BIRTH: Final = frozenset(map(stem, _BY_BIRTH.split()))
+"""Relations that do not end: denying one takes it back, while “I don't have a dog” may mean it has died."""
+_NOT_FOR_EVER: Final = "girlfriend boyfriend wife husband partner fiance car job dog cat pet rabbit hamster horse bike"
+NOT_FOR_EVER: Final = frozenset(map(stem, _NOT_FOR_EVER.split()))
+"""What someone may have had: denying it ends it."""
+OF_THE_USER: Final = frozenset({"i", "i'm", "i've", "i'd", "my", "we", "our", "we're", "we've", "me", "mine", "us"})
+
+_WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_DATED = re.compile(rf"(?:{'|'.join(_WEEKDAYS)}), \d{{1,2}} [A-Z][a-z]{{2,8}} \d{{4}}")
+_MISSPELLED = re.compile(r"\*\w|\w\*|\b(?:typo|spelled|spelt|misspelled|misspelt|i meant|with an? \w\b)", re.I)
+ALIKE: Final = 0.8
+"""Similarity of two spellings of one name, by `SequenceMatcher.ratio`: Jon and John have .86, Lyon and Leon .75."""
+_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+_TOKEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_SUPPOSED = re.compile(r"\b(?:if|suppose|imagine|pretend|unless|whether|what if|would|could|might|may)\b", re.I)
+_ASKING = re.compile(
+    r"^\W*(?:what|where|who|when|why|how|which|do|does|did|is|are|was|were|can|could|should|would|will|have|has)\b",
+    re.I,
+)
+_MONTH_NAMES: Final = "january february march april may june july august september october november december"
+_MONTHS: Final = _MONTH_NAMES.split()
+_WHEN = re.compile(
+    rf"\b(?:in|since|until|till|last|this) (?:(?:early|late|mid) )?({'|'.join(_MONTHS)})?,? ?((?:19|20)\d\d)?\b", re.I
+)
+_SMALL_WORDS: Final = "a an the my our your his her their its some that this in at to from with for of on"
+_DETERMINERS: Final = frozenset(_SMALL_WORDS.split())
+_PREPOSITIONS: Final = frozenset({"at", "in", "on", "with", "for", "near", "behind", "by", "about"})
+_SMALL: Final = frozenset(map(stem, _DETERMINERS)) | {
+    "user",
+    "really",
+    "even",
+    "currently",
+    "like",
+    "lov",
+    "enjoy",
+    "eat",
+    "drink",
+}
+_NO_VALUE = """
+    i i'm i've it it's its is am are was were be been no not sorry actually well oh and but so really live living work
+    working actual correct right wrong called named mean meant meaning you he she they we now just here there
+"""
+_NOT_A_VALUE = _DETERMINERS | frozenset(_NO_VALUE.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    low: str
+    start: int
+    end: int
+
+
+def find_corrections(utterance: Utterance, known: Sequence[KnownFact]) -> list[Correction]:
+    """The known facts that a message of the user corrects, in the order said; each fact at most once."""
+    found: dict[int, Correction] = {}
+    own = mask_foreign_text(utterance.text, utterance.echoes)
+    open_facts = [fact for fact in known if fact.status in ("active", "proposed") and fact.said_at <= utterance.said_at]
+    for sentence in _SENTENCE.finditer(own):
+        text = sentence[0]
+        if not text.strip() or len(text) > MAX_SENTENCE or "?" in text or _ASKING.match(text) or _SUPPOSED.search(text):
+            continue
+        quote = utterance.text[sentence.start() : sentence.end()].strip()
+        for correction in _read(text, quote, utterance, open_facts, known):
+            found.setdefault(correction.fact.fact_id, correction)
+    return list(found.values())
+
+
+def replaced_statement(fact: KnownFact, value: str, old: str = "") -> str:
+    """The fact's statement with its new value; empty if it does not contain the old one. `old`: words, or the value."""
+    old = old or fact.value
+    place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", fact.statement, re.I) if old else None
+    if place is None or not value:
+        return ""
+    if (day := _DATED.match(fact.statement, place.start())) and value.capitalize() in _WEEKDAYS:
+        return f"{fact.statement[: day.start()]}{_other_day(day[0], value)}{fact.statement[day.end() :]}"
+    before = fact.statement[: place.start()]
+    article = re.search(r"\b(an?) $", before)
+    if article:
+        right = "an" if value[0].casefold() in "aeiou" else "a"
+        before = f"{before[: article.start()]}{right} "
+    return f"{before}{value}{fact.statement[place.end() :]}"
+
+
+def _other_day(dated: str, weekday: str) -> str:
+    """“Friday, 27 November 2026” moved to the nearest such weekday."""
+    day = datetime.strptime(dated, "%A, %d %B %Y").replace(tzinfo=UTC)
+    shift = (_WEEKDAYS.index(weekday.capitalize()) - day.weekday() + 3) % 7 - 3
+    moved = day + timedelta(days=shift)
+    return f"{moved:%A}, {moved.day} {moved:%B %Y}"
+
+
+def doubted_statement(fact: KnownFact) -> str:
+    """What review asks about a fact that may have ended."""
+    statement = fact.statement.strip().rstrip(".")
+    return f"It is no longer true that {statement[:1].lower()}{statement[1:]}."
+
+
+# One sentence -----------------------------------------------------------------------------------------------------
+
+
+def _read(
+    text: str, quote: str, utterance: Utterance, facts: Sequence[KnownFact], known: Sequence[KnownFact]
+) -> Iterator[Correction]:
+    words = [_Word(t[0], t[0].casefold().replace("’", "'"), t.start(), t.end()) for t in _TOKEN.finditer(text)]
+    when = _when(text, utterance.said_at)
+
+    def change(fact: KnownFact, what: Change, value: str = "") -> Correction:
+        return Correction(fact, what, quote, utterance.number, value, when)
+
+    spans = {fact.fact_id: span for fact in facts if (span := _find_value(fact, words)) is not None}
+    named = [fact for fact in facts if fact.fact_id in spans]
+    for fact in named:
+        value = _find_replacement(words, *spans[fact.fact_id])
+        if value and value.casefold() != fact.value.casefold():
+            yield change(fact, Change.REPLACE if fact.key else Change.ASK, value)
+    told = (*_find_contrasts(words, facts), *_find_spellings(text, words, facts), *_find_new_values(words, facts))
+    for fact, old, new in told:
+        yield Correction(fact, Change.REPLACE, quote, utterance.number, new, when, old)
+    moved = _find_return(words, facts, known)
+    if moved is not None:
+        yield change(moved[0], Change.REPLACE, moved[1])
+        return
+    for cue in CUES:
+        place = _find(words, cue.words.split("|"))
+        if place is None:
+            continue
+        touched = [
+            fact for fact in named if _reaches(words, place, spans[fact.fact_id], cue) and _is_about(fact, words)
+        ]
+        touched = touched or _unnamed(words, place[1] + 1, facts, cue)
+        is_one = len({split_key(fact.key)[0] for fact in touched}) == 1
+        for fact in touched:
+            is_clear = is_one and (cue.after or cue.is_plain or fact not in named or _says_what(fact, words))
+            yield change(fact, cue.change if is_clear else Change.ASK)
+        if touched:
+            return
+    yield from (change(fact, what) for fact, what in _denied(words, named, spans, facts))
+
+
+def _find_value(fact: KnownFact, words: Sequence[_Word]) -> tuple[int, int] | None:
+    """Where the fact's value, or the thing of its attribute, is named: first and last word."""
+    _, attribute = split_key(fact.key)
+    thing = attribute.partition(":")[2].replace("_", " ")
+    value = thing or fact.value
+    wanted = [stem(word[0].casefold()) for word in _TOKEN.finditer(value)]
+    wanted = [word for word in wanted if word not in _DETERMINERS] or wanted
+    if not wanted or len(wanted) > len(words):
+        return None
+    have = [stem(word.low.removesuffix("'s")) for word in words]
+    for at in range(len(have) - len(wanted) + 1):
+        if have[at : at + len(wanted)] == wanted:
+            return at, at + len(wanted) - 1
+    return None
+
+
+def _find_replacement(words: Sequence[_Word], first: int, last: int) -> str:
+    """The value that the sentence puts in the place of the one at `first` to `last`; empty if none."""
+    at = first - 1
+    while at >= 0 and words[at].low in _DETERMINERS | {"called", "named", "living", "live"}:
+        at -= 1
+    if at >= 0 and words[at].low in NOT:
+        if last + 1 < len(words) and words[last + 1].low == "but":
+            return _value_in(words[last + 2 :])
+        return _value_in(words[:at], from_end=True)
+    instead = _find(words[:first], INSTEAD)
+    if instead is not None and first - instead[1] <= 2:
+        return _value_in(words[: instead[0]], from_end=True)
+    for verbs, before_new, _ in SWAPS:
+        if any(word.low in verbs for word in words[max(0, first - REACH) : first]):
+            new = next((at for at in range(last + 1, min(len(words), last + 3)) if words[at].low in before_new), None)
+            if new is not None:
+                return _value_in(words[new + 1 :])
+    return ""
+
+
+def _find_contrasts(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+    """“The viola, not the cello”: facts that say the denied word, with it and what holds instead."""
+    for at, word in enumerate(words):
+        if word.low not in NOT:
+            continue
+        place = at + 1
+        while place < len(words) and words[place].low in _DETERMINERS:
+            place += 1
+        if place >= len(words) or words[place].low in FILLER:
+            continue
+        old = words[place]
+        new = _value_in(words[max(0, at - REACH) : at], from_end=True) or _value_in(words[place + 1 :])
+        if not new or stem(new.casefold()) == stem(old.low):
+            continue
+        for fact in facts:
+            said = next((t[0] for t in _TOKEN.finditer(fact.statement) if t[0].casefold() == old.low), "")
+            if not said or not _is_about(fact, words):
+                continue
+            if said in fact.value and said != fact.value:
+                yield fact, fact.value, new if " " in new else fact.value.replace(said, new)
+            else:
+                yield fact, said, new
+
+
+def _find_new_values(words: Sequence[_Word], facts: Sequence[KnownFact]) -> Iterator[tuple[KnownFact, str, str]]:
+    """“Mary moved to Porto”: known facts whose attribute has a new value, with the old and the new one."""
+    for attribute, phrases in NEW_VALUES.items():
+        place = _find(words, phrases.split("|"))
+        if place is None or _find(words[: place[0]], [*DENIES, *NOT, "used to"]) is not None:
+            continue
+        after = words[place[1] + 1 : place[1] + 1 + SHORT]
+        new = _value_in(after)
+        if not new or (attribute != "job" and not new[0].isupper()):
+            continue
+        for fact in facts:
+            subject, known_attribute = split_key(fact.key)
+            is_it = known_attribute == attribute and new.casefold() not in fact.value.casefold()
+            if is_it and fact.value and _is_subject(subject, words[: place[0]]):
+                yield fact, fact.value, new
+
+
+def _is_subject(subject: str, before: Sequence[_Word]) -> bool:
+    """Whether the words before a verb name the subject, and no other person after it."""
+    lows = [word.low.removesuffix("'s") for word in before]
+    name = subject.rpartition("/")[2].split("_")
+    if subject == USER:
+        named = [at for at, low in enumerate(lows) if low in ("i", "we", "i've", "we've", "i'm", "me", "they")]
+    else:
+        named = [at for at, low in enumerate(lows) if low in name]
+    others = [at for at, word in enumerate(before) if at and word.text[0].isupper() and word.low not in OF_THE_USER]
+    roles = [at for at, low in enumerate(lows) if stem(low) in PEOPLE and low not in name]
+    return bool(named) and not any(at > named[-1] for at in (*others, *roles)) and not (subject == USER and roles)
+
+
+def _find_spellings(
+    text: str, words: Sequence[_Word], facts: Sequence[KnownFact]
+) -> Iterator[tuple[KnownFact, str, str]]:
+    """“*John, with an h”: facts with a name that a message corrects, with both spellings."""
+    if _MISSPELLED.search(text) is None or len(words) > SHORT:
+        return
+    for word in words:
+        if not word.text[0].isupper() or len(word.text) < 3 or word.low in FILLER:
+            continue
+        for fact in facts:
+            for found in _TOKEN.finditer(fact.value or fact.statement):
+                name = found[0]
+                is_name = name[0].isupper() and name != word.text
+                if is_name and SequenceMatcher(None, name.casefold(), word.low).ratio() >= ALIKE:
+                    yield fact, name, word.text
+
+
+def _value_in(words: Sequence[_Word], *, from_end: bool = False) -> str:
+    """The value among these words: a run of names if there is one, else the words without the small ones."""
+    runs: list[list[_Word]] = [[]]
+    for word in words:
+        if word.text[:1].isupper() and word.low not in _NOT_A_VALUE:
+            runs[-1].append(word)
+        elif runs[-1]:
+            runs.append([])
+    named = [run for run in runs if run]
+    if named:
+        return " ".join(word.text for word in (named[-1] if from_end else named[0]))
+    plain: list[_Word] = []
+    for word in reversed(words) if from_end else words:
+        if word.low in _NOT_A_VALUE:
+            if plain:
+                break
+            continue
+        plain.append(word)
+        if len(plain) == 3:
+            break
+    return " ".join(word.text for word in (reversed(plain) if from_end else plain))
+
+
+def _find_return(
+    words: Sequence[_Word], facts: Sequence[KnownFact], known: Sequence[KnownFact]
+) -> tuple[KnownFact, str] | None:
+    """“Back in Porto”: a fact whose earlier value holds again, with that value."""
+    back = _find(words, ["back in", "back at", "back to", "back with", "returned to"])
+    if back is None:
+        return None
+    for earlier in known:
+        span = _find_value(earlier, words) if earlier.status == "superseded" and earlier.value else None
+        holder = next((fact for fact in facts if fact.key and fact.key == earlier.key), None)
+        if span is not None and holder is not None and 0 < span[0] - back[1] <= 2:
+            return holder, earlier.value
+    return None
+
+
+def _by_attribute(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
+    """The user's facts of an attribute that the sentence names without its value."""
+    lows = {word.low for word in words}
+    if not lows & {"i", "i'm", "i've", "we", "we've", "we're"} and not any(
+        words[at].low in ("my", "our") and words[at + 1].low in LOST_ATTRIBUTES for at in range(len(words) - 1)
+    ):
+        return []
+    attributes = {attribute for word in lows & LOST_ATTRIBUTES.keys() for attribute in LOST_ATTRIBUTES[word]}
+    return [
+        fact for fact in facts if fact.key and split_key(fact.key)[0] == "user" and split_key(fact.key)[1] in attributes
+    ]
+
+
+def _by_topic(words: Sequence[_Word], facts: Sequence[KnownFact]) -> list[KnownFact]:
+    """Facts whose content words the sentence names, all but one at most and two at least."""
+    said = content(" ".join(word.text for word in words))
+    found = []
+    for fact in facts:
+        meant = content(fact.statement)
+        if len(meant) >= 2 and len(meant & said) >= max(2, len(meant) - 1):
+            found.append(fact)
+    return found if len(found) == 1 else []
+
+
+def _unnamed(words: Sequence[_Word], after: int, facts: Sequence[KnownFact], cue: Cue) -> list[KnownFact]:
+    """The facts that a sentence is about without naming their value; `after`: the place behind the cue."""
+    if cue.verbs:
+        return _by_object(words[after : after + SHORT], facts, cue.verbs)
+    return _by_attribute(words, facts) or _by_topic(words, facts)
+
+
+def _by_object(words: Sequence[_Word], facts: Sequence[KnownFact], verbs: frozenset[str]) -> list[KnownFact]:
+    """The facts that say one of these verbs of what the first content word names."""
+    named = next((stem(word.low) for word in words if word.low not in FILLER), "")
+    return [
+        fact
+        for fact in facts
+        if named in content(fact.statement)
+        and verbs & _stems(fact.statement)
+        and _is_about(fact, [])
+        and not _is_negative(fact)
+    ]
+
+
+def _denied(
+    words: Sequence[_Word], named: Sequence[KnownFact], spans: Mapping[int, tuple[int, int]], facts: Sequence[KnownFact]
+) -> Iterator[tuple[KnownFact, Change]]:
+    """What “I don't have a sister”, “I don't live in Nantes” or “not Nantes” denies."""
+    for fact in named:
+        first = spans[fact.fact_id][0]
+        place = _find(words[max(0, first - 5) : first], [*DENIES, *NOT])
+        between = {stem(word.low) for word in words[max(0, first - 5) + place[1] + 1 : first]} if place else set()
+        denies_it = between <= _stems(fact.statement) | _SMALL
+        if place is not None and denies_it and _is_about(fact, words) and not _is_negative(fact):
+            yield fact, Change.END
+    place = _find(words, DENIES[:8])
+    if place is None:
+        return
+    nouns = {stem(word.low) for word in words[place[1] + 1 : place[1] + 4]}
+    for fact in facts:
+        roles = {stem(part) for part in split_key(fact.key)[0].split("/")[1:]} or content(fact.statement)
+        if nouns & roles & (BY_BIRTH | NOT_FOR_EVER) and fact not in named and not _is_negative(fact):
+            yield fact, Change.RETRACT if nouns & roles & BY_BIRTH else Change.END
+
+
+# Words -------------------------------------------------------------------------------------------------------------
+
+
+def _find(words: Sequence[_Word], phrases: Iterable[str]) -> tuple[int, int] | None:
+    """First and last place of the first phrase found, in the order of `phrases`."""
+    lows = [word.low for word in words]
+    for phrase in phrases:
+        parts = phrase.split()
+        for at in range(len(lows) - len(parts) + 1):
+            if lows[at : at + len(parts)] == parts:
+                return at, at + len(parts) - 1
+    return None
+
+
+def _reaches(words: Sequence[_Word], cue: tuple[int, int], value: tuple[int, int], form: Cue) -> bool:
+    """Whether the value is the object of the cue: “left Acme”, and not “left my keys at Acme”."""
+    if not form.after:
+        return True
+    between = {word.low for word in words[cue[1] + 1 : value[0]]}
+    return 0 < value[0] - cue[1] <= REACH and not between & _PREPOSITIONS
+
+
+def _says_what(fact: KnownFact, words: Sequence[_Word]) -> bool:
+    """Whether the sentence has the fact's verb, or one of its group, beside its value; a short one needs none."""
+    said = {stem(word.low) for word in words}
+    meant = _stems(fact.statement) - _stems(fact.value) - _SMALL
+    groups = {number for number, group in enumerate(GROUPS) if group & meant}
+    return len(words) <= SHORT or bool(said & meant) or any(GROUPS[number] & said for number in groups)
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in plain_words(text)}
+
+
+def _is_about(fact: KnownFact, words: Sequence[_Word]) -> bool:
+    """Whether the sentence can be about the fact's subject: the user speaks of themselves, or names the other."""
+    subject = split_key(fact.key)[0].partition("/")[0]
+    lows = {word.low.removesuffix("'s") for word in words}
+    if not subject or subject == "user":
+        others = {"he", "she", "they", "his", "her", "their"}
+        return not (lows & others) or bool(lows & OF_THE_USER)
+    return bool(set(subject.split("_")) & lows) or not lows & OF_THE_USER
+
+
+def _is_negative(fact: KnownFact) -> bool:
+    """Whether the fact itself denies something; denying it again confirms it."""
+    return fact.value in ("no", "dislikes") or bool(
+        {"not", "no", "never", "dislikes"} & set(fact.statement.casefold().split())
+    )
+
+
+def _when(text: str, said_at: datetime) -> datetime | None:
+    """The end of the month or year that a sentence names, no later than it was said."""
+    for found in _WHEN.finditer(text):
+        month, year = found[1], found[2]
+        if not month and not year:
+            continue
+        number = _MONTHS.index(month.casefold()) + 1 if month else 12
+        named = int(year) if year else said_at.year - (number > said_at.month)
+        following = date(named + number // 12, number % 12 + 1, 1)
+        return min(datetime(following.year, following.month, 1, tzinfo=UTC), said_at)
+    return None

@@ -1,0 +1,342 @@
+"""Truth filter: what is no memory, or no longer true, is left out before ranking, each candidate by one named rule.
+
+`apply_truth` is pure. Rules about messages were decided when they were indexed (`Chunk.omit`); rules about facts follow
+their status at once. From a longer text only the sentences go that state what is no longer held true.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal
+
+from memory.retrieval.ranking import Candidate
+from memory.text import message_kinds
+from memory.text.keywords import content, words
+
+if TYPE_CHECKING:
+    from memory.retrieval.query import Question
+
+TruthRule = Literal[
+    "rejected",
+    "retracted",
+    "superseded",
+    "ended",
+    "only asks",
+    "small talk",
+    "a command",
+    "unfinished answer",
+    "did not know",
+    "answered from memories",
+    "forgotten",
+]
+REJECTED: Final = "rejected"
+RETRACTED: Final = "retracted"
+SUPERSEDED: Final = "superseded"
+ENDED: Final = "ended"
+
+RULES: Final[Mapping[str, str]] = {
+    REJECTED: "It rests on something you rejected.",
+    RETRACTED: "It rests on something you took back.",
+    SUPERSEDED: "Newer information replaced it.",
+    ENDED: "It is no longer true.",
+    message_kinds.ONLY_ASKS: "It only asks a question.",
+    message_kinds.SMALL_TALK: "It is small talk.",
+    message_kinds.COMMAND: "It only gives a command.",
+    message_kinds.UNFINISHED: "The answer was stopped or failed.",
+    message_kinds.NOT_KNOWN: "The answer said that it didn't know.",
+    message_kinds.FROM_MEMORIES: "Recall wrote it from other memories, which are searched themselves.",
+    message_kinds.FORGOTTEN_BEFORE: "It repeats something you had forgotten.",
+}
+"""Each rule, with its reason as pages show it."""
+HISTORY: Final[frozenset[TruthRule]] = frozenset({SUPERSEDED, ENDED})
+"""What was true once: recalled for a question about the past, with a qualifier."""
+CURRENT: Final = "current"
+"""Qualifier of a memory that nothing known has ended or replaced."""
+WAITING: Final = "waiting"
+"""Qualifier of a message whose facts all wait for the user's decision."""
+QUALIFIER_CHARS: Final = 160
+"""Of the statement that a qualifier repeats."""
+
+ATTRIBUTE_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    attribute: frozenset(content(said))
+    for attribute, said in {
+        "home": "live lives living lived home house flat based reside address moved move",
+        "employer": "work works working job employed employer company office",
+        "job": "work works working job profession occupation",
+        "name": "name names called call calls",
+        "partner": "partner wife husband girlfriend boyfriend married dating fiance",
+        "relationship": "single married divorced engaged relationship",
+        "diet": "diet vegan vegetarian eat eats",
+        "age": "age old years turned",
+        "birthday": "birthday born",
+        "studies": "study studies studying degree course university",
+        "car": "car drive drives",
+        "phone": "phone",
+    }.items()
+}
+"""Words that make a sentence with the value of a fact state it in other words: “I'm based in Nantes”."""
+TASTE_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    "likes": frozenset(content("like love enjoy fond fan favourite favorite adore")),
+    "dislikes": frozenset(content("dislike hate loathe detest stand")),
+}
+"""Words that state a taste, by its value."""
+OF_THE_USER: Final = frozenset(words("i i'm i've i'd me my mine we we're we've our us user user's you you're your"))
+"""Words of a sentence about the user: their own, a statement's, or an answer's."""
+OF_OTHERS: Final = frozenset(words("he she they he's she's they're his her their"))
+SHORT: Final = 6
+"""Words of a note without a subject: “lives in Nantes”."""
+_DENIES: Final = re.compile(
+    r"\b(?:not|no|never|cannot|longer|any ?more|instead|rather|isn|wasn|don|doesn|didn|used to|formerly|left|leaving"
+    r"|from \w+ to|moved (?:away|from|out)|stopped|quit|sold|until|till|before|ago|back then|was|were|had|lived|worked"
+    r"|called off)\b",
+    re.IGNORECASE,
+)
+"""A sentence with one of these corrects a fact, or tells of the past; it does not state it as true now."""
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|\n+|$|[.!?])")
+
+
+class FactState:
+    """A fact that a candidate is, rests on, or was the source of."""
+
+    def __init__(
+        self,
+        pk: int,
+        status: str,
+        statement: str,
+        quote: str,
+        key: str,
+        value: str,
+        until: str | None,
+        by: int | None,
+        newer: str | None,
+    ) -> None:
+        self.pk, self.status, self.statement, self.key, self.value = pk, status, statement, key, value
+        self.quote = " ".join(words(quote))
+        self.until = None if until is None else datetime.fromisoformat(until)
+        self.by, self.newer = by, newer or ""
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Content words of the statement."""
+        return frozenset(content(self.statement))
+
+    @cached_property
+    def value_stems(self) -> frozenset[str]:
+        """Content words of the value; of a taste, of what is liked or not."""
+        _, colon, thing = self.attribute.partition(":")
+        return frozenset(content(thing.replace("_", " ") if colon else self.value))
+
+    @property
+    def attribute(self) -> str:
+        """Attribute of its key; empty without one."""
+        return self.key.rpartition("/")[2]
+
+    def rule(self, now: datetime) -> TruthRule | None:
+        """The rule by which it is not recalled; None: it holds, or waits."""
+        if self.status == "rejected":
+            return REJECTED
+        if self.status == "superseded":
+            return SUPERSEDED if self.by is not None else ENDED if self.until else RETRACTED
+        return ENDED if self.status == "expired" or (self.until is not None and self.until <= now) else None
+
+    def qualifier(self, now: datetime) -> str:
+        """Whether it holds, as prompts and receipts say it."""
+        if self.rule(now) == SUPERSEDED:
+            return f"superseded by fact:{self.by} ({self.newer[:QUALIFIER_CHARS]})"
+        if self.status == "proposed":
+            return WAITING
+        if self.until is not None:
+            return f"until {self.until:%Y-%m-%d}"
+        return ENDED if self.rule(now) == ENDED else CURRENT
+
+    def is_stated_in(self, sentence: str, stems: frozenset[str]) -> bool:
+        """Whether a sentence states it as true, in the same words or with its value beside a word of its attribute."""
+        if _DENIES.search(sentence) or not self.is_subject_of(sentence):
+            return False
+        if len(self.stems) > 1 and self.stems <= stems:
+            return True
+        if not self.value_stems or not self.value_stems <= stems:
+            return False
+        words_of = TASTE_WORDS.get(self.value) if self.attribute.startswith("taste:") else None
+        beside = ATTRIBUTE_WORDS.get(self.attribute, frozenset()) if words_of is None else words_of
+        return bool(beside & stems) or len(stems) == len(self.value_stems)
+
+    def is_subject_of(self, sentence: str) -> bool:
+        """Whether a sentence can be about the fact's subject: “Max lives in Berlin” says nothing of the user."""
+        said = set(words(sentence))
+        subject = self.key.partition("/")[0]
+        if subject in ("", "user"):
+            return bool(said & OF_THE_USER) or (not said & OF_OTHERS and len(said) <= SHORT)
+        return subject.startswith("project:") or bool(set(subject.split("_")) & said)
+
+    def supports(self, stems: frozenset[str]) -> bool:
+        """Whether a sentence it was quoted from still says it: an edited fact has the quote of the one it replaced."""
+        return not self.value_stems or self.value_stems <= stems
+
+
+@dataclass(slots=True)
+class CandidateRow:
+    """One row of the search: the candidate, and what pages and this filter need of it."""
+
+    candidate: Candidate
+    message_id: int | None
+    title: str
+    said_by: str
+    conversation_id: str
+    """The conversation it was said in or is about; empty: none."""
+    omit: TruthRule | None = None
+    """The rule by which its message is no memory (`Chunk.omit`)."""
+    facts: tuple[FactState, ...] = ()
+    """Itself, if it is a fact; those an episode rests on; those learned from a message."""
+    qualifier: str = CURRENT
+    """Whether it holds, as `apply_truth` found."""
+
+
+def apply_truth(
+    rows: Iterable[CandidateRow], question: Question, now: datetime, *, as_of: bool = False
+) -> tuple[list[CandidateRow], list[tuple[CandidateRow, TruthRule]]]:
+    """The rows to rank, their texts without untrue sentences and with qualifiers; and those left out, with the rule.
+
+    `as_of`: the rows are what was known at a past moment, when today's facts say nothing.
+    """
+    rows = list(rows)
+    facts = [row.facts[0] for row in rows if row.candidate.source == "fact"]
+    untrue: list[FactState] = []
+    true: list[FactState] = []
+    for fact in facts:
+        (untrue if fact.rule(now) else true).append(fact)
+    kept: list[CandidateRow] = []
+    left_out: list[tuple[CandidateRow, TruthRule]] = []
+    for row in rows:
+        rule = row.omit if as_of else _judge(row, untrue, true, question, now)
+        if rule is None:
+            kept.append(row)
+        else:
+            left_out.append((row, rule))
+    return kept, left_out
+
+
+def _judge(
+    row: CandidateRow, untrue: Sequence[FactState], true: Sequence[FactState], question: Question, now: datetime
+) -> TruthRule | None:
+    """The rule that leaves the row out; else None, and its text and qualifier are set."""
+    if row.omit:
+        return row.omit
+    if row.candidate.source == "fact":
+        return _judge_fact(row, question, now)
+    if row.candidate.source == "episode" and (rule := _rule_of_all(row.facts, question, now)):
+        return rule
+    own = row.facts if row.candidate.source == "message" else ()
+    if not own and not untrue:
+        return None
+    return _cut_sentences(row, own, untrue, true, question, now)
+
+
+def _judge_fact(row: CandidateRow, question: Question, now: datetime) -> TruthRule | None:
+    (fact,) = row.facts
+    rule = fact.rule(now)
+    if rule is not None and not (question.asks_past and rule in HISTORY):
+        return rule
+    row.qualifier = fact.qualifier(now)
+    return None
+
+
+def _rule_of_all(facts: Sequence[FactState], question: Question, now: datetime) -> TruthRule | None:
+    """The rule of an episode whose every fact has one."""
+    rules = [fact.rule(now) for fact in facts]
+    lasting = [rule for rule in rules if rule is not None and not (question.asks_past and rule in HISTORY)]
+    return lasting[0] if lasting and len(lasting) == len(rules) else None
+
+
+def _cut_sentences(
+    row: CandidateRow,
+    own: Sequence[FactState],
+    untrue: Sequence[FactState],
+    true: Sequence[FactState],
+    question: Question,
+    now: datetime,
+) -> TruthRule | None:
+    """Cut the sentences that state what isn't true; the rule if nothing that fits the question is left.
+
+    A document of the user's own is not cut for what was true once: its qualifier says so.
+    """
+    text, cut, past = row.candidate.text, [], []
+    low = text.casefold()
+    likely = [fact for fact in untrue if _may_state(low, fact)]
+    if not likely and not any(fact.rule(now) for fact in own):
+        row.qualifier = _qualifier_of_message(own, now)
+        return None
+    is_own_document = row.candidate.source == "document" and not row.conversation_id
+    left: list[str] = []
+    for sentence in _sentences(text):
+        fact, says_more = _untrue_fact(sentence, own, likely, true, now)
+        rule = fact.rule(now) if fact else None
+        if fact is None or rule is None:
+            left.append(sentence)
+        elif says_more:
+            left.append(sentence)
+            past += [fact] if rule in HISTORY else []
+        elif rule in HISTORY and (
+            question.asks_past or is_own_document or (rule == ENDED and _DENIES.search(sentence))
+        ):
+            left.append(sentence)
+            past.append(fact)
+        else:
+            cut.append(rule)
+    if cut:
+        rest = "".join(left).strip()
+        if message_kinds.only_asks(rest) or not content(rest) & content(question.text):
+            return cut[0]
+        row.candidate.tokens = math.ceil(row.candidate.tokens * len(rest) / len(text))
+        row.candidate.text = rest
+    row.qualifier = past[0].qualifier(now) if past else _qualifier_of_message(own, now)
+    return None
+
+
+def _may_state(low: str, fact: FactState) -> bool:
+    """A quick look: whether all of its value, or of its statement, may occur in a text in lower case."""
+    return all(stem in low for stem in fact.value_stems or fact.stems)
+
+
+def _untrue_fact(
+    sentence: str, own: Sequence[FactState], untrue: Sequence[FactState], true: Sequence[FactState], now: datetime
+) -> tuple[FactState | None, bool]:
+    """The fact by which a sentence is not true, or None; and whether the sentence also states one that holds."""
+    said, stems = " ".join(words(sentence)), frozenset(content(sentence))
+    quoted = [fact for fact in own if _overlap(fact.quote, said)]
+    wrong = [fact for fact in quoted if fact.rule(now)]
+    if wrong:
+        holds = any(not fact.rule(now) and fact.supports(stems) for fact in quoted)
+        return wrong[0], holds
+    found = next((fact for fact in untrue if fact.is_stated_in(sentence, stems)), None)
+    if found is None:
+        return None, False
+    return found, any(fact.is_stated_in(sentence, stems) for fact in (*true, *quoted))
+
+
+def _overlap(quote: str, said: str) -> bool:
+    """Whether a sentence holds the quote, or a part of it that a passage's border has left."""
+    return bool(quote) and bool(said) and (quote in said or (said.count(" ") >= 2 and said in quote))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences; joined, they are the text."""
+    end = 0
+    for found in _SENTENCE.finditer(text):
+        yield text[end : found.end()]
+        end = found.end()
+    if end < len(text):
+        yield text[end:]
+
+
+def _qualifier_of_message(own: Sequence[FactState], now: datetime) -> str:
+    if own and all(fact.status == "proposed" for fact in own):
+        return WAITING
+    lasting = [fact.until for fact in own if fact.rule(now) is None and fact.status != "proposed"]
+    ends = [until for until in lasting if until is not None]
+    return f"until {max(ends):%Y-%m-%d}" if ends and len(ends) == len(lasting) else CURRENT

@@ -1,0 +1,130 @@
+"""Messages that are no memory: bare questions, small talk, commands, and answers that know nothing or only repeat.
+
+Decided once, when a message is indexed (`Chunk.omit`). Pure and linear in the text.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from memory.text.keywords import content
+
+ONLY_ASKS: Final = "only asks"
+SMALL_TALK: Final = "small talk"
+COMMAND: Final = "a command"
+NOT_KNOWN: Final = "did not know"
+UNFINISHED: Final = "unfinished answer"
+FROM_MEMORIES: Final = "answered from memories"
+FORGOTTEN_BEFORE: Final = "forgotten"
+
+_TALK: Final = (
+    "a afternoon again all alright and are at awesome bye can care cheers cool day do doing fine for go "
+    "going good goodbye got great haha hello help helped helpful helps hey hi how i is it job later lol "
+    "lot love lovely luck made many me morning much my need nice night no nope ok okay one perfect please "
+    "really right see so soon sounds sure take thank thanks that thats there this to today tomorrow "
+    "tonight too understood up very was welcome well what whats wonderful works wow yeah yep yes you your "
+)
+_SMALL_TALK: Final = frozenset(_TALK.split())
+"""A message of only these words recalls nothing, and is not recalled."""
+_ASKING: Final = frozenset({"what", "how", "is", "are", "was", "do", "can"})
+_ONESELF: Final = frozenset({"i", "me", "my"})
+"""With a word of each set it asks about the user: “what do I love?”."""
+
+MOST_WORDS: Final = 10
+"""A longer question or command tells something, too: what the task is about. With 20 instead, nine of 198 messages that
+answer a question on long chats with an assistant would be left out; with 10 one."""
+_AUX: Final = (
+    r"(?:is|are|am|was|were|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|isn|aren|wasn|don"
+    r"|doesn|didn|won)\b"
+)
+_ASKS: Final = re.compile(
+    rf"\W*(?:(?:and|but|so|ok|okay|hey|hi|hello|well|now|also)\b\W*){{0,3}}(?:(?:what|where|who|whose|whom|when|why|how"
+    rf"|which)(?:['’]?s\b|\s+{_AUX}|\s+about\b)|(?:what|which|whose|how)(?:\s+\w+){{1,2}}\s+{_AUX}"
+    rf"|{_AUX}(?:['’]t)?\s+(?:i|you|we|he|she|they|it|my|our|your|his|her|their|the|there|this|that|these|any"
+    r"|someone|anyone)\b|(?:remind|tell|ask) me (?:again )?(?:what|where|who|when|why|how|which|if|whether|about)\b"
+    r"|do you (?:know|remember)\b|any idea\b)",
+    re.IGNORECASE,
+)
+"""How a question starts, with or without its mark."""
+_COMMANDS: Final = re.compile(
+    r"\W*(?:please\s+|can you\s+|could you\s+|now\s+|just\s+|ok(?:ay)?,?\s+)*"
+    r"(?:translate|summari[sz]e|rewrite|rephrase|write|draft|explain|list|show|give|tell|search|find|look up|compute"
+    r"|calculate|convert|fix|shorten|expand|continue|go on|stop|try again|repeat|undo|forget|delete|ignore|open|read"
+    r"|format|make it|say|sing|pick|generate|create|suggest|recommend|describe|define|count|sort|play)\b",
+    re.IGNORECASE,
+)
+"""How a command starts; not “remember” and “remind”, whose object is what matters."""
+_CLAIMS: Final = re.compile(r"\b(?:i|i['’]\w+|my|we|our|mine|ours)\b", re.IGNORECASE)
+"""A command with one of these tells something about its writer, and so does “I live in Lyon, right?”."""
+_BESIDE: Final = re.compile(
+    r",\s*(?:where|who|whose|which|because|since|as|now that)\b|\b(?:because|since|now that) (?:i|my|we|our)\b", re.I
+)
+"""A question with one of these tells something beside what it asks."""
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?\n]*")
+_WORD: Final = re.compile(r"[^\W_]+")
+_NOT_KNOWN: Final = re.compile(
+    r"\b(?:i|i['’]m|we)\b[^.!?\n]{0,40}?\b(?:do not|don['’]t|did not|didn['’]t|couldn['’]t|could not|can['’]t|cannot"
+    r"|not sure|have no|haven['’]t|have not|unable)\b[^.!?\n]{0,60}"
+    r"\b(?:know|remember|recall|find|found|have|sure|information|record|memory|memories|told|mentioned|shared|access)\b"
+    r"|\bfound nothing\b|\b(?:you (?:haven['’]t|have not|never) (?:told|mentioned|shared|said)"
+    r"|nothing (?:in|about)\b[^.!?\n]{0,40}\b(?:memory|memories|recall|knowledge))",
+    re.IGNORECASE,
+)
+"""How an answer says that it has none."""
+NOT_KNOWN_WORDS: Final = 60
+"""Words of an answer that does not know and gives nothing beside; a longer one has something of its own."""
+
+REPEATED: Final = 0.5
+"""Share of an answer's words from which on it repeats memories: “You live in Lyon, as you told me” adds “told” at most,
+while a plan or a recipe is made of words that no memory has."""
+_REPORTING: Final = content("remember recall told tell said say mentioned according know knew memory yes")
+
+
+def words_of(text: str) -> list[str]:
+    """The words in lower case."""
+    return _WORD.findall(text.lower())
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether no memory could answer it, such as “Good morning, how are you?”."""
+    words = set(words_of(text.replace("'", "").replace("’", "")))
+    asks_about_oneself = bool(words & _ASKING and words & _ONESELF)
+    return bool(words) and words <= _SMALL_TALK and not asks_about_oneself
+
+
+def kind_of_request(text: str) -> str:
+    """ONLY_ASKS, SMALL_TALK or COMMAND for a user's message that states nothing; else empty."""
+    if is_small_talk(text):
+        return SMALL_TALK
+    if len(text) > 20 * MOST_WORDS or len(words_of(text)) > MOST_WORDS:
+        return ""
+    kinds = {_kind_of(sentence) for sentence in _SENTENCE.findall(text) if _WORD.search(sentence)}
+    if "" in kinds or not kinds:
+        return ""
+    return ONLY_ASKS if ONLY_ASKS in kinds else COMMAND if COMMAND in kinds else SMALL_TALK
+
+
+def only_asks(text: str) -> bool:
+    """Whether it is a bare question, small talk or a command."""
+    return bool(kind_of_request(text))
+
+
+def admits_not_knowing(answer: str) -> bool:
+    """Whether an answer says that it has none, and gives nothing beside."""
+    return len(answer.split()) <= NOT_KNOWN_WORDS and _NOT_KNOWN.search(answer) is not None
+
+
+def repeats_memories(answer: str, question: str, memories: Iterable[str]) -> bool:
+    """Whether an answer's own words, beside those of the question, mostly come from the memories it was given."""
+    known = set[str]().union(*map(content, memories))
+    added = content(answer) - content(question) - _REPORTING
+    return bool(known) and len(added & known) >= REPEATED * len(added)
+
+
+def _kind_of(sentence: str) -> str:
+    if is_small_talk(sentence):
+        return SMALL_TALK
+    claims = _CLAIMS.search(sentence) is not None
+    if _ASKS.match(sentence) or (sentence.rstrip().endswith("?") and not claims):
+        return "" if _BESIDE.search(sentence) else ONLY_ASKS
+    return COMMAND if _COMMANDS.match(sentence) and not claims else ""

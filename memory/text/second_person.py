@@ -1,0 +1,61 @@
+"""How a fact is shown to the user it is about: “The user lives in Lyon.” is stored, “You live in Lyon.” is shown.
+
+Rules on the surface of English. A sentence that isn't about “the user” is left as it is.
+"""
+
+import re
+from typing import Final
+
+_AUXILIARIES: Final = {
+    "is": "are", "was": "were", "has": "have", "does": "do", "goes": "go",
+    "isn't": "aren't", "wasn't": "weren't", "hasn't": "haven't", "doesn't": "don't",
+}  # fmt: skip
+_ADVERB: Final = r"(?:also|still|now|no longer|often|usually|sometimes|really|always|never|\w+ly)"
+_SUBJECT: Final = re.compile(
+    r"(?P<start>^|[,;] |\b(?:and|but|that|because|when|if|where) )(?:the )?user "
+    rf"(?P<adverb>{_ADVERB} )?(?P<verb>[\w'’]+)",
+    re.I,
+)
+_JOINED: Final = re.compile(
+    rf"\b(?P<and>and|but|or) (?P<adverb>{_ADVERB} )?(?P<verb>is|isn't|was|has|does|doesn't|goes|lives|works|likes|"
+    r"loves|enjoys|plays|prefers|wants|needs|studies|speaks|teaches|owns|hates|eats|drinks|runs|uses|keeps)\b"
+)
+"""Verbs changed after a conjunction, where another word in -s could as well be a noun."""
+_OWNER: Final = re.compile(r"\b(?:the )user['’]s\b|^user['’]s\b", re.I)
+_ELSEWHERE: Final = re.compile(r"\bthe user\b", re.I)
+_REFLEXIVE: Final = re.compile(r"\b(?:themsel(?:f|ves)|himself|herself)\b")
+_THEIR: Final = re.compile(r"\btheir\b")
+
+
+def second_person(sentence: str) -> str:
+    """The sentence as said to the user.
+
+    >>> second_person("The user's sister lives in Lisbon.")
+    'Your sister lives in Lisbon.'
+    """
+    told = sentence
+    if _SUBJECT.match(told):
+        told = _REFLEXIVE.sub("yourself", _THEIR.sub("your", _JOINED.sub(_joined, told)))
+    told = _OWNER.sub("your", _SUBJECT.sub(_subject, told))
+    told = _ELSEWHERE.sub("you", told)
+    return told if told == sentence else told[:1].upper() + told[1:]
+
+
+def _subject(found: re.Match[str]) -> str:
+    return f"{found['start']}you {found['adverb'] or ''}{_verb(found['verb'])}"
+
+
+def _joined(found: re.Match[str]) -> str:
+    return f"{found['and']} {found['adverb'] or ''}{_verb(found['verb'])}"
+
+
+def _verb(verb: str) -> str:
+    """lives → live, studies → study, watches → watch, is → are; other words stay."""
+    verb = verb.replace("’", "'")
+    if verb in _AUXILIARIES:
+        return _AUXILIARIES[verb]
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    if verb.endswith(("ches", "shes", "sses", "xes", "zzes")):
+        return verb[:-2]
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb

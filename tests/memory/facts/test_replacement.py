@@ -1,0 +1,78 @@
+"""A statement that says an older one holds no more, in other words and without a key."""
+
+import pytest
+
+from accounts.models import User
+from memory.facts import review
+from memory.facts.replacement import Replaces, replaces
+from memory.librarian.remember import propose_told_by
+from memory.models import Fact
+
+NOT, LIKELY, CLEARLY = Replaces.NOT, Replaces.LIKELY, Replaces.CLEARLY
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "how"),
+    [
+        ("The spare key is now kept in the safe.", "The spare key is kept in the shed.", CLEARLY),
+        ("The spare key is now kept in the safe.", "The spare tire is kept in the trunk.", NOT),
+        ("The user no longer works at Initech.", "The user works at Initech.", CLEARLY),
+        ("The user no longer works at Initech.", "The user's sister works at Initech.", NOT),
+        ("The user left Initech in May.", "The user works at Initech as a welder.", CLEARLY),
+        ("The daily review has been moved to 10:15.", "The review is at 9:30.", CLEARLY),
+        ("The choir is led by Tomas now.", "Petra leads the choir.", CLEARLY),
+        ("The team migrated from Jira to Linear.", "The team uses Jira for tickets.", CLEARLY),
+        ("The user drinks tea instead of coffee.", "The user's sister drinks coffee.", NOT),
+        ("The user's new phone is a Pixel.", "The user's phone is an iPhone.", CLEARLY),
+        ("The user's new phone is a Pixel.", "The user's laptop is a ThinkPad.", NOT),
+        ("The rent went up to 1200 euros.", "The rent is 1000 euros.", CLEARLY),
+        ("The rent went up to 1200 euros.", "The deposit is 1000 euros.", NOT),
+        ("Server db-10 runs the wiki.", "Server db-1 runs nginx.", NOT),
+        ("The blog is hosted on Fly.", "The blog is hosted on Heroku.", LIKELY),
+        ("The rent is due on the third.", "The rent is due on the first.", LIKELY),
+        ("Mara lives in Porto now.", "Joel lives in Porto.", NOT),
+        ("The user now plays tennis.", "The user plays chess.", NOT),
+        ("The user speaks Polish.", "The user speaks French.", NOT),
+        ("The user now also works at Globex.", "The user works at Initech.", NOT),
+        ("The user's sister is a doctor.", "The user's sister is tall.", NOT),
+        ("The user now lives in Lyon.", "The user lives in Porto and works at Initech.", NOT),
+    ],
+)
+def test_only_what_it_is_about_is_replaced(newer: str, older: str, how: Replaces) -> None:
+    assert replaces(newer, older) == how
+
+
+@pytest.mark.django_db
+def test_accepting_a_statement_supersedes_what_it_replaces_and_a_way_back_restores_it(alice: User) -> None:
+    for statement in ("The spare key is kept in the shed.", "The spare key is now kept in the safe.",
+                      "The spare key is kept in the shed again."):  # fmt: skip
+        propose_told_by("Notes", alice, statement)
+        review.accept(Fact.objects.get(user=alice, status="proposed"), by=alice)
+
+    assert [fact.statement for fact in Fact.objects.for_user(alice).active()] == [statement]
+
+
+@pytest.mark.django_db
+def test_correcting_a_fact_into_the_words_of_another_leaves_one_with_its_key(alice: User) -> None:
+    keyed = Fact.objects.create(
+        user=alice, statement="The user lives in Porto.", key="user/home", value="Porto", status="active"
+    )
+    free = Fact.objects.create(user=alice, statement="The user lives in Lyon.", status="active")
+
+    action = review.correct(free, "The user lives in Porto", by=alice)
+
+    only = Fact.objects.for_user(alice).active().get()
+    assert (only.key, only.value) == ("user/home", "Porto")
+    review.undo(action)
+    assert set(Fact.objects.for_user(alice).active()) == {keyed, free}
+
+
+@pytest.mark.django_db
+def test_a_correction_moves_the_value_along(alice: User) -> None:
+    fact = Fact.objects.create(
+        user=alice, statement="The user lives in Porto.", key="user/home", value="Porto", status="active"
+    )
+
+    review.correct(fact, "The user lives in Lyon.", by=alice)
+
+    assert Fact.objects.for_user(alice).active().get().value == "Lyon"

@@ -1,0 +1,152 @@
+"""Corrections are found from the known facts, in ordinary sentences, and nowhere else."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.librarian.corrections import Change, find_corrections, replaced_statement
+from memory.librarian.engine import KnownFact
+from memory.models.kinds import Kind
+from memory.ports.source import Utterance
+
+EARLIER, NOW = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 9, 1, tzinfo=UTC)
+
+
+def known(number: int, statement: str, key: str = "", value: str = "", status: str = "active") -> KnownFact:
+    return KnownFact(number, statement, Kind.FACT, key, value, 0.9, status, statement, EARLIER, number)
+
+
+FACTS = (
+    known(1, "The user lives in Nantes.", "user/home", "Nantes"),
+    known(2, "The user works at Acme.", "user/employer", "Acme"),
+    known(3, "The user's dog is called Biscuit.", "user/dog/name", "Biscuit"),
+    known(4, "The user loves coriander.", "user/taste:coriander", "likes"),
+    known(5, "The user's sister is a doctor.", "user/sister/job", "doctor"),
+    known(6, "The user plays the cello.", "", ""),
+    known(7, "The user drives an old Saab.", "user/car", "Saab"),
+    known(8, "The user's partner is called Ines.", "user/partner", "Ines"),
+    known(9, "Tom lives in Porto.", "tom/home", "Porto"),
+    known(11, "The user likes tea with milk."),
+    known(14, "The user has two rabbits, Flip and Flop."),
+    known(10, "The user lived in Galway.", "user/home", "Galway", "superseded"),
+)
+
+
+def read(text: str) -> list[tuple[int, Change, str]]:
+    found = find_corrections(Utterance(1, 1, "user", text, NOW), FACTS)
+    return [(correction.fact.fact_id, correction.change, correction.value) for correction in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I don't live in Nantes any more.", (1, Change.END, "")),
+        ("We no longer live in Nantes, btw", (1, Change.END, "")),
+        ("It's Limerick I live in, not Nantes", (1, Change.REPLACE, "Limerick")),
+        ("I live in Lyon, not in Nantes", (1, Change.REPLACE, "Lyon")),
+        ("not Nantes but Rennes", (1, Change.REPLACE, "Rennes")),
+        ("We're back in Galway!", (1, Change.REPLACE, "Galway")),
+        ("I left Acme in March.", (2, Change.END, "")),
+        ("I quit my job today", (2, Change.END, "")),
+        ("No, my dog is called Bisto, not Biscuit", (3, Change.REPLACE, "Bisto")),
+        ("sorry, Bisto rather than Biscuit", (3, Change.REPLACE, "Bisto")),
+        ("Biscuit died on Sunday.", (3, Change.END, "")),
+        ("I can't stand coriander any more", (4, Change.END, "")),
+        ("I misspoke, I don't have a sister", (5, Change.RETRACT, "")),
+        ("I don't have a sister.", (5, Change.RETRACT, "")),
+        ("I gave up playing the cello", (6, Change.END, "")),
+        ("I've gone right off coriander lately", (4, Change.END, "")),
+        ("we gave the rabbits to my niece", (14, Change.END, "")),
+        ("so tired of the tea you suggest", (11, Change.END, "")),
+        ("Scratch that, I don't play the cello", (6, Change.RETRACT, "")),
+        ("Swapped the Saab for a Honda last weekend!", (7, Change.REPLACE, "Honda")),
+        ("finally sold that rusty old Saab", (7, Change.END, "")),
+        ("Ines and I broke up", (8, Change.END, "")),
+        ("Tom doesn't live in Porto now", (9, Change.END, "")),
+    ],
+)
+def test_a_sentence_corrects_the_fact_it_is_about(text: str, expected: tuple[int, Change, str]) -> None:
+    assert read(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't I live in Nantes any more?",
+        "I don't live far from Nantes.",
+        "If I left Acme, could I keep the laptop?",
+        "I left my keys at Acme.",
+        "My boss said: “I no longer live in Nantes.”",
+        "Is Biscuit a good name? I am not sure.",
+        "I can't find Biscuit's vaccination card.",
+        "The weather in Nantes is not great.",
+        "I sold two paintings.",
+        "My boss moved to Lyon.",
+        "We went to see Tom, and my aunt moved to Faro.",
+        "My brother Tim works at Shell.",
+        "I moved to the next chapter.",
+        "She doesn't live in Nantes.",
+        "We are not going to Nantes this weekend.",
+        "My neighbor broke up with his wife.",
+        "No longer than 200 words please.",
+        "I don't have time for my sister's wedding list today.",
+    ],
+)
+def test_other_sentences_correct_nothing(text: str) -> None:
+    assert read(text) == []
+
+
+def test_a_date_in_the_sentence_is_when_it_ended() -> None:
+    (found,) = find_corrections(Utterance(1, 1, "user", "I left Acme in March 2024.", NOW), FACTS)
+    assert found.when == datetime(2024, 4, 1, tzinfo=UTC)
+
+
+def test_an_older_message_corrects_nothing_said_later() -> None:
+    assert find_corrections(Utterance(1, 1, "user", "I left Acme.", datetime(2024, 1, 1, tzinfo=UTC)), FACTS) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "statement"),
+    [
+        ("the viola, not the cello. sorry", 6, "The user plays the viola."),
+        ("no, not the cello, the harp", 6, "The user plays the harp."),
+        ("It's Ada Bell now, not Stone", 12, "The user's name is Ada Bell."),
+        ("*Biscuitt, two t's", 3, "The user's dog is called Biscuitt."),
+        ("I meant Nante, typo", 1, "The user lives in Nante."),
+        ("We moved to Lyon last month", 1, "The user lives in Lyon."),
+        ("Tom has moved to Faro with the kids", 9, "Tom lives in Faro."),
+        ("my sister retrained as a baker", 5, "The user's sister is a baker."),
+        ("not friday, thursday", 13, "The user's flight is on Thursday, 26 November 2026."),
+    ],
+)
+def test_what_a_sentence_contrasts_or_spells_anew_is_replaced(text: str, number: int, statement: str) -> None:
+    facts = (
+        *FACTS,
+        known(12, "The user's name is Ada Stone.", "user/name", "Ada Stone"),
+        known(13, "The user's flight is on Friday, 27 November 2026."),
+    )
+    (found,) = find_corrections(Utterance(1, 1, "user", text, NOW), facts)
+    assert found.change == Change.REPLACE
+    assert (found.fact.fact_id, replaced_statement(found.fact, found.value, found.old)) == (number, statement)
+
+
+def test_a_replaced_statement_keeps_the_words_around_the_value() -> None:
+    assert replaced_statement(FACTS[0], "Limerick") == "The user lives in Limerick."
+    assert replaced_statement(FACTS[6], "Honda") == "The user drives an old Honda."
+    assert replaced_statement(known(1, "The user is a nurse.", "user/job", "nurse"), "actor") == "The user is an actor."
+    assert replaced_statement(FACTS[5], "viola") == ""
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_it(text: str) -> None:
+    read(text)
+
+
+def test_hostile_repeats_take_little_time() -> None:
+    for piece in ("not Nantes but ", "back in Galway ", "sold the ", "a ", "Nantes, ", "any more "):
+        started = time.thread_time()
+        read(piece * (20_000 // len(piece)))
+        assert time.thread_time() - started < 1

@@ -1,0 +1,190 @@
+"""Runs follow what the user corrects, ends and takes back, in the order in which it was said."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from chat.models import Message
+from memory.facts.review import accept, reject, undo
+from memory.librarian import run as librarian
+from memory.librarian.engine import Extraction, ExtractionInput, ProposedFact, Withdrawal
+from memory.librarian.run import run_extraction
+from memory.models import Fact, LibrarianRun
+from memory.models.kinds import Kind
+from tests.memory.librarian.test_run import Scripted, ask, facts, say
+
+ACTIVE, EXPIRED, SUPERSEDED, PROPOSED = "active", "expired", "superseded", "proposed"
+
+
+def know(user: User, statement: str, key: str = "", value: str = "", **more: Any) -> Fact:
+    kind = more.pop("kind", Kind.BIOGRAPHY)
+    fact: Fact = Fact.objects.create(
+        user=user, statement=statement, kind=kind, key=key, value=value, **{"status": ACTIVE, **more}
+    )
+    return fact
+
+
+def stated(statement: str, quote: str, number: int = 1, **more: Any) -> ProposedFact:
+    return ProposedFact(
+        statement=statement, quote=quote, number=number,
+        **{"kind": Kind.BIOGRAPHY, "confidence": 0.9, "importance": 0.6, **more},
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def quiet(queued: list[Any]) -> None:
+    """Queued tasks are not run."""
+
+
+@pytest.fixture
+def read(alice: User, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`read(text, …, facts=…, ends=…, retracts=…)`: these messages are read by an engine that finds these."""
+
+    def read(*texts: str, **found: Any) -> LibrarianRun:
+        def find(reading: ExtractionInput) -> Extraction:
+            return Extraction(**found)
+
+        monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(find))
+        run = ask(say(alice, *texts))
+        run_extraction(run.pk)
+        run.refresh_from_db()
+        return run
+
+    return read
+
+
+def status(fact: Fact) -> str:
+    fact.refresh_from_db()
+    return str(fact.status)
+
+
+def test_what_has_ended_is_history_with_its_end(alice: User, read: Any) -> None:
+    job = know(alice, "The user works at Acme.", "user/employer", "Acme")
+    read("I left Acme in March 2025.")
+    assert status(job) == EXPIRED
+    assert job.valid_until == datetime(2025, 4, 1, tzinfo=UTC)
+
+
+def test_what_is_taken_back_is_superseded_by_nothing(alice: User, read: Any) -> None:
+    sister = know(alice, "The user's sister is a doctor.", "user/sister/job", "doctor", kind=Kind.PERSON)
+    read("I misspoke, I don't have a sister.")
+    assert (status(sister), sister.superseded_by) == (SUPERSEDED, None)
+
+
+def test_a_value_put_in_the_place_of_a_known_one_replaces_it(alice: User, read: Any) -> None:
+    old = know(alice, "The user's dog is called Biscuit.", "user/dog/name", "Biscuit", kind=Kind.ENTITY)
+    read("No, Bisto, not Biscuit!")
+    assert status(old) == SUPERSEDED
+    new = Fact.objects.get(status=ACTIVE)
+    assert (new.statement, new.key, new.value) == ("The user's dog is called Bisto.", "user/dog/name", "Bisto")
+    assert old.superseded_by == new
+
+
+def test_a_value_that_the_engine_finds_too_is_stored_once(alice: User, read: Any) -> None:
+    know(alice, "The user lives in Nantes.", "user/home", "Nantes")
+    said = "I live in Lyon, not in Nantes"
+    read(said, facts=[stated("The user lives in Lyon.", said, attribute="home", value="Lyon")])
+    assert facts(alice, ACTIVE) == ["The user lives in Lyon."]
+
+
+def test_review_asks_where_the_words_are_unclear_and_asks_once(alice: User, read: Any) -> None:
+    cello = know(alice, "The user teaches the cello in Rome.", "", "")
+    viola = know(alice, "The user plays the cello.", "mary/job", "cello", kind=Kind.PERSON)
+    read("The cello is not for me any more, Mary.")
+    waiting = facts(alice, PROPOSED)
+    assert all(statement.startswith("It is no longer true that") for statement in waiting)
+    read("The cello is not for me any more, Mary.")
+    assert facts(alice, PROPOSED) == waiting
+    assert {status(cello), status(viola)} <= {ACTIVE, EXPIRED}
+
+
+def test_words_from_before_bring_nothing_back(alice: User, read: Any) -> None:
+    home = know(alice, "The user lives in Nantes.", "user/home", "Nantes")
+    old = say(alice, "I live in Nantes.")
+    read("I don't live in Nantes any more.")
+    assert status(home) == EXPIRED
+
+    again = ask(old)
+    run_extraction(again.pk)
+    read("I moved around.", facts=[stated("The user lives in Nantes.", "not said", attribute="home", value="Nantes")])
+    assert facts(alice, ACTIVE) == []
+
+
+def test_a_message_from_before_the_end_is_read_later(alice: User, read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = say(alice, "I live in Nantes.")
+    know(alice, "The user lives in Nantes.", "user/home", "Nantes")
+    read("I don't live in Nantes any more.")
+    found = Extraction([stated("The user lives in Nantes.", "I live in Nantes.", attribute="home", value="Nantes")])
+    monkeypatch.setattr(librarian, "choose_engine", lambda: Scripted(lambda reading: found))
+    run = ask(old)
+    run_extraction(run.pk)
+    run.refresh_from_db()
+    assert facts(alice, ACTIVE) == []
+    assert run.dropped == {"no longer true by your later words": 1}
+
+
+def test_a_move_back_makes_the_old_home_current(alice: User, read: Any) -> None:
+    first = know(
+        alice, "The user lives in Porto.", "user/home", "Porto", status=SUPERSEDED, superseded_at=timezone.now()
+    )
+    second = know(alice, "The user lives in Lyon.", "user/home", "Lyon")
+    Fact.objects.filter(pk=first.pk).update(superseded_by=second, superseded_at=timezone.now())
+    read("We're back in Porto!")
+    assert (facts(alice, ACTIVE), status(second)) == (["The user lives in Porto."], SUPERSEDED)
+
+
+def test_what_is_over_when_it_is_said_becomes_history_and_replaces_nothing(alice: User, read: Any) -> None:
+    home = know(alice, "The user lives in Lyon.", "user/home", "Lyon")
+    said = "I lived in Nantes until 2020"
+    past = stated("The user lived in Nantes.", said, attribute="home", value="Nantes",
+                  valid_until=datetime(2021, 1, 1, tzinfo=UTC))  # fmt: skip
+    read(said, facts=[past])
+    assert (status(home), facts(alice, EXPIRED)) == (ACTIVE, ["The user lived in Nantes."])
+
+
+def test_newer_words_withdraw_a_waiting_proposal(alice: User, read: Any) -> None:
+    said = Message.objects.filter(conversation=say(alice, "I may live in Faro")).first()
+    waiting = know(alice, "The user lives in Faro.", "user/home", "Faro", status=PROPOSED, message=said)
+    read("I live in Lyon.", facts=[stated("The user lives in Lyon.", "I live in Lyon", attribute="home", value="Lyon")])
+    assert (status(waiting), waiting.reason) == (SUPERSEDED, "you have said something newer since")
+
+
+def test_accepting_an_older_proposal_supersedes_nothing_said_later_and_can_be_undone(alice: User) -> None:
+    early, late = (say(alice, text).active_leaf.parent for text in ("I lived in Faro", "I live in Lyon"))  # type: ignore[union-attr]
+    waiting = know(alice, "The user lives in Faro.", "user/home", "Faro", status=PROPOSED, message=early)
+    home = know(alice, "The user lives in Lyon.", "user/home", "Lyon", message=late)
+    action = accept(waiting, by=alice)
+    assert (status(waiting), status(home), waiting.superseded_by) == (SUPERSEDED, ACTIVE, home)
+    undo(action)
+    assert (status(waiting), status(home)) == (PROPOSED, ACTIVE)
+
+
+@pytest.mark.parametrize(
+    ("withdrawal", "counted"),
+    [
+        (Withdrawal(known=1, quote="I left Acme", number=1), {}),
+        (Withdrawal(known=7, quote="I left Acme", number=1), {"takes back what is not known": 1}),
+        (Withdrawal(known=1, quote="I was fired", number=1), {"does not rest on your own words": 1}),
+    ],
+    ids=["right", "wrong number", "invented quote"],
+)
+def test_an_engines_withdrawal_must_name_a_known_fact_and_the_users_words(
+    alice: User, read: Any, withdrawal: Withdrawal, counted: dict[str, int]
+) -> None:
+    fact = know(alice, "The user plays chess with colleagues.", "", "")
+    run = read("So I left Acme and everything with it, at last.", ends=[withdrawal])
+    assert (status(fact) == EXPIRED, run.dropped) == (not counted, counted)
+
+
+def test_a_rejected_doubt_is_not_asked_again_of_the_same_words(alice: User, read: Any) -> None:
+    know(alice, "The user plays the cello.", "mary/job", "cello", kind=Kind.PERSON)
+    know(alice, "The user teaches the cello in Rome.", "", "")
+    run = read("The cello is not for me any more, Mary.")
+    for doubt in Fact.objects.filter(status=PROPOSED):
+        reject(doubt, by=alice)
+    LibrarianRun.objects.filter(pk=run.pk).update(state="pending", not_before=timezone.now())
+    run_extraction(run.pk)
+    assert facts(alice, PROPOSED) == []

@@ -1,0 +1,100 @@
+"""A question about one attribute is led by the fact with that key, above the floor and above any passage."""
+
+import pytest
+
+from accounts.models import User
+from memory.models import Fact
+from memory.retrieval.recall import retrieve
+from tests.memory.retrieval.test_recall import NOW, OTHERS, remember, talk, texts
+
+FACTS = {
+    "user/home": ("The user's place is in Lyon.", "Lyon"),
+    "user/job": ("The user is a potter.", "potter"),
+    "user/employer": ("The user is with Acme.", "Acme"),
+    "user/name": ("The user is Alice Moreau.", "Alice Moreau"),
+    "user/sister/name": ("The user's sister is Mary.", "Mary"),
+    "user/sister/home": ("The user's sister is in Lisbon.", "Lisbon"),
+    "mary/job": ("Mary is a nurse.", "nurse"),
+    "user/dog/name": ("The user's dog is Bisto.", "Bisto"),
+    "user/favourite_colour": ("The user likes teal best.", "teal"),
+    "project:atlas/deadline": ("Atlas is to be finished on 3 May.", "3 May"),
+}
+
+
+@pytest.fixture
+def known(alice: User) -> None:
+    for key, (statement, value) in FACTS.items():
+        remember(alice, statement, key=key, value=value)
+    remember(alice, *OTHERS)
+
+
+@pytest.mark.parametrize(
+    ("question", "key"),
+    [
+        ("Where do I live?", "user/home"),
+        ("where am i based these days", "user/home"),
+        ("Which city do I live in?", "user/home"),
+        ("What do I do for a living?", "user/job"),
+        ("Who do I work for?", "user/employer"),
+        ("What's my name?", "user/name"),
+        ("What's my sister's name?", "user/sister/name"),
+        ("what is my sister called", "user/sister/name"),
+        ("Where does my sister live?", "user/sister/home"),
+        ("What does Mary do?", "mary/job"),
+        ("What is my dog called?", "user/dog/name"),
+        ("What is my favorite color?", "user/favourite_colour"),
+        ("When is the deadline of Atlas?", "project:atlas/deadline"),
+    ],
+)
+def test_the_fact_with_the_key_leads(alice: User, known: None, question: str, key: str) -> None:
+    talk(alice, f"I wondered: {question} Nobody could say.", "Let me think about that.")
+
+    assert texts(retrieve(alice, question, now=NOW))[0] == FACTS[key][0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What should I eat before moving house?",
+        "Can you name a good bakery near my work?",
+        "What does a nurse do all day at work?",
+        "Where does the name Bisto come from?",
+        "Is it my turn to do the dishes?",
+    ],
+)
+def test_a_question_for_no_attribute_is_led_by_none(alice: User, known: None, question: str) -> None:
+    found = retrieve(alice, question, now=NOW)
+
+    assert not any("keyed_answer" in item.parts for item in (*found.kept, *(cut.item for cut in found.cut)))
+
+
+def test_a_waiting_message_that_contradicts_it_comes_after_and_says_so(alice: User) -> None:
+    (home,) = remember(alice, "The user lives in Lyon.", key="user/home", value="Lyon")
+    (said,) = talk(alice, "Where do I live? I live in Paris, I live there.")
+    remember(
+        alice, "The user lives in Paris.", key="user/home", value="Paris", status="proposed", message_id=said,
+        quote="I live in Paris",
+    )  # fmt: skip
+
+    first, second = retrieve(alice, "Where do I live?", now=NOW).kept
+
+    assert first.ref == home.ref
+    assert (second.ref, second.qualifier) == (f"message:{said}", f"waiting, contradicts {home.ref}")
+
+
+def test_a_question_about_the_past_is_led_by_the_former_value(alice: User) -> None:
+    (new,) = remember(alice, "The user lives in Lyon.", key="user/home", value="Lyon")
+    (old,) = remember(
+        alice, "The user lives in Nantes.", key="user/home", value="Nantes", status="superseded", superseded_by=new
+    )
+
+    first, second = retrieve(alice, "Where did I live before?", now=NOW).kept
+
+    assert (first.ref, second.ref) == (old.ref, new.ref)
+
+
+def test_bobs_key_leads_nothing_of_alices(alice: User, bob: User) -> None:
+    remember(bob, "The user lives in Lyon.", key="user/home", value="Lyon")
+
+    assert retrieve(alice, "Where do I live?", now=NOW).kept == ()
+    assert Fact.objects.for_user(alice).count() == 0

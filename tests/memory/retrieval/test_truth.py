@@ -1,0 +1,292 @@
+"""What must not be recalled: untrue sentences, bare questions, greetings, commands, Recall's own echoes."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from memory.models import Chunk, Episode, Fact
+from memory.retrieval.recall import RetrievalResult, retrieve
+from memory.text.message_kinds import FROM_MEMORIES, UNFINISHED
+from tests.memory.retrieval.test_recall import NOW, document, episode, remember, talk, texts
+
+NANTES = "I live in Nantes."
+LYON = "I moved to Lyon."
+
+
+def learned(user: User, message: int, statement: str, quote: str, **fields: Any) -> Fact:
+    (fact,) = remember(user, statement, message_id=message, quote=quote, **fields)
+    return fact
+
+
+def rules(found: RetrievalResult) -> dict[str, str]:
+    return {cut.item.ref: str(cut.rule) for cut in found.cut}
+
+
+@pytest.fixture
+def moved(alice: User) -> tuple[int, int, Fact, Fact]:
+    """Alice lived in Nantes, then moved to Lyon: two messages and two facts."""
+    (before,) = talk(alice, NANTES, days_ago=300)
+    (after,) = talk(alice, LYON, days_ago=20)
+    home = {"key": "user/home"}
+    new = learned(alice, after, "The user lives in Lyon.", LYON, value="Lyon", **home)
+    old = learned(
+        alice, before, "The user lives in Nantes.", NANTES, value="Nantes", status=Fact.Status.SUPERSEDED,
+        superseded_by=new, superseded_at=NOW - timedelta(days=20), **home,
+    )  # fmt: skip
+    return before, after, old, new
+
+
+# Facts that no longer hold ---------------------------------------------------------------------------------------
+
+
+def test_the_sentence_of_a_rejected_fact_is_not_recalled(alice: User) -> None:
+    (said,) = talk(alice, "My sister Mary lives in Lisbon.")
+    learned(
+        alice, said, "The user's sister Mary lives in Lisbon.", "My sister Mary lives in Lisbon.", status="rejected"
+    )
+
+    found = retrieve(alice, "Where does my sister Mary live?", now=NOW)
+
+    assert found.kept == ()
+    assert rules(found)[f"message:{said}"] == "rejected"
+
+
+def test_the_rest_of_its_message_stays(alice: User) -> None:
+    (said,) = talk(alice, "My sister Mary lives in Lisbon. Mary paints in oil. We met for lunch.")
+    learned(
+        alice, said, "The user's sister Mary lives in Lisbon.", "My sister Mary lives in Lisbon.", status="rejected"
+    )
+
+    (item,) = retrieve(alice, "What do you know about Mary?", now=NOW).kept
+
+    assert item.text == "Mary paints in oil. We met for lunch."
+
+
+def test_a_rejected_sentence_said_again_elsewhere_is_not_recalled_either(alice: User) -> None:
+    (said,) = talk(alice, "My sister Mary lives in Lisbon.")
+    learned(
+        alice, said, "The user's sister Mary lives in Lisbon.", "My sister Mary lives in Lisbon.", status="rejected"
+    )
+    talk(alice, "Tell me a joke", "Your sister Mary lives in Lisbon, I believe.")
+
+    found = retrieve(alice, "Where does my sister Mary live?", now=NOW)
+
+    assert found.kept == ()
+
+
+def test_a_retracted_fact_takes_its_sentence_along(alice: User) -> None:
+    (said,) = talk(alice, "I play the cello every evening.")
+    learned(alice, said, "The user plays the cello.", "I play the cello every evening.", status="superseded")
+
+    found = retrieve(alice, "Did I play the cello before?", now=NOW)
+
+    assert found.kept == ()
+    assert rules(found)[f"message:{said}"] == "retracted"
+
+
+def test_after_a_move_the_old_home_is_not_recalled(alice: User, moved: tuple[int, int, Fact, Fact]) -> None:
+    before, _, old, _ = moved
+
+    found = retrieve(alice, "Where do I live?", now=NOW)
+
+    assert not any("Nantes" in text for text in texts(found))
+    assert "The user lives in Lyon." in texts(found)
+    assert rules(found)[f"message:{before}"] == rules(found)[old.ref] == "superseded"
+
+
+@pytest.mark.parametrize(
+    "question", ["Where did I live before?", "Where did I use to live?", "Where did I live in 2025?"]
+)
+def test_a_question_about_the_past_recalls_it_with_a_qualifier(
+    alice: User, moved: tuple[int, int, Fact, Fact], question: str
+) -> None:
+    before, _, old, new = moved
+
+    kept = {item.ref: item.qualifier for item in retrieve(alice, question, now=NOW).kept}
+
+    assert kept[old.ref] == kept[f"message:{before}"] == f"superseded by {new.ref} (The user lives in Lyon.)"
+    assert kept[new.ref] == "current"
+
+
+def test_the_old_home_in_recalls_own_words_is_not_recalled(alice: User, moved: tuple[int, int, Fact, Fact]) -> None:
+    talk(alice, "Where is the castle?", "Nantes has one, and you live in Nantes. It is on the Loire.", days_ago=200)
+
+    found = retrieve(alice, "Where do I live?", now=NOW)
+
+    assert not any("live in Nantes" in text for text in texts(found))
+
+
+def test_a_sentence_that_corrects_a_fact_is_recalled(alice: User, moved: tuple[int, int, Fact, Fact]) -> None:
+    talk(alice, "I live in Lyon now, not in Nantes.")
+
+    assert "I live in Lyon now, not in Nantes." in texts(retrieve(alice, "Where do I live?", now=NOW))
+
+
+def test_a_sentence_with_a_fact_that_holds_stays(alice: User) -> None:
+    said = "I live in Nantes and work for Acme."
+    (message,) = talk(alice, said)
+    learned(alice, message, "The user lives in Nantes.", said, status="rejected", value="Nantes", key="user/home")
+    learned(alice, message, "The user works for Acme.", said, value="Acme", key="user/employer")
+
+    assert said in texts(retrieve(alice, "Who do I work for?", now=NOW))
+
+
+def test_a_fact_edited_to_another_value_takes_the_old_sentence_along(alice: User) -> None:
+    (message,) = talk(alice, NANTES)
+    edited = learned(alice, message, "The user lives in Angers.", NANTES, value="Angers", key="user/home")
+    learned(
+        alice, message, "The user lives in Nantes.", NANTES, value="Nantes", key="user/home", status="superseded",
+        superseded_by=edited,
+    )  # fmt: skip
+
+    assert texts(retrieve(alice, "Where do I live?", now=NOW)) == ["The user lives in Angers."]
+
+
+def test_an_expired_fact_is_recalled_for_its_time_only(alice: User) -> None:
+    until = NOW - timedelta(days=400)
+    (fact,) = remember(alice, "The user works for Acme.", valid_until=until, status="expired")
+
+    assert retrieve(alice, "Who do I work for?", now=NOW).kept == ()
+    (item,) = retrieve(alice, "Who did I work for in 2025?", now=NOW).kept
+    assert (item.ref, item.qualifier) == (fact.ref, f"until {until:%Y-%m-%d}")
+
+
+def test_a_document_of_the_users_own_says_that_it_is_out_of_date(
+    alice: User, moved: tuple[int, int, Fact, Fact]
+) -> None:
+    document(alice, "/reference/address", NANTES)
+
+    kept = retrieve(alice, "Where do I live?", now=NOW).kept
+    assert [item.qualifier.partition(" by ")[0] for item in kept if item.text == NANTES] == ["superseded"]
+
+
+def test_what_a_sentence_says_of_someone_else_is_not_the_users_past(
+    alice: User, moved: tuple[int, int, Fact, Fact]
+) -> None:
+    told = "Max lives in Nantes with his dog."
+    document(alice, "/people/max", told)
+
+    (item,) = (item for item in retrieve(alice, "Who lives in Nantes?", now=NOW).kept if item.text == told)
+    assert item.qualifier == "current"
+
+
+def test_an_episode_that_rests_on_rejected_facts_is_not_recalled(alice: User) -> None:
+    (wrong,) = remember(alice, "The user adopted a parrot.", status="rejected")
+    (right,) = remember(alice, "The user adopted a cat.")
+    untrue = episode(alice, "A parrot", "The user adopted a parrot called Polly.")
+    mixed = episode(alice, "Pets", "The user went to the shelter and adopted a cat.")
+    untrue.facts.add(wrong)
+    mixed.facts.add(wrong, right)
+
+    found = retrieve(alice, "Which animal did I adopt?", now=NOW)
+
+    assert rules(found)[untrue.ref] == "rejected"
+    assert mixed.ref in {item.ref for item in found.kept}
+
+
+def test_accepting_a_rejected_fact_again_brings_its_sentence_back(alice: User) -> None:
+    (said,) = talk(alice, "I keep bees in Kent.")
+    fact = learned(alice, said, "The user keeps bees in Kent.", "I keep bees in Kent.", status="rejected")
+    assert retrieve(alice, "Where do I keep bees?", now=NOW).kept == ()
+
+    Fact.objects.filter(pk=fact.pk).update(status="active")
+
+    assert "I keep bees in Kent." in texts(retrieve(alice, "Where do I keep bees?", now=NOW))
+
+
+def test_bobs_rejected_fact_takes_nothing_from_alice(alice: User, bob: User) -> None:
+    remember(bob, "The user keeps bees in Kent.", status="rejected")
+    talk(alice, "I keep bees in Kent.")
+
+    assert texts(retrieve(alice, "Where do I keep bees?", now=NOW)) == ["I keep bees in Kent."]
+
+
+# Messages that are no memory -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("Where do I keep my bees?", "only asks"),
+        ("do you remember where my bees are", "only asks"),
+        ("Translate bees to French", "a command"),
+        ("Hi, how are you today?", "small talk"),
+    ],
+)
+def test_a_message_that_states_nothing_is_not_recalled(alice: User, said: str, rule: str) -> None:
+    (message,) = talk(alice, said)
+
+    found = retrieve(alice, "What do you know about my bees today? Thanks!", now=NOW)
+
+    assert found.kept == ()
+    assert rules(found)[f"message:{message}"] == rule
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I keep my bees in Kent, right?", "Can you find a vet in Kent, where my bees live?", "Remember that I keep bees."],
+)
+def test_a_question_or_order_that_tells_something_is_recalled(alice: User, said: str) -> None:
+    talk(alice, said)
+
+    assert texts(retrieve(alice, "Do I keep bees?", now=NOW)) == [said]
+
+
+def test_an_answer_that_does_not_know_is_not_recalled(alice: User) -> None:
+    _, answer = talk(alice, "Where do I keep my bees?", "I don't know where you keep your bees.")
+
+    found = retrieve(alice, "Where do I keep my bees?", now=NOW)
+
+    assert found.kept == ()
+    assert rules(found)[f"message:{answer}"] == "did not know"
+
+
+@pytest.mark.parametrize("rule", [UNFINISHED, FROM_MEMORIES])
+def test_an_answer_marked_by_its_turn_is_not_recalled(alice: User, rule: str) -> None:
+    _, answer = talk(alice, "I keep bees in Kent.", "Bees in Kent like the apple trees.")
+    Chunk.objects.filter(message_id=answer).update(omit=rule)
+
+    found = retrieve(alice, "Which trees do bees in Kent like?", now=NOW)
+
+    assert f"message:{answer}" not in {item.ref for item in found.kept}
+    assert rules(found)[f"message:{answer}"] == rule
+
+
+def test_what_the_assistant_contributed_itself_is_recalled(alice: User) -> None:
+    recipe = "Mix 200 g of honey with the flour, and bake the cake for 40 minutes."
+    talk(alice, "I need a honey cake", recipe)
+
+    assert recipe in texts(retrieve(alice, "How long does the honey cake bake?", now=NOW))
+
+
+# Qualifiers ------------------------------------------------------------------------------------------------------
+
+
+def test_a_fact_with_an_end_says_until_when(alice: User) -> None:
+    remember(alice, "The user rents a flat in Kent.", valid_until=NOW + timedelta(days=30))
+
+    (item,) = retrieve(alice, "Where do I rent a flat?", now=NOW).kept
+
+    assert item.qualifier == f"until {NOW + timedelta(days=30):%Y-%m-%d}"
+
+
+def test_a_message_whose_facts_wait_says_so(alice: User) -> None:
+    (said,) = talk(alice, "I keep bees in Kent.")
+    learned(alice, said, "The user keeps bees in Kent.", "I keep bees in Kent.", status="proposed")
+
+    (item,) = retrieve(alice, "Where do I keep bees?", now=NOW).kept
+
+    assert (item.source, item.qualifier) == ("message", "waiting")
+
+
+def test_every_other_memory_is_current(alice: User) -> None:
+    talk(alice, "I keep bees in Kent.")
+    Episode.objects.create(user=alice, title="Bees", summary="The user bought bees in Kent.", happened_at=NOW)
+    document(alice, "/reference/bees", "Bees in Kent need shade.")
+
+    found = retrieve(alice, "Tell me about my bees in Kent", now=NOW)
+
+    assert {item.source for item in found.kept} == {"message", "episode", "document"}
+    assert {item.qualifier for item in found.kept} == {"current"}

@@ -1,0 +1,40 @@
+"""Results show words, not Markdown."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.text.plain_words import plain_words
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("## Soup\n- **two** onions", "Soup\ntwo onions"),
+        ("A **gratin of courgettes**, with `nutmeg`.", "A gratin of courgettes, with nutmeg."),
+        ("> quoted *words*", "quoted words"),
+        ("See [the list](https://example.org/a).", "See the list."),
+        ("```python\nprint(1)\n```", "\nprint(1)\n"),
+        ("| year | area |\n|---|---:|\n| 2021 | 14 |", "year · area\n\n2021 · 14"),
+        ("- [x] done", "done"),
+        ("2 * 3 * 4 and snake_case and __init__", "2 * 3 * 4 and snake_case and __init__"),
+        ("a | b", "a | b"),
+        ("1. first", "1. first"),
+    ],
+)
+def test_marks_are_left_out(written: str, shown: str) -> None:
+    assert plain_words(written) == shown
+
+
+@given(st.text(alphabet="ab 1.,!?\n"))
+def test_plain_text_stays(text: str) -> None:
+    assert plain_words(text) == text
+
+
+def test_long_texts_take_no_time() -> None:
+    began = time.perf_counter()
+    for piece in ("*", "`", "[", "|", "**a ", "- "):
+        plain_words(piece * 20_000)
+    assert time.perf_counter() - began < 2

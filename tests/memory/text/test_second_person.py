@@ -1,0 +1,46 @@
+"""Facts are stored about “the user” and shown to “you”."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.text.second_person import second_person
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("The user lives in Lyon.", "You live in Lyon."),
+        ("The user is allergic to peanuts", "You are allergic to peanuts"),
+        ("The user's sister Mary lives in Lisbon.", "Your sister Mary lives in Lisbon."),
+        ("The user no longer works at Acme.", "You no longer work at Acme."),
+        (
+            "The user doesn't eat meat and prefers small restaurants.",
+            "You don't eat meat and prefer small restaurants.",
+        ),
+        ("The user wants to grow tomatoes on their roof terrace.", "You want to grow tomatoes on your roof terrace."),
+        ("The user studies law and teaches chess.", "You study law and teach chess."),
+        ("The user misses Porto.", "You miss Porto."),
+        ("The user moved to Setúbal in 2026.", "You moved to Setúbal in 2026."),
+        ("Mary lives with the user.", "Mary lives with you."),
+        ("Mary moved because the user has a spare room.", "Mary moved because you have a spare room."),
+        ("The user’s dog is called Rex.", "Your dog is called Rex."),
+        ("Mary keeps their promises.", "Mary keeps their promises."),
+        ("A good user interface is quiet.", "A good user interface is quiet."),
+        ("User lives in Lyon.", "You live in Lyon."),
+        ("", ""),
+    ],
+)
+def test_a_fact_is_said_to_the_user(stored: str, shown: str) -> None:
+    assert second_person(stored) == shown
+
+
+@given(st.text(max_size=80).filter(lambda text: "user" not in text.lower()))
+def test_what_is_not_about_the_user_stays(text: str) -> None:
+    assert second_person(text) == text
+
+
+@given(st.text(max_size=40))
+def test_what_was_changed_stays_so(text: str) -> None:
+    once = second_person(f"The user likes {text}")
+    assert second_person(once) == once or "user" in text.lower()

@@ -22,12 +22,13 @@ from psycopg.conninfo import make_conninfo  # noqa: E402
 
 from chat.mcp.auth import McpMiddleware  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
+from chat.turns import remote  # noqa: E402
 from chat.turns.live import TURN_REGISTRY  # noqa: E402
 from chat.turns.recovery import mark_abandoned_answers  # noqa: E402
-from chat.turns.stop import listen_for_stops  # noqa: E402
 from memory.embeddings.port import embedder  # noqa: E402
 from recall.db.connections import run_in_thread  # noqa: E402
-from recall.db.notify import Listener  # noqa: E402
+from recall.db.notify import Listener, RedisListener  # noqa: E402
+from recall.db.requirements import check_sessions  # noqa: E402
 from recall.llm import client, tokens  # noqa: E402
 from recall.observability.health import find_problem  # noqa: E402
 from recall.request_limits import (  # noqa: E402
@@ -42,7 +43,9 @@ logger = logging.getLogger(__name__)
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-listener = Listener(make_conninfo(**settings.DATABASE_DSN))
+listeners = [Listener(make_conninfo(**settings.DATABASE_DSN))]
+if settings.ENVIRONMENT.redis_url:
+    listeners.append(RedisListener(settings.ENVIRONMENT.redis_url))
 
 
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -57,11 +60,12 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 async def start() -> list[asyncio.Task[Any]]:
     """Listen for events, close answers a crashed process left open, and load models while requests come in."""
-    await listener.start()
+    await asyncio.gather(*[listener.start() for listener in listeners])
     await wait_for_database()
+    await asyncio.to_thread(check_sessions, make_conninfo(**settings.DATABASE_DSN))
     await run_in_thread(mark_abandoned_answers)
     return [
-        asyncio.create_task(listen_for_stops(), name="hear stops"),
+        asyncio.create_task(remote.listen(), name="listen for other processes"),
         asyncio.create_task(asyncio.to_thread(import_module, "anthropic"), name="load the SDK"),
         asyncio.create_task(asyncio.to_thread(embedder), name="warm the embedding"),
         asyncio.create_task(asyncio.to_thread(tokens.exact), name="warm the vocabulary"),
@@ -79,13 +83,13 @@ async def wait_for_database() -> None:
 
 
 async def stop(tasks: list[asyncio.Task[Any]]) -> None:
-    """Turns first: they publish events when they stop."""
-    await TURN_REGISTRY.shut_down()
+    """Turns first: they publish events when they end. No connection is accepted any more, and sockets are closed."""
+    await TURN_REGISTRY.shut_down(settings.ENVIRONMENT.drain_seconds)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     await client.close()
-    await listener.stop()
+    await asyncio.gather(*[listener.stop() for listener in listeners])
 
 
 application = ProtocolTypeRouter(

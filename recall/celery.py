@@ -5,6 +5,7 @@ A task only points to a row: tasks are idempotent, and the scheduler re-queues s
 """
 
 import logging
+import os
 import warnings
 from functools import partial
 from typing import Any
@@ -18,9 +19,13 @@ from kombu.transport import pgmq
 from pgmq import get_embedded_install_sql
 from psycopg.conninfo import make_conninfo
 
-from recall.schedule import BEAT_SCHEDULE, BeatThread
+from recall import unsent
+from recall.observability import request_id
+from recall.schedule import BEAT_SCHEDULE, BeatThread, Heartbeat
 
 logger = logging.getLogger(__name__)
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "recall.settings")  # `celery --app recall` names no settings
 
 # Containers run as root. The warning is about pickled tasks, which are switched off below.
 warnings.filterwarnings("ignore", "You're running the worker with superuser")
@@ -55,6 +60,7 @@ CONFIGURATION: dict[str, Any] = {
     # Publish with one retry only: the caller is a web request, and the scheduler re-queues stale rows.
     "task_publish_retry_policy": {"max_retries": 1, "interval_start": 0.05},
     "beat_schedule": BEAT_SCHEDULE,
+    "beat_scheduler": "recall.schedule:Scheduler",
     "beat_max_loop_interval": 0.5,  # how long a stopping beat may sleep, in seconds
     "timezone": "UTC",
 }
@@ -85,7 +91,8 @@ class PromptTransport(pgmq.Transport):
 def broker(dsn: dict[str, Any], redis_url: str | None) -> dict[str, Any]:
     """Celery's broker settings: Redis if configured, else PostgreSQL by libpq keywords."""
     if redis_url:
-        return {"broker_url": redis_url, "broker_transport_options": {"visibility_timeout": LEASE_SECONDS}}
+        options = {"visibility_timeout": LEASE_SECONDS, "socket_connect_timeout": 1}  # a request waits for it
+        return {"broker_url": redis_url, "broker_transport_options": options}
     # The keyword form: kombu misreads a URI with ?host=. pgmq insists on a password, which a socket ignores.
     conn_string = make_conninfo(**{"port": "5432", "password": "none", **dsn})
     return {
@@ -104,6 +111,7 @@ app = Celery("recall")
 app.add_defaults(_configuration)
 app.autodiscover_tasks()
 app.steps["worker"].add(BeatThread)
+app.steps["worker"].add(Heartbeat)
 app.user_options["worker"].add(BeatThread.option)
 
 
@@ -116,11 +124,12 @@ def enqueue_on_commit(name: str, *args: str | int) -> None:
 
 
 def send_task_now(name: str, args: tuple[str | int, ...]) -> None:
-    """Send a task now; on a broker outage only log it, as the scheduler will re-queue the row."""
+    """Send a task now, or keep it for when the broker is back."""
     try:
-        app.send_task(name, args=args)
+        app.send_task(name, args=args, headers={request_id.TASK_HEADER: request_id.current()})
     except (OperationalError, psycopg.Error) as error:
-        logger.warning("Task %s was not queued (%s); the scheduler will re-queue its row.", name, error)
+        logger.warning("Task %s was not queued (%s); it is sent later.", name, type(error).__name__)
+        unsent.store(name, args)
 
 
 def install_broker() -> bool:

@@ -57,10 +57,14 @@ class Environment(BaseSettings):
     public_url: str | None = Field(None, description="Address seen from outside, such as https://chat.example.org")
     var_dir: Path = Field(BASE_DIR / "var", description="Folder for everything Recall writes outside the database")
 
-    # The database, the queue, the channel layer
+    # The database, the queue, events between processes
     database_url: str | None = Field(None, description="PostgreSQL to use; unset: the embedded server in VAR_DIR")
-    redis_url: str | None = Field(None, description="Redis as broker and channel layer; unset: PostgreSQL for both")
+    redis_url: str | None = Field(None, description="Redis for the queue and for events; unset: PostgreSQL for both")
     database_pool_size: int = Field(10, ge=2, description="Connections kept by one web process")
+
+    drain_seconds: int = Field(
+        10, ge=0, le=600, description="Seconds in which running answers may finish when a web process is stopped"
+    )
 
     # The model
     anthropic_api_key: SecretStr | None = Field(None, description="Key of the model provider")
@@ -124,6 +128,11 @@ class Environment(BaseSettings):
     artifact_retention_days: int = Field(
         0, ge=0, le=36_500, description="Days after which stored tool results are deleted; 0: never"
     )
+
+    # Backup
+    backup_dir: Path | None = Field(None, description="Folder a worker writes a backup into every night; unset: none")
+    backup_key: SecretStr | None = Field(None, description="Encrypts backups; without it they can't be restored")
+    backup_keep: int = Field(14, ge=1, description="Backups that are kept in a folder; older ones are removed")
 
     # Index
     embedding_model: Literal["all-MiniLM-L6-v2-int8", "all-MiniLM-L6-v2"] = Field(
@@ -235,6 +244,10 @@ class Environment(BaseSettings):
     summary_verbosity: Literal["brief", "normal", "full"] | None = Field(
         None, description="Length of a summary: at most 150, 400 or 800 tokens"
     )
+    convo_summary_every_n_messages: int | None = Field(
+        None, ge=6, description="Messages after which a summary is made, in every plan"
+    )
+    convo_summary_max_tokens: int | None = Field(None, ge=80, description="Maximum tokens of one summary in a prompt")
     artifact_from_tokens: int | None = Field(
         None, ge=50, description="Tokens above which a tool result is moved to a document"
     )

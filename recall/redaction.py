@@ -101,6 +101,10 @@ class Erasure:
     """Their whole text goes."""
     quotes: dict[int, set[str]] = field(default_factory=dict)
     """Message → parts of its text that go."""
+    parts: dict[str, set[str]] = field(default_factory=dict)
+    """Reference of a fact, message or document that stays → its parts that go, each as it is written there."""
+    shortened: dict[int, str] = field(default_factory=dict)
+    """Fact that stays → its statement without these parts."""
     segments: set[int] = field(default_factory=set)
     """Summaries that are dropped, and written anew."""
     refs: set[str] = field(default_factory=set)

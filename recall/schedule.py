@@ -1,14 +1,24 @@
 """The schedule of periodic tasks, read by Celery beat: a thread of the worker, or a separate process."""
 
+import socket
+import time
 from typing import Any
 
 import click
+import psycopg
 from celery import bootsteps
-from celery.beat import EmbeddedService
+from celery.beat import EmbeddedService, PersistentScheduler
 from celery.schedules import crontab
 from django.conf import settings
+from psycopg.conninfo import make_conninfo
+
+from recall import unsent
+from recall.db.connections import release_connection
+from recall.observability import heartbeat
 
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    # Shows that the queue moves, and how long a task waits in it.
+    "probe-queue": {"task": "recall.tasks.probe_queue", "schedule": heartbeat.EVERY, "options": {"expires": 300.0}},
     # Librarian runs that a killed worker or a lost message left behind.
     "requeue-stale-runs": {"task": "memory.tasks.requeue_stale_runs", "schedule": 60.0},
     # New rows are embedded within 5 s. Scheduled, because a task per turn would cost the web process 3 ms of every
@@ -16,7 +26,7 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "embed-waiting-rows": {"task": "memory.tasks.embed", "schedule": 3.0, "options": {"expires": 3.0}},
     # Language changes whose message or worker was lost.
     "read-words-anew": {"task": "memory.tasks.reword_due", "schedule": 300.0},
-    # Conversations older than the index, or whose indexing was lost.
+    # Messages older than the index, or whose indexing was lost.
     "index-what-was-missed": {"task": "chat.tasks.index_what_was_missed", "schedule": 600.0},
     # Memories are consolidated at night; a missed run is made up for at the next start.
     "consolidate-memories": {"task": "memory.tasks.consolidate", "schedule": crontab(hour=3, minute=40)},
@@ -43,9 +53,79 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "remove-old-drafts": {"task": "chat.tasks.remove_old_drafts", "schedule": 3600.0},
     # Stored API responses older than a day.
     "remove-old-answers-of-the-api": {"task": "accounts.tasks.remove_old_requests", "schedule": 3600.0},
+    # A backup, if BACKUP_DIR is set.
+    "back-up": {"task": "recall.tasks.back_up", "schedule": crontab(hour=3, minute=30)},
     # Answers whose web process died mid-stream.
     "mark-abandoned-answers": {"task": "chat.tasks.mark_abandoned_answers", "schedule": 30.0},
 }
+
+
+def _renew(name: str) -> None:
+    heartbeat.renew(name)
+    release_connection()
+
+
+LOCK = "SELECT pg_try_advisory_lock(hashtext('recall.beat'), 0)"
+"""Held by the one clock that sends tasks."""
+STANDBY_SECONDS = 1.0
+
+
+class Scheduler(PersistentScheduler):
+    """Celery's own, with a heartbeat; of several clocks started by mistake only one sends."""
+
+    _renewed_at = float("-inf")
+    _lock: psycopg.Connection | None = None
+
+    def tick(self, *args: Any, **kwargs: Any) -> Any:
+        """Send what is due; the seconds until the next tick."""
+        if not self.leads():
+            return STANDBY_SECONDS
+        if time.monotonic() - self._renewed_at >= heartbeat.EVERY:
+            self._renewed_at = time.monotonic()
+            _renew(f"{heartbeat.CLOCK}{socket.gethostname()}")
+        return super().tick(*args, **kwargs)
+
+    def leads(self) -> bool:
+        """Whether this clock holds the lock. Without a database none does: tasks would find no rows."""
+        try:
+            if self._lock is not None:
+                self._lock.execute("SELECT 1")
+                return True
+            connection = psycopg.connect(make_conninfo(**settings.DATABASE_DSN), autocommit=True, connect_timeout=5)
+            if connection.execute(LOCK).fetchone() == (True,):
+                self._lock = connection
+                return True
+            connection.close()
+        except psycopg.OperationalError:
+            self._lock = None
+        return False
+
+    def close(self) -> None:
+        """Let another clock take over."""
+        if self._lock is not None:
+            self._lock.close()
+        super().close()
+
+
+class Heartbeat(bootsteps.StartStopStep):
+    """A worker's heartbeat; with it go tasks that could not be queued. Celery's own is a message that no one reads."""
+
+    label = "Heartbeat"
+    requires = ("celery.worker.components:Timer",)
+
+    def start(self, worker: Any) -> None:
+        """Now, and as long as the worker runs."""
+        name = f"{heartbeat.WORKER}{socket.gethostname()}"
+        worker.timer.call_after(0, _renew, (name,))
+        self.repeated = [
+            worker.timer.call_repeatedly(heartbeat.EVERY, _renew, (name,)),
+            worker.timer.call_repeatedly(heartbeat.EVERY, unsent.send_all, (worker.app,)),
+        ]
+
+    def stop(self, worker: Any) -> None:
+        """The last heartbeat remains; it is old soon."""
+        for entry in self.repeated:
+            entry.cancel()
 
 
 class BeatThread(bootsteps.StartStopStep):

@@ -49,6 +49,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "recall.observability.requests.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -113,25 +114,18 @@ PREPARED_FROM = 5
 """psycopg's default. Django sets none, and `recall/db/prepared.py` needs one."""
 
 
-PLANNED_ONCE = "-c plan_cache_mode=force_generic_plan"
-"""Parse and plan a prepared statement once per connection: planning the search for its values takes 1.5 ms of 6. By
-default the server would replan, as it estimates that few rows match a word."""
-
-
 def django_database(dsn: dict[str, Any], *, pool_size: int | None) -> dict[str, Any]:
     """A DATABASES entry for libpq keywords; `pool_size` None: no pool (tests and short commands)."""
     known = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
-    options: dict[str, Any] = {"prepare_threshold": PREPARED_FROM, "options": PLANNED_ONCE}
+    options: dict[str, Any] = {"prepare_threshold": PREPARED_FROM}
     entry: dict[str, Any] = {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "recall.db.engine",
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }
     for keyword, value in dsn.items():
         if keyword in known:
             entry[known[keyword]] = str(value)
-        elif keyword == "options":
-            options["options"] += f" {value}"
         else:
             options[keyword] = value
     if pool_size:
@@ -189,7 +183,8 @@ LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if ENVIRONMENT.email_url else "optional"
+"""With mail, sign-up answers the same for a known address: its owner gets a mail. Without it, no one could verify."""
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Recall: "
@@ -233,23 +228,23 @@ if ENVIRONMENT.email_url:
 
 # Between processes -----------------------------------------------------------------------------------------------
 
-CHANNEL_LAYERS = (
-    {"default": {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [ENVIRONMENT.redis_url]}}}
-    if ENVIRONMENT.redis_url
-    else {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}}
-)
-
-CACHES = (
-    {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": ENVIRONMENT.redis_url}}
-    if ENVIRONMENT.redis_url
-    else {
-        "default": {
-            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            # Failed sign-ins and used codes: with Django's 300 entries an attacker could evict them.
-            "OPTIONS": {"MAX_ENTRIES": 100_000},
-        }
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels.layers.InMemoryChannelLayer",
+        "CONFIG": {"capacity": 1000, "group_expiry": 10**10},  # its default drops a socket from its groups after a day
     }
-)
+}
+"""Within a process; `recall/db/notify.py` connects the processes."""
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "recall_cache",
+        # Failed sign-ins and used codes: with Django's 300 entries an attacker could evict them.
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
+"""One table for all processes, with Redis or without."""
 
 LOGGING = {
     "version": 1,

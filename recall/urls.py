@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from recall.api import api
-from recall.observability.health import health
+from recall.observability.health import live, ready
 from recall.observability.metrics import metrics
 from recall.rendering.docs_pages import docs, source
 
@@ -23,6 +23,8 @@ urlpatterns = [
     path("docs", docs, name="docs"),
     path("docs/source/<path:path>", source, name="docs_source"),
     path("docs/<slug:name>", docs, name="docs_page"),
-    path("healthz", health),
+    path("livez", live),
+    path("readyz", ready),
+    path("healthz", ready),
     path("metrics", metrics),
 ]

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import psutil
 import psycopg
+import pytest
+import redis
 import uvicorn
 from psycopg.conninfo import make_conninfo
 
@@ -114,6 +116,47 @@ def own_server() -> Iterator[Server]:
         finally:
             server.stop()
             embedded_postgres.discard(server.cluster)
+
+
+# Redis -------------------------------------------------------------------------------------------------------------
+
+
+class RedisServer:
+    """A Redis of a test's own, which may be killed and started again."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.start()
+
+    def start(self) -> None:
+        """Start it, empty, and wait until it answers."""
+        command = ["redis-server", "--port", str(self.port), "--save", "", "--bind", "127.0.0.1"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        wait_until(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            return bool(redis.Redis(port=self.port).ping())
+        except redis.ConnectionError:
+            return False
+
+    def kill(self) -> None:
+        """SIGKILL: all it held is gone."""
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def own_redis() -> Iterator[RedisServer]:
+    """A Redis on a port of its own. Where none is installed the test is skipped, which fails in CI."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("redis-server is not installed")
+    server = RedisServer()
+    try:
+        yield server
+    finally:
+        server.kill()
 
 
 # An ASGI application -----------------------------------------------------------------------------------------------

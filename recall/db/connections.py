@@ -8,8 +8,10 @@ import asyncio
 import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 from django.db import close_old_connections, connection
+from django.db.backends.postgresql.base import DatabaseWrapper
 
 THREADS = 8
 """As many as the database connections a process keeps busy; more would only wait for the interpreter."""
@@ -35,3 +37,14 @@ def release_connection() -> None:
     """Return it to the pool while a model thinks or a file is read. Inside a transaction (a test's) it is kept."""
     if not connection.in_atomic_block:
         connection.close()
+
+
+def waiting_work() -> int:
+    """Work that waits for one of the threads."""
+    return _executor._work_queue.qsize()
+
+
+def waiting_threads() -> int:
+    """Threads that wait for a connection of the pool."""
+    pool = cast(DatabaseWrapper, connection).pool
+    return int(pool.get_stats().get("requests_waiting", 0)) if pool else 0

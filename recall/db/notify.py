@@ -1,12 +1,12 @@
-"""Pub/sub between processes. Events carry ids only; subscribers read the rows themselves.
+"""Pub/sub between processes. Events carry ids, and subscribers read the rows; only an answer in progress carries text.
 
-Without Redis an event is a PostgreSQL NOTIFY inside the caller's transaction (delivered after the commit, in commit
-order, or not at all). One LISTEN connection per web process forwards it to the in-process channel layer. With Redis the
-channel layer reaches every process. Events may be lost when the database restarts; subscribers then get `resync` and
-reload what they show.
+An event is a PostgreSQL NOTIFY inside the caller's transaction (delivered after the commit, in commit order, or not at
+all). With Redis it is published there after the commit, and by NOTIFY only while Redis is away. One connection per web
+process and server listens and forwards to the in-process channel layer. Events may be lost when a server restarts;
+subscribers then get `resync` and reload what they show.
 
-The listening connection also holds an advisory lock on this process's `PROCESS_KEY` while it lives, so that other
-processes can tell whether the owner of an unfinished answer is still running.
+The database's listening connection also holds an advisory lock on this process's `PROCESS_KEY` while it lives, so that
+other processes can tell whether the owner of an unfinished answer is still running.
 """
 
 import asyncio
@@ -14,20 +14,26 @@ import json
 import logging
 import random
 import secrets
+import time
 from collections.abc import Iterable
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, Final
 
 import psycopg
-from asgiref.sync import async_to_sync
-from channels.layers import InMemoryChannelLayer, get_channel_layer
+import redis
+import redis.asyncio
+from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import connection, transaction
 from psycopg.conninfo import make_conninfo
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 logger = logging.getLogger(__name__)
 
 PG_CHANNEL = "recall_nudge"
+REDIS_CHANNEL = PG_CHANNEL
 RESYNC = "resync"
 
 PROCESS_KEY = secrets.randbits(62) + 1
@@ -39,6 +45,11 @@ SERVER_KEEPALIVE = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 
 """A listener only reads: without TCP keepalive it would never notice a vanished server, and the server would keep a
 vanished listener's lock. Both are ignored on a Unix socket."""
 
+REDIS_SECONDS: Final = 1.0
+"""How long a publisher waits for Redis; a request waits with it."""
+REDIS_PAUSE: Final = 5.0
+"""Seconds without another attempt after one that failed."""
+
 
 def publish_event(group: str, kind: str, **ids: int | str) -> None:
     """Publish to every socket of `group`, in every process, that `kind` happened to the rows `ids`, after commit.
@@ -47,11 +58,54 @@ def publish_event(group: str, kind: str, **ids: int | str) -> None:
     bytes (PostgreSQL's rule), which ids do.
     """
     get_channel_layer().require_valid_group_name(group)
-    if settings.ENVIRONMENT.redis_url:
-        transaction.on_commit(partial(async_to_sync(_send_to_layer), group, kind, ids), robust=True)
-        return
+    payload = json.dumps({"group": group, "kind": kind, **ids}, ensure_ascii=False)
+    if url := settings.ENVIRONMENT.redis_url:
+        transaction.on_commit(partial(_publisher(url).publish, payload), robust=True)
+    else:
+        _notify(payload)
+
+
+class RedisPublisher:
+    """Publishes through Redis, and through the database while Redis is away."""
+
+    def __init__(self, url: str) -> None:
+        limits = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
+        self._redis = redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **limits)
+        self._next_attempt = 0.0
+
+    def publish(self, payload: str) -> None:
+        """Once, to everyone who listens."""
+        if time.monotonic() >= self._next_attempt:
+            try:
+                self._redis.publish(REDIS_CHANNEL, payload)
+                return
+            except redis.RedisError as error:
+                self._next_attempt = time.monotonic() + REDIS_PAUSE
+                logger.warning("Redis is away (%s); events go through the database.", type(error).__name__)
+        _notify(payload)
+
+    def is_reachable(self) -> bool:
+        """Whether Redis answers now."""
+        try:
+            return bool(self._redis.ping())
+        except redis.RedisError:
+            return False
+
+
+@lru_cache
+def _publisher(url: str) -> RedisPublisher:
+    return RedisPublisher(url)
+
+
+def is_redis_away() -> bool:
+    """Whether REDIS_URL is set and doesn't answer."""
+    url = settings.ENVIRONMENT.redis_url
+    return url is not None and not _publisher(url).is_reachable()
+
+
+def _notify(payload: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [PG_CHANNEL, json.dumps({"group": group, "kind": kind, **ids})])
+        cursor.execute("SELECT pg_notify(%s, %s)", [PG_CHANNEL, payload])
 
 
 def abandoned_keys(keys: Iterable[int]) -> set[int]:
@@ -76,20 +130,26 @@ def abandoned_keys(keys: Iterable[int]) -> set[int]:
 class Listener:
     """One connection that listens and holds the process's key while the process serves."""
 
+    server = "database"
+    errors: tuple[type[Exception], ...] = (OSError, psycopg.OperationalError)
+
     def __init__(self, conninfo: str) -> None:
         self._conninfo = make_conninfo(conninfo, **KEEPALIVE)
+        self._start_over()
+
+    def _start_over(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._was_connected = False
         self.connected = asyncio.Event()
 
     async def start(self, wait_seconds: float = 5.0) -> None:
         """Start listening; waits for the first connection so that no later event is missed."""
-        self.connected = asyncio.Event()  # of this loop: a test may serve more than once
-        self._task = asyncio.create_task(self._keep_listening(), name="listen for events")
+        self._start_over()  # of this loop: a test may serve more than once
+        self._task = asyncio.create_task(self._keep_listening(), name=f"listen for events of the {self.server}")
         try:
             await asyncio.wait_for(self.connected.wait(), wait_seconds)
         except TimeoutError:
-            logger.warning("The database isn't answering yet; events will follow when it does.")
+            logger.warning("The %s isn't answering yet; events will follow when it does.", self.server)
 
     async def stop(self) -> None:
         """Close the connection and release the key."""
@@ -103,7 +163,7 @@ class Listener:
         while True:
             try:
                 await self._listen()
-            except (OSError, psycopg.OperationalError) as error:
+            except self.errors as error:
                 if self.connected.is_set():
                     logger.warning("Lost the event connection (%s); reconnecting.", type(error).__name__)
                     pause = FIRST_RETRY_SECONDS
@@ -117,13 +177,44 @@ class Listener:
             await listening.execute(SERVER_KEEPALIVE)
             await listening.execute(f"LISTEN {PG_CHANNEL}")
             await listening.execute("SELECT pg_advisory_lock(%s)", [PROCESS_KEY])
-            if self._was_connected:
-                await _notify_all_groups(RESYNC)
-            self._was_connected = True
-            self.connected.set()
+            await self._connected()
             async for notification in listening.notifies():
                 await _forward(notification.payload)
         raise psycopg.OperationalError("the server closed the connection")
+
+    async def _connected(self) -> None:
+        if self._was_connected:
+            await _notify_all_groups(RESYNC)
+        self._was_connected = True
+        self.connected.set()
+
+
+class RedisListener(Listener):
+    """One connection that listens to Redis."""
+
+    server = "Redis server"
+    errors = (OSError, redis.RedisError)
+
+    def __init__(self, url: str) -> None:
+        # No retries by the client: it would subscribe again in silence, and no page would be told to reload.
+        self._redis = redis.asyncio.Redis.from_url(
+            url,
+            retry=AsyncRetry(NoBackoff(), 0),
+            socket_connect_timeout=MAX_RETRY_SECONDS,
+            socket_timeout=None,  # it blocks until something comes; redis-py's default ends it after 5 s
+            socket_keepalive=True,
+        )
+        self._start_over()
+
+    async def _listen(self) -> None:
+        async with self._redis.pubsub() as listening:
+            await listening.subscribe(REDIS_CHANNEL)
+            async for message in listening.listen():
+                if message["type"] == "subscribe":
+                    await self._connected()
+                else:
+                    await _forward(message["data"].decode())
+        raise redis.ConnectionError("the server closed the connection")
 
 
 async def _forward(payload: str) -> None:
@@ -131,7 +222,7 @@ async def _forward(payload: str) -> None:
         message: dict[str, Any] = json.loads(payload)
         await _send_to_layer(message.pop("group"), message.pop("kind"), message)
     except (ValueError, KeyError, TypeError, AttributeError):  # anyone who can connect can NOTIFY
-        logger.warning("Ignored a malformed notification on %s.", PG_CHANNEL)
+        logger.warning("Ignored a malformed notification.")
 
 
 async def _send_to_layer(group: str, kind: str, ids: dict[str, int | str]) -> None:
@@ -140,8 +231,5 @@ async def _send_to_layer(group: str, kind: str, ids: dict[str, int | str]) -> No
 
 
 async def _notify_all_groups(kind: str) -> None:
-    """Every group of this process; none with Redis, whose layer this connection doesn't feed."""
-    layer = get_channel_layer()
-    if isinstance(layer, InMemoryChannelLayer):
-        for group in list(layer.groups):
-            await _send_to_layer(group, kind, {})
+    for group in list(get_channel_layer().groups):
+        await _send_to_layer(group, kind, {})

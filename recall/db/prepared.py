@@ -5,7 +5,7 @@
 
 `fetch_prepared` runs hand-written SQL. Django binds values on the client, so the server would parse each statement
 again: 4 ms of 10 for the search of `memory/retrieval/candidates.py`. It is also planned once (`PLANNED_ONCE` in
-`recall/settings.py`), so whatever the planner must know is in the statement itself.
+`recall/db/engine/base.py`), so whatever the planner must know is in the statement itself.
 
 Both use Django's own cursor, so that tools that count or time statements see them.
 """

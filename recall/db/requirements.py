@@ -1,7 +1,9 @@
-"""Database requirements: PostgreSQL 16 or later with these extensions installed or available."""
+"""Database requirements: PostgreSQL 16 or later with these extensions, and connections that keep their session."""
 
 from collections.abc import Mapping
+from typing import Final
 
+import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.db.backends.base.base import BaseDatabaseWrapper
 
@@ -15,6 +17,28 @@ EXTENSIONS: Mapping[str, tuple[int, ...]] = {
     "btree_gin": (),  # owner and words in one index
 }
 """Extension → its minimum version; empty: any."""
+
+PROBES: Final = 3
+"""Rounds in which two connections ask for their server process."""
+POOLED_BY_TRANSACTION: Final = (
+    "DATABASE_URL leads to a pooler in transaction mode. Recall keeps locks, prepared statements and LISTEN in a"
+    " session: set pool_mode = session, or connect to PostgreSQL itself."
+)
+
+
+def check_sessions(conninfo: str) -> None:
+    """Check that each connection keeps its server process: a pooler in transaction mode shares them.
+
+    Raises:
+        ImproperlyConfigured: with POOLED_BY_TRANSACTION.
+    """
+    with (
+        psycopg.connect(conninfo, autocommit=True, connect_timeout=10) as first,
+        psycopg.connect(conninfo, autocommit=True, connect_timeout=10) as second,
+    ):
+        pairs = {(_server_process(first), _server_process(second)) for _ in range(PROBES)}
+    if len(pairs) > 1 or any(one == other for one, other in pairs):
+        raise ImproperlyConfigured(POOLED_BY_TRANSACTION)
 
 
 def find_unmet_requirement(server: int, available: Mapping[str, str]) -> str | None:
@@ -51,6 +75,11 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
         available = dict(cursor.fetchall())
     if sentence := find_unmet_requirement(server, available):
         raise ImproperlyConfigured(sentence)
+
+
+def _server_process(connection: psycopg.Connection) -> int:
+    (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+    return int(pid)
 
 
 def _version_tuple(version: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ import logging
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import httpx2
@@ -141,17 +141,24 @@ def forget_capabilities() -> None:
 
 
 def _from_models_api(info: ModelInfo) -> Capabilities:
-    fallback, able = configured_capabilities(), info.capabilities
+    """What the server says of a model. A field it leaves out is off: other servers know only some of them."""
+    fallback, able = configured_capabilities(), getattr(info, "capabilities", None)
     if able is None:
         return fallback
     return Capabilities(
-        context_window=info.max_input_tokens or fallback.context_window,
-        max_output=info.max_tokens or fallback.max_output,
+        context_window=getattr(info, "max_input_tokens", None) or fallback.context_window,
+        max_output=getattr(info, "max_tokens", None) or fallback.max_output,
         caching=True,  # not in the Models API; every server that has that API caches
-        structured_output=able.structured_outputs.supported,
-        thinking=able.thinking.supported and able.thinking.types.adaptive.supported,
-        effort=able.effort.supported,
+        structured_output=_supports(able, "structured_outputs"),
+        thinking=_supports(able, "thinking") and _supports(able, "thinking", "types", "adaptive"),
+        effort=_supports(able, "effort"),
         count_tokens=True,
-        images=able.image_input.supported,
-        web_search=able.server_tools.web_search.supported,
+        images=_supports(able, "image_input"),
+        web_search=_supports(able, "server_tools", "web_search"),
     )
+
+
+def _supports(capability: Any, *path: str) -> bool:
+    for name in path:
+        capability = getattr(capability, name, None)
+    return getattr(capability, "supported", None) is True

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from recall.observability import request_id
+
 FIELDS: Final = "fields"
 """Attribute of a log record: `log.info("…", extra=with_fields(turn=3))`."""
 TASKS: Final = "celery.app.trace"
@@ -72,6 +74,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": _message(record),
         }
+        if request := request_id.current():
+            line["request"] = request
         fields: Mapping[str, Any] = getattr(record, FIELDS, {})
         line |= {name: value for name, value in fields.items() if name not in line}
         if record.exc_info and record.exc_info[0] is not None:

@@ -22,6 +22,10 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from recall.db.connections import waiting_threads, waiting_work
+from recall.db.notify import is_redis_away
+from recall.observability import heartbeat
+
 REGISTRY: Final = CollectorRegistry()
 
 QUICK: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -44,6 +48,21 @@ TOKENS: Final = Counter(
     "recall_tokens", "Provider tokens by kind: fresh, cache_read, cache_write, output", ["kind"], registry=REGISTRY
 )
 COST: Final = Counter("recall_cost_dollars", "US dollars, where prices are known", registry=REGISTRY)
+REQUESTS: Final = Counter("recall_http_requests", "HTTP requests by class of status", ["status"], registry=REGISTRY)
+REQUEST_SECONDS: Final = Histogram(
+    "recall_http_request_seconds",
+    "An HTTP request, without the body of a streamed answer",
+    buckets=QUICK,
+    registry=REGISTRY,
+)
+SOCKETS: Final = Gauge("recall_sockets", "Open sockets of this process", registry=REGISTRY)
+THREADS_WAITING: Final = Gauge("recall_threads_waiting", "Work that waits for a thread", registry=REGISTRY)
+THREADS_WAITING.set_function(waiting_work)
+CONNECTIONS_WAITING: Final = Gauge(
+    "recall_connections_waiting", "Threads that wait for a database connection", registry=REGISTRY
+)
+CONNECTIONS_WAITING.set_function(waiting_threads)
+MODEL_ERRORS: Final = Counter("recall_model_errors", "Turns that failed, by reason", ["code"], registry=REGISTRY)
 RUNNING: Final = Gauge("recall_turns_running", "Answers in progress in this process", registry=REGISTRY)
 
 COUNTED: Final = {
@@ -51,6 +70,16 @@ COUNTED: Final = {
     "recall_compactions": ("chat.Compaction", "Conversation compactions by state"),
 }
 """Tables of the worker's jobs."""
+KINDS: Final = {
+    "worker": heartbeat.WORKER,
+    "clock": heartbeat.CLOCK,
+    "queue": heartbeat.QUEUE,
+    "backup": heartbeat.BACKUP,
+}
+LAG: Final = """
+    SELECT coalesce(extract(epoch FROM now() - min(not_before)), 0) FROM memory_librarianrun
+    WHERE state = 'pending' AND not_before <= now()
+"""
 QUEUES: Final = "SELECT queue_name, queue_length, coalesce(oldest_msg_age_sec, 0) FROM pgmq.metrics_all()"
 
 
@@ -66,6 +95,8 @@ class DatabaseCollector(Collector):
         try:
             yield from [_jobs(name, model, text) for name, (model, text) in COUNTED.items()]
             yield from _queues()
+            yield from _signs_of_life()
+            yield _librarian_lag()
         except DATABASE_ERRORS:
             return
 
@@ -97,6 +128,23 @@ def _queues() -> list[Metric]:
             length.add_metric([queue], tasks)
             age.add_metric([queue], seconds)
     return [length, age]
+
+
+def _signs_of_life() -> Iterator[Metric]:
+    age = GaugeMetricFamily("recall_heartbeat_age_seconds", "Since the newest sign of life", labels=["kind"])
+    for kind, name in KINDS.items():
+        if (seconds := heartbeat.seconds_since(name)) is not None:
+            age.add_metric([kind], seconds)
+    yield age
+    if settings.ENVIRONMENT.redis_url:
+        yield GaugeMetricFamily("recall_redis_up", "Whether Redis answers", value=not is_redis_away())
+
+
+def _librarian_lag() -> Metric:
+    with connection.cursor() as cursor:
+        cursor.execute(LAG)
+        (seconds,) = cursor.fetchone()
+    return GaugeMetricFamily("recall_librarian_lag_seconds", "How late the oldest due run is", value=seconds)
 
 
 REGISTRY.register(DatabaseCollector())

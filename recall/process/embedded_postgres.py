@@ -152,6 +152,15 @@ def open_cluster(var_dir: Path, *, durable: bool = True) -> Cluster:
     return cluster
 
 
+def programs() -> Path:
+    """The folder of the embedded server's programs, such as pg_dump.
+
+    Raises:
+        EmbeddedServerError: the package is not installed.
+    """
+    return _programs(None)
+
+
 def discard(cluster: Cluster) -> None:
     """Remove a stopped test server's data and socket folder."""
     shutil.rmtree(cluster.data, ignore_errors=True)

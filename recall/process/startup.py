@@ -26,7 +26,7 @@ from psycopg.conninfo import make_conninfo
 
 from accounts.secret_encryption import seal_all
 from recall.celery import install_broker
-from recall.db.requirements import check_database
+from recall.db.requirements import check_database, check_sessions
 from recall.observability.health import unapplied_migrations
 from recall.process import embedded_postgres, token_vocabulary
 from recall.process.static_files import collect_if_changed
@@ -36,6 +36,7 @@ FEW_ARENAS = "2"
 """glibc heaps: one per thread would keep each thread's peak memory."""
 MAX_FRAME_BYTES = 64 * 1024  # a socket's longest frame, DESIGN §7
 SOCKETS = ("--ws-max-size", str(MAX_FRAME_BYTES), "--ws-per-message-deflate", "false")  # frames are short: no gain
+STOP_SECONDS = 15  # for open requests, and to save what running answers have so far
 WORKER_THREADS = 2  # the librarian waits for a model; threads take a third of the memory of processes
 
 
@@ -102,14 +103,16 @@ def postgres_child(cluster: embedded_postgres.Cluster) -> Child:
 
 def offline_child(model: socket.socket, environment: dict[str, str]) -> Child:
     """The server that answers when no model provider is configured."""
-    return Child("offline", uvicorn("offline.app:app", model), environment=environment, sockets=[model.fileno()])
+    command = uvicorn("offline.app:app", model)
+    return Child("offline", command, environment=environment, sockets=[model.fileno()], foundation=True)
 
 
 def web_child(page: socket.socket, environment: dict[str, str]) -> Child:
     """Pages and sockets in one process: a turn belongs to its process, which handles dozens at once."""
     command = uvicorn("recall.asgi:application", page, *SOCKETS, "--lifespan", "on")
     environment = {"MALLOC_ARENA_MAX": FEW_ARENAS, **environment}
-    return Child("web", command, environment=environment, sockets=[page.fileno()], stop_seconds=15)
+    seconds = settings.ENVIRONMENT.drain_seconds + STOP_SECONDS
+    return Child("web", command, environment=environment, sockets=[page.fileno()], stop_seconds=seconds)
 
 
 def worker_child(environment: dict[str, str]) -> Child:
@@ -191,7 +194,7 @@ def prepare_database(how_to_sign_in: Callable[[], str]) -> str:
     try:
         if _is_embedded():
             embedded_postgres.ensure_database(settings.VAR_DIR)
-        psycopg.connect(make_conninfo(**settings.DATABASE_DSN), connect_timeout=10).close()  # a pool hides the reason
+        check_sessions(make_conninfo(**settings.DATABASE_DSN))  # first: Django's pool would hide why it can't connect
         check_database(connection)
         if unapplied_migrations():
             call_command("migrate", verbosity=0, interactive=False)
@@ -219,7 +222,7 @@ async def _is_healthy(page: socket.socket) -> bool:
     name = next(iter(settings.ALLOWED_HOSTS), "*").lstrip(".").replace("*", "localhost")  # others are refused
     try:
         reader, writer = await asyncio.open_connection(_reachable_host(page), page.getsockname()[1])
-        writer.write(f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
+        writer.write(f"GET /readyz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
         status = await reader.readline()
         writer.close()
     except OSError:  # the process ended while the request waited

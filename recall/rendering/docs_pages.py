@@ -46,7 +46,7 @@ CHAPTERS: Final = (
         "How it works",
         (
             *("architecture", "code-map", "turn", "protocol", "budget", "compaction", "cost", "memory", "librarian"),
-            *("retrieval", "scale", "design", "sources"),
+            *("retrieval", "evaluation", "scale", "design", "sources"),
         ),
     ),
 )

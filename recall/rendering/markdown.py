@@ -1,4 +1,4 @@
-"""How does an answer, or a document, become HTML? Markdown without raw HTML or images, highlighted, then an allow-list.
+"""Markdown of answers and documents as HTML: no raw HTML or images, code highlighted, then an allow-list.
 
 Two walls: markdown-it escapes all HTML and refuses every address but web and mail; nh3 then lets through only the
 tags, attributes and classes below, so that a fault in the first wall shows as missing decoration and not as a script.
@@ -36,13 +36,13 @@ MAX_BRACKET_WORK = 500_000
 """Sum over the paragraphs of (opening brackets)²: each may begin a link, and the parser looks for its end, 0.4 µs a
 pair. Where the sum passes this, paragraphs are shown as they are (40,000 brackets in one would take 3 s)."""
 MAX_CODE_CHARS = 30_000
-"""Characters of code highlighted in one answer; what comes after is shown plain."""
+"""Characters of code highlighted in one answer; the rest is shown plain."""
 CODE_SECONDS = 0.25
 """CPU time for highlighting one block: many of Pygments' lexers are quadratic on inputs made to be slow."""
 SLOW_CODE = re.compile(r"[^\n]{2000}|\s{1000}")
-"""What a single step of some lexers takes seconds for (20,000 digits on a line in OCaml: 6 s): shown plain."""
+"""Code on which one step of some lexers takes seconds (20,000 digits on a line in OCaml: 6 s): shown plain."""
 TOP_HEADING = 3
-"""The page has h1 and each message h2, so an answer's own headings begin at h3, at whatever level the model began."""
+"""The page has h1 and each message h2, so an answer's headings start at h3, whichever level the model used."""
 BOXES = {"[ ] ": "☐", "[x] ": "☑"}
 TABLE_LABEL_CHARS = 60
 SCHEMES = frozenset({"http", "https", "mailto"})
@@ -92,7 +92,7 @@ ATTRIBUTES = {
     **{tag: set(math.VALUES) for tag in math.TAGS},
 }
 EXACTLY: dict[str, dict[str, set[str]]] = {"pre": {"tabindex": {"0"}}, "div": {"role": {"region"}, "tabindex": {"0"}}}
-"""Attributes that have this value or are not there."""
+"""Attributes that are dropped unless they have this value."""
 CLEANER = nh3.Cleaner(
     tags=TAGS | math.TAGS,
     attributes={tag: names - EXACTLY.get(tag, {}).keys() for tag, names in ATTRIBUTES.items()},
@@ -105,7 +105,7 @@ CLEANER = nh3.Cleaner(
 
 CACHED_ANSWERS = 256
 CACHED_CHARS = 20_000
-"""Longer results are not kept: the cache stays below some 5 MB."""
+"""Longer results are not cached, which keeps the cache below about 5 MB."""
 
 
 def render(text: str) -> SafeString:
@@ -118,7 +118,7 @@ def render(text: str) -> SafeString:
 
 
 def plain(text: str) -> SafeString:
-    """Text as it was written, lines kept (by the class's `white-space`)."""
+    """Plain text with its line breaks (by the class's `white-space`)."""
     return format_html('<div class="plain">{}</div>', text)
 
 
@@ -127,7 +127,7 @@ def _rendered(text: str) -> SafeString:
 
 
 class _Cache:
-    """The latest rendered answers by digest: a conversation that is opened again costs no parsing."""
+    """The latest rendered answers by digest, so that reopening a conversation needs no parsing."""
 
     def __init__(self, size: int) -> None:
         self._size, self._kept, self._lock = size, OrderedDict[bytes, SafeString](), threading.Lock()
@@ -207,7 +207,7 @@ def _adapt(state: StateCore) -> None:
 
 
 def _mark_tasks(tokens: Sequence[Token]) -> None:
-    """List items that begin with `[ ]` or `[x]` show a box."""
+    """List items that start with `[ ]` or `[x]` show a checkbox."""
     for item, _, words in zip(tokens, tokens[1:], tokens[2:], strict=False):
         first = words.children[0] if words.children else None
         if item.type != "list_item_open" or first is None or first.content[:4].lower() not in BOXES:
@@ -223,7 +223,7 @@ def _align(token: Token) -> None:
 
 
 def _with_hosts(tokens: Sequence[Token]) -> list[Token]:
-    """A link whose words do not name where it leads gets its host beside it."""
+    """A link whose text doesn't name its host gets the host beside it."""
     shown: list[Token] = []
     host, words = "", ""
     for token in tokens:
@@ -238,7 +238,7 @@ def _with_hosts(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _names(words: str, host: str) -> bool:
-    """The link's words are its own address: they begin, but for the scheme, with the host as a whole."""
+    """Whether the link's text is its own URL: apart from the scheme, it starts with the whole host."""
     rest = words.strip().lower().removeprefix("https://").removeprefix("http://")
     return rest == host or rest.startswith(f"{host}/")
 
@@ -282,7 +282,7 @@ def _formula(
 def _table(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: MutableMapping[str, Any]
 ) -> str:
-    """In a box of its own, which is reached by keyboard and scrolls where the table is wider than the page."""
+    """The table in a focusable box that scrolls if it is wider than the page."""
     end = next((at for at in range(index, len(tokens)) if tokens[at].type == "thead_close"), index)
     heads = ", ".join(token.content for token in tokens[index:end] if token.type == "inline" and token.content)
     label = escape(f"Table: {heads}"[:TABLE_LABEL_CHARS])
@@ -309,7 +309,7 @@ def _highlighted(code: str, language: str) -> str:
 
 
 def _in_time[T](tokens: Iterable[T]) -> Iterator[T]:
-    """The tokens, as long as they come within CODE_SECONDS.
+    """The tokens that come within CODE_SECONDS.
 
     Raises:
         TimeoutError: they do not.

@@ -1,12 +1,11 @@
-"""How does a formula become MathML? LaTeX is found by its delimiters, converted here, and written out by an allow-list.
+"""LaTeX formulas as MathML: found by their delimiters, converted, and written out through an allow-list.
 
-`$…$`, `$$…$$`, `\\(…\\)`, `\\[…\\]` and amsmath's environments. The converter knows commands for addresses, styles and
-classes, and does not escape what stands in a text: so its tree is written out here, with the tags and attributes below
-and everything else left out. What it cannot read, and what is too long, is shown as code.
+`$…$`, `$$…$$`, `\\(…\\)`, `\\[…\\]` and amsmath's environments. The converter knows commands for URLs, styles and
+classes, and doesn't escape text, so its tree is written out here, with only the tags and attributes below. A
+formula that is too long or can't be parsed is shown as code.
 
-Of mdit-py-plugins the rule for dollars within a line is taken. Its rules for blocks and brackets look for an end from
-each beginning to the end of the text, which takes seconds for a text made of beginnings: those here look no further
-than a formula may be long.
+The rule for inline dollars comes from mdit-py-plugins. Its block rules search from each opening to the end of the text,
+which takes seconds for a text made of openings; those here search no further than a formula may be long.
 """
 
 import html
@@ -30,7 +29,7 @@ MAX_TOGETHER: Final = 12_000
 """Characters of all formulas of one text, and EACH more for every one; what comes after is shown as code."""
 MAX_LINES: Final = 60
 MAX_UNCLOSED: Final = 50
-"""Beginnings without an end, after which blocks are looked for no more: a text made of them is no text."""
+"""Unclosed openings after which the search for blocks stops."""
 
 _TAGS: Final = """
     math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow mspace msqrt mstyle msub
@@ -53,15 +52,15 @@ VALUES: Final[dict[str, re.Pattern[str]]] = {
     **dict.fromkeys(_SIZES.split(), re.compile(_LENGTHS)),
     "scriptlevel": re.compile(r"[0-3]"),
 }
-"""Attributes, and what they may say. No colours (they are the reader's), no addresses, no styles, no ids."""
+"""Allowed attributes and values. No colors (they are the reader's), URLs, styles or ids."""
 
 _ALIGNED: Final = re.compile(
     r"\\(begin|end)\{(?:align|aligned|alignedat|alignat|eqnarray|flalign|gather|gathered|multline)\*?\}(?:\{\d\})?"
 )
-"""The converter knows of these `align*` alone, and `align`, whose lines it numbers though no text refers to them."""
+"""Environments that the converter doesn't know, or whose lines it would number, as in `align`."""
 _EQUATION: Final = re.compile(r"\\(?:begin|end)\{equation\*?\}")
 _UNREAD: Final = re.compile(r"\\[A-Za-z]")
-"""In the text of the result: a command the converter does not know, which it hands on as it is."""
+"""A command that the converter doesn't know, which it leaves in the result's text."""
 _CANNOT_READ: Final[tuple[type[Exception], ...]] = (
     *(fault for fault in vars(exceptions).values() if isinstance(fault, type) and issubclass(fault, Exception)),
     # what it meets on texts that are no LaTeX, found by trying
@@ -70,7 +69,7 @@ _CANNOT_READ: Final[tuple[type[Exception], ...]] = (
 
 
 def mathml(latex: str, *, is_block: bool) -> str | None:
-    """The formula as MathML; None: it cannot be read."""
+    """The formula as MathML; None if it can't be parsed."""
     if len(latex) > MAX_CHARS:
         return None
     try:
@@ -98,7 +97,7 @@ def _attributes(element: Element) -> Iterator[str]:
 
 
 def _text(element: Element) -> str:
-    """The converter writes signs as references within its text."""
+    """Decode the character references that the converter writes into texts."""
     return escape(html.unescape(element.text or ""))
 
 
@@ -106,7 +105,7 @@ def _text(element: Element) -> str:
 
 
 def find_formulas(parser: MarkdownIt) -> None:
-    """Have the parser make tokens `math_inline` and `math_block`, whose content is the LaTeX."""
+    """Make the parser emit tokens `math_inline` and `math_block` with the LaTeX as content."""
     parser.inline.ruler.before("escape", "math_inline", _within_a_line)
     parser.block.ruler.before("fence", "math_block", _block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
 
@@ -147,7 +146,7 @@ def _brackets(state: StateInline, silent: bool) -> bool:
 
 _WORD_OF_A_SENTENCE: Final = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 _TEXT: Final = re.compile(r"\\[A-Za-z]+\*?(?:\{[^{}]*\})?")
-"""A command, and what stands in braces behind it."""
+"""A command and its argument in braces."""
 
 
 def is_formula(between: str) -> bool:
@@ -165,7 +164,7 @@ _ENVIRONMENT: Final = re.compile(
 
 
 def _block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """A formula that begins a line and ends one."""
+    """Parse a formula that starts at the start of a line and ends at the end of one."""
     if state.is_code_block(first):
         return False
     line = state.src[state.bMarks[first] + state.tShift[first] : state.eMarks[first]]
@@ -185,7 +184,7 @@ def _block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 
 
 def _ends(line: str) -> tuple[str, str, bool]:
-    """How a formula begins and ends, and whether that is part of it."""
+    """The delimiters of a formula, and whether they belong to it."""
     for opening, closing in (("$$", "$$"), ("\\[", "\\]")):
         if line.startswith(opening):
             return opening, closing, False
@@ -194,7 +193,7 @@ def _ends(line: str) -> tuple[str, str, bool]:
 
 
 def _up_to(state: StateBlock, first: int, last: int, text: str, closing: str) -> tuple[str, int | None]:
-    """The text up to the closing sign, and the line after it; None: it does not end, or not with a line."""
+    """The text up to the closing delimiter, and the next line; None if it isn't closed at the end of a line."""
     for line in range(first + 1, min(last, first + MAX_LINES) + 1):
         end = text.find(closing)
         if end >= 0:

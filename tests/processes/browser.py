@@ -33,14 +33,14 @@ class Browser:
     def sign_up(self, email: str) -> None:
         """Become somebody new."""
         self.http.get("/accounts/signup/").raise_for_status()
-        answer = self._post(
+        answer = self.post(
             "/accounts/signup/", {"email": email, "password1": PASSWORD, "password2": PASSWORD, "preferred_name": ""}
         )
         assert answer.status_code == 302, answer.text
 
     def end(self, conversation: str) -> None:
-        """Press “End conversation”."""
-        assert self._post(f"/c/{conversation}/end", {}).status_code == 302
+        """Press “Save memories now”."""
+        assert self.post(f"/c/{conversation}/end", {}).status_code == 302
 
     def shown(self, conversation: str) -> str:
         """The messages as the page renders them now."""
@@ -56,7 +56,8 @@ class Browser:
         tab.connect()
         return tab
 
-    def _post(self, path: str, fields: dict[str, str]) -> httpx2.Response:
+    def post(self, path: str, fields: dict[str, str]) -> httpx2.Response:
+        """Send a form."""
         return self.http.post(path, data=fields, headers={"X-CSRFToken": self.http.cookies["csrftoken"]})
 
 

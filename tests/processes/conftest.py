@@ -1,5 +1,8 @@
 """One running Recall for the tests that kill its parts: its people, its model server, its rows, its clock."""
 
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from recall.celery import CONFIGURATION, broker
 from tests.processes.browser import PATIENCE, Browser, Frame, Tab
-from tests.running import App, free_port, running, wait_until
+from tests.running import PROJECT, App, clean_environment, free_port, own_redis, running, wait_until
 
 Newcomer = Callable[[], Browser]
 
@@ -28,16 +31,51 @@ def offline_port() -> int:
     return free_port()
 
 
+ON_BOTH = pytest.mark.parametrize("environment", ["notify", "redis"], indirect=True)
+"""Mark of tests that run twice: events go through PostgreSQL, and through Redis."""
+
+
 @pytest.fixture(scope="package")
-def environment(offline_port: int) -> dict[str, str]:
+def environment(offline_port: int, request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     """The librarian asks the model server, too: what can be slowed down can be killed in the middle."""
-    return {"OFFLINE_PORT": str(offline_port), "OFFLINE_ADMIN": "1", "LIBRARIAN_ENGINE": "model"}
+    everywhere = {"OFFLINE_PORT": str(offline_port), "OFFLINE_ADMIN": "1", "LIBRARIAN_ENGINE": "model"}
+    if getattr(request, "param", "notify") == "notify":
+        yield everywhere
+        return
+    with own_redis() as server:
+        yield {**everywhere, "REDIS_URL": server.url}
 
 
 @pytest.fixture(scope="package")
 def app(environment: dict[str, str]) -> Iterator[App]:
     with running(**environment) as app:
         yield app
+
+
+@contextmanager
+def web_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[str]:
+    """The address of a second web process, started by hand as on a second machine."""
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "recall.asgi:application", "--port", str(port)]
+    places = {"VAR_DIR": str(app.var_dir), "OFFLINE_URL": f"http://127.0.0.1:{offline_port}"}
+    process = subprocess.Popen(
+        [*command, "--log-level", "warning", "--timeout-graceful-shutdown", "1"],
+        cwd=PROJECT,
+        env=clean_environment(**environment, **places),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: _accepts(port))  # else a turn that is to be stopped has ended before it listens
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 # People ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.processes.browser import Browser
-from tests.processes.conftest import Provider, Rows, Said, Turn
+from tests.processes.conftest import Provider, Rows, Said, Turn, web_process
 from tests.running import Server, free_port, running
 
 pytestmark = pytest.mark.processes
@@ -13,7 +13,7 @@ STORY = " ".join(f"word{number}" for number in range(60))
 
 def test_told_to_stop_in_mid_stream_it_keeps_the_answer_and_leaves_nothing_running() -> None:
     port = free_port()
-    with running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1") as app:
+    with running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1", DRAIN_SECONDS="1") as app:
         alice = Browser(app.url)
         alice.sign_up("alice@example.org")
         turn = Turn(alice, "Tell me, and stop.")
@@ -37,3 +37,42 @@ def test_told_to_stop_in_mid_stream_it_keeps_the_answer_and_leaves_nothing_runni
             assert rows.receipts(turn.conversation) == ["stopped"]
         finally:
             database.stop()
+
+
+def test_told_to_stop_it_finishes_the_answer_within_the_time_set() -> None:
+    port = free_port()
+    with running(OFFLINE_PORT=str(port), OFFLINE_ADMIN="1", DRAIN_SECONDS="60") as app:
+        alice = Browser(app.url)
+        alice.sign_up("alice@example.org")
+        turn = Turn(alice, "Tell me, and stop.")
+        Provider(port).will_say(turn.asked, STORY, pause=0.1)
+        turn.send()
+        turn.tab.hear_until(turn.answer, characters=20)
+        assert app.stop() == 0
+        assert "Traceback" not in app.output()
+
+        database = Server(app.var_dir)
+        try:
+            rows = Rows(database.conninfo)
+            assert rows.messages(turn.conversation)[1] == Said(2, "assistant", "complete", STORY)
+            assert rows.receipts(turn.conversation) == ["complete"]
+        finally:
+            database.stop()
+
+
+def test_an_interrupted_answer_is_counted() -> None:
+    port = free_port()
+    settings = {"OFFLINE_PORT": str(port), "OFFLINE_ADMIN": "1", "DRAIN_SECONDS": "0"}
+    with running(**settings) as app:
+        with web_process(app, settings, port) as second:
+            alice = Browser(second)
+            alice.sign_up("alice@example.org")
+            turn = Turn(alice, "Tell me, and stop.")
+            Provider(port).will_say(turn.asked, STORY, pause=0.1)
+            turn.send()
+            turn.tab.hear_until(turn.answer, characters=20)
+        rows = Rows(app.conninfo())
+        assert rows.messages(turn.conversation)[1].status == "interrupted"
+        assert rows.receipts(turn.conversation) == ["stopped"]
+        query = "SELECT input_tokens > 0, output_tokens > 0 FROM budget_receipt WHERE conversation_id = %s"
+        assert rows.ask(query, turn.conversation) == [(True, True)]

@@ -1,48 +1,36 @@
 """Two web processes on one database: a turn belongs to one of them, and is watched and stopped through the other."""
 
-import socket
-import subprocess
-import sys
+import statistics
 import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.conftest import PASSWORD
 from tests.processes.browser import Browser
-from tests.processes.conftest import Newcomer, Provider, Rows, Said, Turn
-from tests.running import PROJECT, App, clean_environment, free_port, wait_until
+from tests.processes.conftest import ON_BOTH, Newcomer, Provider, Rows, Said, Turn, web_process
+from tests.running import App, wait_until
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]  # it starts two, which takes its time on a busy machine
+pytestmark = [
+    pytest.mark.processes,
+    ON_BOTH,
+    pytest.mark.timeout(300),
+]  # it starts two, which takes its time on a busy machine
 
 STORY = " ".join(f"word{number}" for number in range(60))
+SHOWN_WITHIN = 0.3
+"""Seconds from a piece of text in one process to the same in the other."""
 WITHIN = 1.0
 """Seconds from a Stop to the end of the request at the model server (DESIGN §7); 20 ms on an idle machine."""
+
+SILENCE = 6.0
+"""Seconds without a frame: more than the socket timeout of Redis clients."""
 
 
 @pytest.fixture(scope="module")
 def other_process(app: App, environment: dict[str, str], offline_port: int) -> Iterator[str]:
-    """The address of a second web process, started by hand as on a second machine."""
-    port = free_port()
-    command = [sys.executable, "-m", "uvicorn", "recall.asgi:application", "--port", str(port)]
-    places = {"VAR_DIR": str(app.var_dir), "OFFLINE_URL": f"http://127.0.0.1:{offline_port}"}
-    process = subprocess.Popen(
-        [*command, "--log-level", "warning", "--timeout-graceful-shutdown", "1"],
-        cwd=PROJECT,
-        env=clean_environment(**environment, **places),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until(lambda: answers(port))  # else a turn that is to be stopped has ended before it listens
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    with web_process(app, environment, offline_port) as address:
+        yield address
 
 
 @pytest.fixture
@@ -86,6 +74,36 @@ def test_the_answer_of_one_process_is_seen_through_the_other(turn: Turn, other_p
     assert rows.messages(turn.conversation)[1:] == [Said(2, "assistant", "complete", STORY)]
 
 
+def test_text_appears_at_the_other_process_while_it_is_written(turn: Turn, other_process: str) -> None:
+    there = turn.browser.at(other_process).tab()
+    known = there.open(turn.conversation)["answer"]["text"]
+    assert len(known) < len(STORY) // 2
+    written, lags = 0, []
+    while written < len(STORY) * 2 // 3:  # the end comes with the whole answer
+        turn.tab.hear("delta", message=turn.answer)
+        written, at = len(turn.tab.texts[turn.answer]), time.monotonic()
+        there.hear_until(turn.answer, written)
+        lags.append(time.monotonic() - at)
+    assert STORY.startswith(there.texts[turn.answer])
+    assert statistics.median(lags) < SHOWN_WITHIN
+
+
+def test_a_tab_at_the_other_process_is_told_when_an_answer_begins(
+    newcomer: Newcomer, other_process: str, provider: Provider
+) -> None:
+    turn = Turn(newcomer(), "Tell me first.")
+    provider.will_say(turn.asked, "First.")
+    turn.send()
+    turn.done()
+    there = turn.browser.at(other_process).tab()
+    assert there.open(turn.conversation)["answer"] is None
+    provider.will_say("Tell me more.", STORY, pause=0.05)
+    answer = turn.tab.send("Tell me more.", turn.conversation)["message"]
+    there.hear("nudge", kind="conversation", conversation=turn.conversation)
+    assert there.open(turn.conversation)["answer"]["message"] == answer
+    there.hear_until(answer, characters=20)
+
+
 def test_the_other_process_learns_that_one_was_killed(app: App, turn: Turn, other_process: str, rows: Rows) -> None:
     there = turn.browser.at(other_process).tab()
     there.open(turn.conversation)
@@ -93,6 +111,29 @@ def test_the_other_process_learns_that_one_was_killed(app: App, turn: Turn, othe
     there.hear("nudge", kind="conversation", conversation=turn.conversation)
     assert "Recall was interrupted while writing this." in there_shown(turn, other_process)
     assert [said.status for said in rows.messages(turn.conversation)] == ["complete", "interrupted"]
+
+
+def test_a_socket_stays_open_while_nothing_happens(turn: Turn, other_process: str) -> None:
+    turn.stop()
+    turn.done()
+    there = turn.browser.at(other_process).tab()
+    time.sleep(SILENCE)
+    there.tell("ping")
+    there.hear("pong")  # on the first connection: a lost socket raises
+
+
+def test_failed_sign_ins_are_counted_by_both_processes_together(app: App, other_process: str) -> None:
+    Browser(app.url).sign_up("dora@example.org")
+    for url in (app.url, other_process, app.url, other_process, app.url):
+        assert not is_signed_in(url, "wrong")
+    assert not is_signed_in(other_process, PASSWORD), "five attempts were made, whichever process they met"
+
+
+def is_signed_in(url: str, password: str) -> bool:
+    """Whether this password lets Dora in."""
+    browser = Browser(url)
+    browser.http.get("/accounts/login/").raise_for_status()
+    return browser.post("/accounts/login/", {"login": "dora@example.org", "password": password}).status_code == 302
 
 
 def there_shown(turn: Turn, address: str) -> str:

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from recall.celery import app
+from recall.observability import request_id
 
 LEASE_SECONDS = 2
 
@@ -19,3 +20,9 @@ def note(path: str, text: str, seconds: int = 0) -> None:
         file.flush()
         time.sleep(seconds)
         file.write(f"end {text} {os.getpid()}\n")
+
+
+@app.task(name="tests.name_request")
+def name_request(path: str) -> None:
+    """Write the id of the request that queued the task."""
+    Path(path).write_text(request_id.current())

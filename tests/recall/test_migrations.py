@@ -1,7 +1,5 @@
 """The models and the migrations agree, and a database that will not do is refused."""
 
-from typing import Any
-
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
@@ -56,28 +54,3 @@ def test_migrating_asks_the_database_itself(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("recall.db.requirements.EXTENSIONS", {"no_such_extension": ()})
     with pytest.raises(ImproperlyConfigured, match="lacks the extension no_such_extension"):
         check_database(connection)
-
-
-@pytest.mark.django_db
-def test_the_page_says_that_it_is_fit_to_serve(client: Any) -> None:
-    answer = client.get("/healthz")
-    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
-
-
-@pytest.mark.django_db
-def test_the_page_says_that_migrations_are_missing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recall.observability.health._migrated.is_set", lambda: False)
-    monkeypatch.setattr("recall.observability.health.unapplied_migrations", lambda: ["memory.0002_more"])
-    answer = client.get("/healthz")
-    assert (answer.status_code, answer.json()) == (503, {"status": "migrations missing"})
-
-
-def test_the_page_says_that_the_database_is_unreachable(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from django.db import OperationalError
-
-    def no_answer() -> None:
-        raise OperationalError("no answer")
-
-    monkeypatch.setattr("recall.observability.health.connection.cursor", no_answer)
-    answer = client.get("/healthz")
-    assert (answer.status_code, answer.json()) == (503, {"status": "database unreachable"})

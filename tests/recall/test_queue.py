@@ -1,7 +1,6 @@
 """Queued work reaches a real worker, after the commit, and comes back when the worker was killed."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,8 +26,9 @@ from recall.celery import (
     enqueue_on_commit,
     install_broker,
 )
+from recall.observability import request_id
 from recall.schedule import BEAT_SCHEDULE
-from tests.running import PROJECT, Server, clean_environment, free_port, wait_until
+from tests.running import PROJECT, Server, clean_environment, own_redis, wait_until
 
 LEASE_IS_OVER = 2.5  # seconds; tests/recall/short_lease.py says 2
 
@@ -128,6 +128,16 @@ def test_a_worker_outlives_a_restart_of_the_database(server: Server, send: Calla
 
 
 @pytest.mark.processes
+def test_a_task_runs_under_the_id_of_the_request_that_queued_it(server: Server, tmp_path: Path) -> None:
+    install_on(server)
+    named = tmp_path / "named"
+    with working(DATABASE_URL=server.url), an_app(broker(dict(conninfo_to_dict(server.conninfo)), None)) as sender:
+        sender.send_task("tests.name_request", args=(str(named),), headers={request_id.TASK_HEADER: "from-the-page"})
+        wait_until(named.exists)
+        wait_until(lambda: named.read_text() == "from-the-page")
+
+
+@pytest.mark.processes
 def test_a_worker_stops_within_seconds_when_told_to(server: Server, send: Callable[..., None], tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     with working(DATABASE_URL=server.url) as worker:
@@ -142,29 +152,18 @@ def test_a_worker_stops_within_seconds_when_told_to(server: Server, send: Callab
 @pytest.mark.processes
 @pytest.mark.redis
 def test_the_task_of_a_killed_worker_comes_back_through_redis_as_well(tmp_path: Path) -> None:
-    binary = shutil.which("redis-server")
-    if binary is None:
-        pytest.skip("redis-server is not installed")
-    port = free_port()
-    url = f"redis://127.0.0.1:{port}/0"
-    redis = subprocess.Popen(
-        [binary, "--port", str(port), "--save", "", "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
-    )
     diary = tmp_path / "diary"
-    try:
-        with working(REDIS_URL=url) as first:
-            with an_app(broker({}, url)) as sender:
+    with own_redis() as redis:
+        with working(REDIS_URL=redis.url) as first:
+            with an_app(broker({}, redis.url)) as sender:
                 sender.send_task("tests.note", args=(str(diary), "a long story", 600))
             wait_until(lambda: lines(diary))
             first.send_signal(signal.SIGKILL)
             first.wait()
         time.sleep(LEASE_IS_OVER)  # kombu looks when a worker starts, and then only every 100 s
-        with working(REDIS_URL=url) as second:
+        with working(REDIS_URL=redis.url) as second:
             wait_until(lambda: len(lines(diary)) == 2)
             assert lines(diary)[1] == f"begin a long story {second.pid}"
-    finally:
-        redis.kill()
-        redis.wait()
 
 
 @pytest.mark.django_db

@@ -158,6 +158,12 @@ def test_each_knob_of_a_seed_is_on_the_page(knob: str) -> None:
     assert knob in SOURCES
 
 
+def test_each_environment_variable_of_a_seed_is_a_setting() -> None:
+    variables = {knob.lower() for knob in IN_THE_SEEDS if re.fullmatch("[A-Z0-9]+(?:_[A-Z0-9]+)+", knob)}
+    assert len(variables) == 13
+    assert variables - set(FIELDS) == set()
+
+
 SHOWN = """
 from datetime import timedelta
 import django; django.setup()
@@ -166,7 +172,7 @@ from budget.planning.plan import DEFAULT_PLAN, PLANS, Section
 from chat.compaction.window import KEPT_TURNS
 from chat.prompt.user_context import relationship_stage
 from chat.compaction.summaries.schema import DEFAULT_VERBOSITY
-from chat.compaction.triggers import VERBATIM_TURNS
+from chat.compaction.triggers import VERBATIM_TURNS, verbatim_turns
 from memory.retrieval.decay import HALF_LIFE
 from memory.librarian.decision import SURE_CONFIDENCE as SURE
 from memory.retrieval.ranking import CALIBRATIONS, DEFAULT_PROFILE, STRONG, TOP_K
@@ -175,6 +181,7 @@ print(TOP_K, STRONG, PASSAGE_LIMIT, {one.floor for one in CALIBRATIONS.values()}
 print(HALF_LIFE.days, SURE, LAST_TURNS, VERBATIM_TURNS, KEPT_TURNS, DEFAULT_VERBOSITY.limit, end=" ")
 print(relationship_stage(4, timedelta(days=9), 9))
 print(DEFAULT_PLAN.name, DEFAULT_PLAN.total, DEFAULT_PLAN.ceilings[Section.HISTORY], PLANS["small"] is DEFAULT_PLAN)
+print(verbatim_turns(10_000), verbatim_turns(58_800))
 """
 CHOSEN = {
     "RAG_FINAL_TOP_K": "3",
@@ -209,7 +216,14 @@ def test_what_an_operator_sets_takes_the_place_of_the_constants() -> None:
         "3 0.3 20 {0.7} seed",
         "10 0.9 4 6 3 150 COMFORTABLE",
         "small 9000 3500 True",
+        "6 17",
     ], told.stderr
+
+
+def test_summaries_by_messages_come_every_half_as_many_turns_in_every_plan() -> None:
+    told = started_with({"CONVO_SUMMARY_EVERY_N_MESSAGES": "12", "CONVO_SUMMARY_MAX_TOKENS": "200"}).stdout.split()
+    assert told[-2:] == ["16", "16"], "ten stay, six are compacted"
+    assert "200" in told
 
 
 def test_sizes_that_do_not_add_up_are_refused_at_the_start() -> None:

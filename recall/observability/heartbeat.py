@@ -1,0 +1,49 @@
+"""Heartbeats: a row per worker and clock, renewed while it runs, for readiness and the containers' health checks."""
+
+import logging
+from typing import Final
+
+import psycopg
+from django.db import DatabaseError, InterfaceError, connection
+
+logger = logging.getLogger(__name__)
+
+EVERY: Final = 10.0
+"""Seconds between two heartbeats."""
+DEAD_AFTER: Final = 60
+"""Seconds without one."""
+WORKER: Final = "worker@"
+CLOCK: Final = "beat@"
+"""What the names start with; the host follows."""
+QUEUE: Final = "queue"
+"""Renewed by a task that the clock sends: what waits in the queue delays it."""
+BACKUP: Final = "backup"
+"""Renewed by each backup; kept however old it is."""
+MISSING: Final = {WORKER: "no worker", CLOCK: "no clock", QUEUE: "queue not moving"}
+
+_RENEW: Final = """
+    WITH gone AS (
+        DELETE FROM recall_heartbeat WHERE seen_at < now() - interval '1 day' AND name NOT IN (%(name)s, 'backup')
+    )
+    INSERT INTO recall_heartbeat (name, seen_at) VALUES (%(name)s, now())
+    ON CONFLICT (name) DO UPDATE SET seen_at = now()
+"""
+
+
+def renew(name: str) -> None:
+    """Record that `name` is alive. While the database is away nothing is recorded, and its owner continues."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(_RENEW, {"name": name})
+    except (DatabaseError, InterfaceError, psycopg.Error) as error:
+        logger.debug("No heartbeat of %s (%s).", name, type(error).__name__)
+
+
+def seconds_since(kind: str) -> float | None:
+    """Seconds since the last heartbeat of any process of a kind, WORKER or CLOCK; None: there was none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT extract(epoch FROM now() - max(seen_at)) FROM recall_heartbeat WHERE starts_with(name, %s)", [kind]
+        )
+        (seconds,) = cursor.fetchone()
+    return None if seconds is None else float(seconds)

@@ -1,0 +1,89 @@
+"""A machine as the documentation describes it: the commands it prints, run in an environment with nothing else."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import yaml
+
+from tests.running import PROJECT, Server, clean_environment, free_port
+
+COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT / "docker" / "compose.yaml").read_text())["services"]
+PROGRAMS = str(Path(sys.executable).parent)
+
+
+def documented(program: str) -> str:
+    """The one line of "Many machines" that starts with these words."""
+    text = (PROJECT / "docs" / "self-hosting.md").read_text()
+    section = text.partition("## Many machines")[2].partition("\n## ")[0]
+    (line,) = re.findall(rf"^    ({program}.*?)(?: +#.*)?$", section, re.MULTILINE)
+    assert isinstance(line, str)
+    return line
+
+
+class Machine:
+    """What every machine has: addresses and the key, nothing of a developer's."""
+
+    def __init__(self, folder: Path, **addresses: str) -> None:
+        self.folder = folder
+        self.offline = free_port()
+        for name in ("models", "tiktoken"):
+            (folder / name).symlink_to(PROJECT / "var" / name)
+        self.environment = clean_environment(
+            PATH=f"{PROGRAMS}:{os.environ['PATH']}",
+            SECRET_KEY="the same on every machine, and long enough for anyone",
+            OFFLINE_URL=f"http://127.0.0.1:{self.offline}",
+            OFFLINE_ADMIN="1",
+            VAR_DIR=str(folder),
+            **addresses,
+        )
+
+    def here(self, command: str, port: int = 0) -> str:
+        """The command with this machine's port and folder."""
+        return (
+            command.replace("8000", str(port))
+            .replace("8100", str(self.offline))
+            .replace("/var/lib/recall", str(self.folder))
+        )
+
+    def run(self, command: str) -> None:
+        """Run a command to its end."""
+        subprocess.run(self.here(command), shell=True, cwd=PROJECT, env=self.environment, check=True)
+
+    @contextmanager
+    def running(self, command: str, port: int = 0) -> Iterator[subprocess.Popen[bytes]]:
+        """A process that serves until the end of the block."""
+        with (self.folder / f"{shlex.split(command)[-1].replace('/', '-')}.log").open("ab") as output:
+            process = subprocess.Popen(
+                shlex.split(self.here(command, port)),
+                cwd=PROJECT,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+            try:
+                yield process
+            finally:
+                process.terminate()
+                process.wait(30)
+
+    def is_healthy(self, service: str, port: int = 8000) -> bool:
+        """What the container's health check says."""
+        default = ["CMD", "python", "docker/healthcheck.py"]
+        check = COMPOSE[service].get("healthcheck", {}).get("test", default)
+        environment = {**self.environment, "PORT": str(port)}
+        return subprocess.run(check[1:], cwd=PROJECT, env=environment, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def is_embedded(database: Server) -> bool:
+    with psycopg.connect(database.conninfo) as connection:
+        row = connection.execute("SELECT count(*), count(vector) FROM memory_chunk").fetchone()
+    assert row is not None
+    return bool(row[0] > 0 and row[0] == row[1])

@@ -1,0 +1,99 @@
+"""Redis is killed under a running Recall, stays away, and comes back empty: messages are answered all the while."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.processes.browser import Browser
+from tests.processes.conftest import Provider, Rows, Turn, web_process
+from tests.running import App, RedisServer, free_port, own_redis, running, wait_until
+
+pytestmark = [pytest.mark.processes, pytest.mark.redis, pytest.mark.timeout(300)]
+
+STORY = " ".join(f"word{number}" for number in range(60))
+AT_ONCE = 3.0
+"""Seconds: twice the wait for a server that doesn't answer, and a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with own_redis() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def settings(redis: RedisServer) -> dict[str, str]:
+    return {"REDIS_URL": redis.url, "OFFLINE_ADMIN": "1", "OFFLINE_PORT": str(free_port())}
+
+
+@pytest.fixture(scope="module")
+def app(settings: dict[str, str]) -> Iterator[App]:
+    with running(**settings) as app:
+        yield app
+
+
+@pytest.fixture(scope="module")
+def other_process(app: App, settings: dict[str, str]) -> Iterator[str]:
+    with web_process(app, settings, int(settings["OFFLINE_PORT"])) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def provider(settings: dict[str, str]) -> Provider:
+    return Provider(int(settings["OFFLINE_PORT"]))
+
+
+@pytest.fixture(scope="module")
+def alice(app: App) -> Browser:
+    alice = Browser(app.url)
+    alice.sign_up("alice@example.org")
+    return alice
+
+
+def test_messages_are_answered_and_work_is_kept_until_redis_is_back(
+    app: App, other_process: str, redis: RedisServer, alice: Browser, provider: Provider
+) -> None:
+    before = Turn(alice, "Tell me before.")
+    provider.will_say(before.asked, "Before.")
+    before.send()
+    before.done()
+    redis.kill()
+
+    asked_at = time.monotonic()
+    turn = Turn(alice, "Tell me while Redis is away.")
+    provider.will_say(turn.asked, STORY, pause=0.05)
+    turn.send()
+    assert time.monotonic() - asked_at < AT_ONCE
+    there = alice.at(other_process).tab()
+    there.open(turn.conversation)
+    there.tell("stop", conversation=turn.conversation)
+    assert turn.done()["outcome"] == "interrupted"
+    there.hear("nudge", kind="conversation", conversation=turn.conversation)
+
+    asked_at = time.monotonic()
+    alice.end(before.conversation)
+    assert time.monotonic() - asked_at < AT_ONCE
+    rows = Rows(app.conninfo())
+    (unsent,) = rows.ask("SELECT count(*) FROM recall_unsent_task WHERE name = 'memory.tasks.read'")
+    assert unsent[0] >= 1
+
+    redis.start()
+    wait_until(lambda: rows.runs(before.conversation) and rows.runs(before.conversation)[0][0] == "done")
+    assert rows.ask("SELECT name FROM recall_unsent_task") == []
+
+
+def test_processes_find_each_other_again_after_a_restart(
+    other_process: str, redis: RedisServer, alice: Browser, provider: Provider
+) -> None:
+    turn = Turn(alice, "Tell me after the restart.")
+    there = alice.at(other_process).tab()
+    redis.kill()
+    redis.start()
+    there.hear("nudge", kind="resync")
+    provider.will_say(turn.asked, STORY, pause=0.05)
+    turn.send()
+    there.open(turn.conversation)
+    there.tell("stop", conversation=turn.conversation)
+    assert turn.done()["outcome"] == "interrupted"
+    there.hear("nudge", kind="conversation", conversation=turn.conversation)

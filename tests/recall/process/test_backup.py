@@ -1,0 +1,152 @@
+"""The commands of docs/self-hosting.md back everything up, and bring it back into an empty place."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from recall.process import backup
+from recall.process.backup import BackupError
+from tests import prepared
+from tests.running import PROJECT, Server, clean_environment, open_folder, own_server
+
+pytestmark = pytest.mark.processes
+
+EMAIL = "dora@example.org"
+KEY = "a key of the operator's"
+
+
+def documented(command: str) -> str:
+    """The printed command, with this Python."""
+    text = (PROJECT / "docs" / "self-hosting.md").read_text()
+    section = text.partition("### Backup and restore")[2].partition("\n### ")[0]
+    (line,) = re.findall(rf"^    \.venv/bin/python (manage\.py {command} .*)$", section, re.MULTILINE)
+    return f"{sys.executable} {line}"
+
+
+class Place:
+    """A Recall without processes: a folder or a database of its own."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.environment = clean_environment(VAR_DIR=str(folder), SECRET_KEY="x" * 50, **settings)
+
+    def run(self, command: str, backups: Path) -> subprocess.CompletedProcess[str]:
+        """Run a documented command; its folder `backups` is this one."""
+        line = documented(command).removesuffix(" backups").split()
+        return subprocess.run(
+            [*line, str(backups)], cwd=PROJECT, env=self.environment, capture_output=True, text=True, check=False
+        )
+
+    def sign_up(self, email: str) -> None:
+        """Make an account, as the operator."""
+        made = f"from accounts.models import User; User.objects.create_user({email!r}, 'correct horse battery staple')"
+        subprocess.run(
+            [sys.executable, "manage.py", "shell", "-c", made], cwd=PROJECT, env=self.environment, check=True
+        )
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Server]:
+    """A server with Recall's tables and one user."""
+    with open_folder() as folder:
+        prepared.copy_to(folder)
+        server = Server(folder)
+        try:
+            Place(folder, DATABASE_URL=server.url).sign_up(EMAIL)
+            yield server
+        finally:
+            server.stop()
+
+
+@pytest.fixture
+def empty() -> Iterator[Server]:
+    with own_server() as server:
+        yield server
+
+
+@pytest.fixture
+def place(filled: Server, tmp_path: Path) -> Place:
+    return Place(tmp_path, DATABASE_URL=filled.url, BACKUP_KEEP="2")
+
+
+def users(server: Server) -> list[str]:
+    with server.connect() as connection:
+        return [email for (email,) in connection.execute("SELECT email FROM accounts_user ORDER BY id").fetchall()]
+
+
+@pytest.mark.parametrize("key", ["", KEY], ids=["plain", "encrypted"])
+def test_what_was_backed_up_is_there_again(filled: Server, empty: Server, tmp_path: Path, key: str) -> None:
+    backups = tmp_path / "backups"
+    source = Place(tmp_path, DATABASE_URL=filled.url, BACKUP_KEY=key)
+    made = source.run("backup", backups)
+    assert made.returncode == 0, made.stderr
+    assert "is whole" in source.run("verify", backups).stdout
+    (file,) = backup.backups(backups)
+    assert (EMAIL.encode() in file.read_bytes(), file.stat().st_mode & 0o077) == (False, 0)
+
+    target = Place(tmp_path, DATABASE_URL=empty.url, BACKUP_KEY=key)
+    restored = target.run("restore", backups)
+    assert restored.returncode == 0, restored.stderr
+    assert users(empty) == users(filled) == [EMAIL]
+    again = target.run("restore", backups)
+    assert "isn't empty: it holds 1 user" in again.stderr
+
+
+def test_a_wrong_key_and_a_damaged_file_are_refused_in_one_sentence(
+    filled: Server, empty: Server, tmp_path: Path
+) -> None:
+    backups = tmp_path / "backups"
+    source = Place(tmp_path, DATABASE_URL=filled.url, BACKUP_KEY=KEY)
+    source.run("backup", backups)
+    said = Place(tmp_path, DATABASE_URL=empty.url, BACKUP_KEY="another").run("restore", backups).stderr
+    assert "encrypted with another BACKUP_KEY" in said
+    assert "Traceback" not in said
+    (file,) = backup.backups(backups)
+    file.write_bytes(file.read_bytes()[:-1000])
+    said = source.run("verify", backups).stderr
+    assert "is damaged: its checksum differs" in said
+    with psycopg.connect(empty.conninfo) as connection:
+        assert connection.execute("SELECT to_regclass('accounts_user')").fetchone() == (None,)
+
+
+def test_only_the_newest_are_kept(place: Place, tmp_path: Path) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    for day in (20, 21, 22):
+        (backups / f"recall-202611{day}T033000Z.dump").touch()
+        (backups / f"recall-202611{day}T033000Z.dump.json").touch()
+    assert place.run("backup", backups).returncode == 0
+    kept = backup.backups(backups)
+    assert kept[0].name == "recall-20261122T033000Z.dump"
+    assert len(kept) == 2
+    assert len(list(backups.iterdir())) == 4
+
+
+def test_the_embedded_server_is_started_for_a_backup_and_stopped_again(tmp_path: Path) -> None:
+    with open_folder() as first, open_folder() as second:
+        prepared.copy_to(first)
+        made = Place(first).run("backup", tmp_path)
+        assert made.returncode == 0, made.stderr
+        restored = Place(second).run("restore", tmp_path)
+        assert restored.returncode == 0, restored.stderr
+        assert not (second / "postgres" / "postmaster.pid").exists()
+
+
+def test_client_programs_are_as_new_as_the_server() -> None:
+    server = 18
+    program = backup._program("pg_dump", server)
+    said = subprocess.check_output([program, "--version"], text=True)
+    assert int(said.rpartition(") ")[2].partition(".")[0]) >= server
+    with pytest.raises(BackupError, match="No pg_dump of PostgreSQL 99 or later"):
+        backup._program("pg_dump", 99)
+
+
+def test_a_failed_backup_leaves_nothing(tmp_path: Path) -> None:
+    failed = Place(tmp_path, DATABASE_URL="postgresql://nobody@127.0.0.1:1/none").run("backup", tmp_path / "backups")
+    assert failed.returncode != 0
+    assert "No backup was made. The database isn't available" in failed.stderr
+    assert list((tmp_path / "backups").iterdir()) == []

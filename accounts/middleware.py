@@ -1,10 +1,12 @@
 """Middleware: pages use the signed-in user's time zone, and sessions record when they were last used."""
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Final
 
 from allauth.usersessions.models import UserSession
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -12,7 +14,10 @@ from accounts.models import User
 
 SEEN_EVERY: Final = 600
 """Seconds between two records that a session is in use: the list needs no finer time, and writes stay few."""
-_SEEN = "seen_at"
+MAX_SEEN: Final = 100_000
+"""Sessions a process remembers; then it starts over."""
+
+log = logging.getLogger(__name__)
 
 
 class TimeZoneMiddleware:
@@ -28,18 +33,28 @@ class TimeZoneMiddleware:
 
 
 class SessionSeenMiddleware:
-    """Records when and from where each session was last used. allauth's own middleware writes on every request."""
+    """Records when and from where each session was last used. allauth's own middleware writes on every request.
+
+    The page doesn't depend on it: it is also shown while the database can only be read.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        self._seen: dict[str, float] = {}
+        """By session, when this process last recorded it."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.session.session_key and isinstance(request.user, User):
-            self._record(request)
+        key = request.session.session_key
+        if key and isinstance(request.user, User) and time.time() - self._seen.get(key, 0.0) >= SEEN_EVERY:
+            if len(self._seen) >= MAX_SEEN:
+                self._seen.clear()
+            self._seen[key] = time.time()
+            _record(request)
         return self.get_response(request)
 
-    def _record(self, request: HttpRequest) -> None:
-        now = int(time.time())
-        if now - request.session.get(_SEEN, 0) >= SEEN_EVERY:
-            request.session[_SEEN] = now
-            UserSession.objects.create_from_request(request)
+
+def _record(request: HttpRequest) -> None:
+    try:
+        UserSession.objects.create_from_request(request)
+    except DatabaseError as error:
+        log.warning("A session's last use was not recorded (%s).", type(error).__name__)

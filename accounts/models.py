@@ -75,7 +75,12 @@ class User(AbstractUser):
     relationship_stage = models.CharField(
         max_length=11, blank=True, choices=Stage, help_text="Set by the user; empty: automatic"
     )
-    welcomed_at = models.DateTimeField(null=True, blank=True, help_text="When the welcome was read or closed")
+    declined_offers = ArrayField(
+        models.CharField(max_length=32),
+        default=list,
+        blank=True,
+        help_text="Digests of names and time zones, said in a chat, that aren't to be stored here",
+    )
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS = []

@@ -1,4 +1,4 @@
-"""Reauthentication before a full export or a deletion: has the user signed in or confirmed recently?
+"""Reauthentication before a full export or a deletion, unless the user signed in or confirmed recently.
 
 Not asked again within allauth's window (`ACCOUNT_REAUTHENTICATION_TIMEOUT`, five minutes), nor of users who have
 neither password nor passkey. allauth's own decorator ignores sign-ins and returns to the refused address, which may be

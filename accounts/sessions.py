@@ -7,11 +7,19 @@ the session    records when it started (`accounts/reauthentication.py`)
 """
 
 import time
-from typing import Any
+from typing import Any, Final
 
+from allauth.account.internal.flows.login import (
+    _AUTHENTICATION_METHODS_USER_SESSION_KEY,
+    AUTHENTICATION_METHODS_SESSION_KEY,
+)
 from allauth.account.signals import password_changed, password_reset, password_set
+from allauth.usersessions.models import UserSession
 from django.contrib import messages
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.backends.db import SessionStore
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -22,6 +30,32 @@ from accounts.reauthentication import SIGNED_IN_AT
 from recall.db.notify import publish_event
 
 SESSIONS_CHANGED = "sessions_changed"
+
+KEPT: Final = frozenset(
+    {SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY, SIGNED_IN_AT}
+    | {AUTHENTICATION_METHODS_SESSION_KEY, _AUTHENTICATION_METHODS_USER_SESSION_KEY}
+)
+"""Keys without which a user would be signed out, or asked for the password again; none has words of the user's."""
+
+
+def forget_words(user: User, current: SessionBase | None = None) -> None:
+    """Remove everything but KEPT from the user's sessions: messages to be shown, paths, names. They stay signed in.
+
+    `current`: the session of this request, which is saved at its end.
+    """
+    for key in UserSession.objects.filter(user=user).values_list("session_key", flat=True):
+        session = SessionStore(key)
+        if _strip(session):
+            session.save()
+    if current is not None:
+        _strip(current)
+
+
+def _strip(session: SessionBase) -> bool:
+    more = session.keys() - KEPT
+    for name in more:
+        del session[name]
+    return bool(more)
 
 
 @receiver(user_logged_in)

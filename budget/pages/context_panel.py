@@ -75,6 +75,8 @@ class ItemView:
     score: float
     in_profile: bool
     """A profile line that is always included and is relevant."""
+    is_opening: bool
+    """Recalled because the conversation was new."""
     parts: list[tuple[str, float]]
     rule: str
     url: str
@@ -195,6 +197,7 @@ def _build_item_view(item: dict[str, Any]) -> ItemView:
         tokens=item["tokens"],
         score=fit_of(item),
         in_profile=item["kept"] and "fits" in item,
+        is_opening="opening" in item["parts"],
         parts=[(name.replace("_", " "), value) for name, value in item["parts"].items()],
         rule=item["rule"],
         url=item["url"],

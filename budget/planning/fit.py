@@ -75,6 +75,8 @@ class Piece:
     """Turn number: every piece of history has one, in ascending order."""
     url: str = ""
     """Address of its source."""
+    qualifier: str = ""
+    """Of a recalled memory: current, until a date, superseded by a fact, or waiting."""
 
     def __post_init__(self) -> None:
         if self.tokens < 0 or (self.score is not None and math.isnan(self.score)):

@@ -8,7 +8,8 @@ from budget.planning.fit import PLACEHOLDER_REF, SEGMENT_REF, Cut, Piece
 from budget.planning.plan import Section
 
 Item = dict[str, Any]
-"""{ref, section, label, tokens, score, parts, kept, rule, url}; also `guarded` where true; for a run of turns `turns`,
+"""{ref, section, label, tokens, score, parts, kept, rule, url}; also `guarded` where true and the `qualifier` of a
+memory; for a run of turns `turns`,
 [[number, tokens], …]; for a segment `turn`, its first."""
 SIZES_KEPT: Final = 100
 """Turns of a run whose sizes are kept, for the what-if preview: more than a compacted history ever has."""
@@ -28,6 +29,8 @@ def _item(piece: Piece, rule: str) -> Item:
     more: Item = {"guarded": True} if piece.is_protected else {}
     if piece.relevance is not None:
         more |= {"fits": round(piece.relevance, 4)}
+    if piece.qualifier:
+        more |= {"qualifier": piece.qualifier}
     if piece.ref.startswith(SEGMENT_REF):
         more |= {"turn": piece.turn}
     return {

@@ -173,7 +173,7 @@ def _save_and_count(receipt: Receipt) -> None:
         [receipt], update_conflicts=True, unique_fields=["message"], update_fields=FINAL_COLUMNS
     )
     if earlier is not None:
-        receipt.created_at = earlier.created_at  # a turn belongs to the day it began on
+        receipt.created_at = earlier.created_at  # a turn belongs to the day it started on
     usage.add_receipt(receipt, before=usage.of_receipt(earlier) if earlier is not None else usage.NOTHING)
 
 

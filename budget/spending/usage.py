@@ -102,7 +102,7 @@ def of_receipt(receipt: Receipt) -> UsageTotals:
 
 
 def add_receipt(receipt: Receipt, before: UsageTotals = NOTHING) -> None:
-    """Count a finalized receipt on the day its turn began. One statement, in the transaction that finalizes it.
+    """Count a finalized receipt on the day its turn started. One statement, in the transaction that finalizes it.
 
     `before`: what the receipt already counted, if it is finalized again (its process was thought dead); only the
     difference is added.

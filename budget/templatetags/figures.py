@@ -6,6 +6,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.time_zones import zone_label
 from recall.llm.tokens import exact
 
 ESTIMATED: Final = "estimated"
@@ -35,6 +36,7 @@ CUT_REASONS: Final = {
 """Cut rule, as receipts store it → its label on pages."""
 
 register = template.Library()
+register.filter("zone_label", zone_label)
 
 
 @register.filter

@@ -1,6 +1,7 @@
 """Pages of one answer's receipt: the context panel, its debug output for staff, and the line beside the composer."""
 
 import json
+from typing import Final
 from uuid import UUID, uuid4
 
 from django.contrib.auth.decorators import login_required
@@ -15,8 +16,12 @@ from budget.pages import live
 from budget.pages.context_panel import panel
 from budget.receipts.debug import VIEWS, build_views
 from chat.models import Conversation, Message
+from chat.prompt.stated_identity import open_offers
 from chat.turns.comparison import tried_without
 from recall.views import is_htmx, signed_in_user
+
+SHOWN_FROM: Final = 0.7
+"""Share of the budget from which the line beside the composer is shown: below it there is nothing to act on."""
 
 
 @require_safe
@@ -28,7 +33,13 @@ def receipt(request: HttpRequest, message_id: int) -> HttpResponse:
     found = get_object_or_404(
         Receipt.objects.for_user(user).filter(conversation__deleted_at=None), message_id=message_id
     )
-    context = {"panel": panel(found), "receipt": found, "nonce": uuid4(), "tried": tried_without(user, message_id)}
+    context = {
+        "panel": panel(found),
+        "receipt": found,
+        "nonce": uuid4(),
+        "tried": tried_without(user, message_id),
+        "offers": open_offers(user, found.ingredients.get("stated", {})),
+    }
     if is_htmx(request):
         return render(request, "budget/receipt.html", context)
     question = Message.objects.not_deleted().for_user(user).filter(children=message_id).first()
@@ -52,9 +63,10 @@ def debug(request: HttpRequest, message_id: int) -> HttpResponse:
 @login_required
 @never_cache
 def line(request: HttpRequest, conversation: UUID) -> HttpResponse:
-    """The small bar beside the composer: the latest turn of one conversation."""
+    """The small bar below the composer: the latest turn of one conversation, once it fills much of the budget."""
     own = Conversation.objects.not_deleted().for_user(signed_in_user(request)).only("user")
     found = get_object_or_404(own, pk=conversation)
     latest = Receipt.objects.filter(conversation=found).defer(*live.NOT_SHOWN).order_by("-created_at").first()
-    turn = live.build_turn(latest) if latest is not None else None
+    is_filling = latest is not None and latest.estimated_input >= SHOWN_FROM * latest.plan_total
+    turn = live.build_turn(latest) if latest is not None and is_filling else None
     return render(request, "budget/page.html#line", {"turn": turn})

@@ -1,6 +1,8 @@
 """Signing up, in and out, and the password: by e-mail address alone."""
 
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any
@@ -16,6 +18,7 @@ from accounts.api import keys
 from accounts.models import User, validate_time_zone
 from chat.models import Conversation, Message
 from tests.conftest import PASSWORD
+from tests.running import PROJECT, clean_environment
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +64,27 @@ def test_a_wrong_sign_up_says_what_is_wrong(client: Client, fields: dict[str, st
     assert not User.objects.exists()
 
 
+def test_with_mail_a_known_address_gets_the_answer_of_a_new_one(
+    alice: User, settings: Any, mailoutbox: list[EmailMessage]
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    new, known = (sign_up(Client(), email=email) for email in ("dora@example.org", alice.email))
+    assert (new.status_code, new["Location"]) == (known.status_code, known["Location"])
+    assert new["Location"] == reverse("account_email_verification_sent")
+    assert sorted(mail.to for mail in mailoutbox) == [[alice.email], ["dora@example.org"]]
+    assert User.objects.filter(email__in=[alice.email, "dora@example.org"]).count() == 2
+    alice.refresh_from_db()
+    assert alice.check_password(PASSWORD)
+
+
+@pytest.mark.parametrize(("address", "verification"), [("", "optional"), ("smtp://mail.example.org", "mandatory")])
+def test_addresses_are_verified_where_mail_can_be_sent(address: str, verification: str) -> None:
+    said = "from django.conf import settings; print(settings.ACCOUNT_EMAIL_VERIFICATION)"
+    environment = clean_environment(DJANGO_SETTINGS_MODULE="recall.settings", SECRET_KEY="x" * 50, EMAIL_URL=address)
+    command = [sys.executable, "-c", said]
+    assert subprocess.check_output(command, cwd=PROJECT, env=environment, text=True).strip() == verification
+
+
 def test_an_address_is_one_person_whatever_its_case(alice: User) -> None:
     with pytest.raises(IntegrityError):
         User.objects.create_user("ALICE@example.org", PASSWORD)
@@ -71,7 +95,7 @@ def test_alice_signs_in_and_out(alice: User, client: Client) -> None:
     assert signed_in["Location"] == "/"
     assert client.get("/").status_code == 200
     client.post("/accounts/logout/")
-    assert client.get("/")["Location"].startswith("/accounts/login/")
+    assert client.get("/memory/")["Location"].startswith("/accounts/login/")
 
 
 def test_a_wrong_password_does_not_say_whether_the_address_is_known(alice: User, client: Client) -> None:

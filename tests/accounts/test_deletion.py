@@ -158,7 +158,7 @@ def test_the_right_one_deletes_signs_out_everywhere_and_says_so(everything: User
     assert response.redirect_chain[-1][0] == reverse("account_deleted")
     assert "Account deleted" in response.content.decode()
     assert not Session.objects.exists()
-    assert elsewhere.get("/").status_code == client.get("/").status_code == 302
+    assert elsewhere.get("/memory/").status_code == client.get("/memory/").status_code == 302
     assert not User.objects.filter(pk=everything.pk).exists()
 
 
@@ -218,7 +218,7 @@ def test_a_job_that_is_running_finds_nothing_to_write_to(everything: User) -> No
 
 def test_an_answer_that_is_being_written_is_told_to_stop(everything: User, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr("chat.turns.stop.publish_stop", told.append)
+    monkeypatch.setattr("chat.turns.remote.publish_stop", told.append)
     conversation = Conversation.objects.for_user(everything).get()
     assert Message.objects.streaming().filter(conversation=conversation).exists()
     delete_account(everything)

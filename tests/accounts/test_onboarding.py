@@ -1,4 +1,4 @@
-"""The first words: until they are closed or a conversation is begun; with an example, the way out and the import."""
+"""The first minutes: a landing page for visitors, starters for a new account, later the latest conversations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,69 +6,66 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from accounts.models import User
-from chat.models import Conversation
+from chat.models import Conversation, Message
+from chat.pages.conversation import STARTERS
+from memory.models import Fact
 
 pytestmark = pytest.mark.django_db
 
 SignIn = Callable[[Any], Client]
 
 
-def shows_first_words(client: Client) -> bool:
+def read_empty_chat(client: Client) -> str:
     html = client.get(reverse("new")).content.decode()
-    assert 'id="welcome"' in html, "some welcome stands on every empty chat"
-    return "first-words" in html
+    return html[html.index('id="welcome"') : html.index('class="composer-area"')]
 
 
-def test_a_first_visit_shows_an_example_from_message_to_reminded_answer(sign_in: SignIn, alice: User) -> None:
-    html = sign_in(alice).get(reverse("new")).content.decode()
-    said, learned, asked, recalled = (
-        html.index(words)
-        for words in ("I prefer small, quiet", "1 learned:", "Where could I have dinner", "1 memory used:")
+def start(user: User, title: str) -> Conversation:
+    made = Conversation.objects.create(user=user, title=title, next_seq=2)
+    made.active_leaf = Message.objects.create(
+        user=user, conversation=made, seq=1, turn=1, role="user", event_type="user_message", text=title, tokens=1
     )
-    assert said < learned < asked < recalled
-    assert "Example" in html[:said], "nobody takes it for something of theirs"
+    made.save()
+    return made
 
 
-def test_a_first_visit_leads_to_what_is_kept_and_to_the_import(sign_in: SignIn, alice: User) -> None:
-    html = sign_in(alice).get(reverse("new")).content.decode()
-    words = html[html.index("first-words") : html.index("Got it")]
-    assert f'href="{reverse("settings_data")}"' in words
-    assert f'href="{reverse("import")}"' in words
+def test_a_visitor_sees_what_recall_is_and_can_sign_in_or_up(client: Client) -> None:
+    page = client.get("/", {"project": "3"})
+    html = page.content.decode()
+    assert page.status_code == 200
+    assert "Chat that shows its memory" in html
+    assert f'href="{reverse("account_signup")}?next=' in html
+    assert f'href="{reverse("account_login")}?next=%2F%3Fproject%3D3"' in html, "the link leads on after signing in"
 
 
-def test_got_it_leaves_the_short_words(sign_in: SignIn, alice: User) -> None:
-    client = sign_in(alice)
-    assert shows_first_words(client)
-    response = client.post(reverse("welcomed"))
-    assert response["Location"] == reverse("new")
-    assert not shows_first_words(client)
+def test_a_visitor_is_not_offered_a_sign_up_that_is_closed(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accounts.sign_up.is_open", lambda: False)
+    html = client.get("/").content.decode()
+    assert reverse("account_signup") not in html
+    assert reverse("account_login") in html
 
 
-def test_got_it_twice_keeps_the_first_time(sign_in: SignIn, alice: User) -> None:
-    client, before = sign_in(alice), timezone.now()
-    client.post(reverse("welcomed"))
-    first = User.objects.get(pk=alice.pk).welcomed_at
-    client.post(reverse("welcomed"))
-    assert first is not None
-    assert first >= before
-    assert User.objects.get(pk=alice.pk).welcomed_at == first
+def test_a_new_account_sees_starters_and_the_import(sign_in: SignIn, alice: User) -> None:
+    html = read_empty_chat(sign_in(alice))
+    assert html.count('data-action="example"') == len(STARTERS) == 3
+    assert f'href="{reverse("import")}"' in html
 
 
-def test_whoever_has_a_conversation_needs_no_first_words(sign_in: SignIn, alice: User) -> None:
-    client = sign_in(alice)
-    Conversation.objects.create(user=alice)
-    assert not shows_first_words(client)
+def test_later_the_latest_conversations_and_open_goals_are_listed(sign_in: SignIn, alice: User, bob: User) -> None:
+    for title in ("First", "Second", "Third", "Fourth"):
+        start(alice, title)
+    start(bob, "Bob's")
+    for user, text in ((alice, "Alice wants to run a marathon"), (bob, "Bob's goal")):
+        Fact.objects.create(user=user, statement=text, kind="goal", status="active", tokens=5)
+    html = read_empty_chat(sign_in(alice))
+    assert "First" not in html
+    assert html.index("Fourth") < html.index("Third") < html.index("Second") < html.index("run a marathon")
+    assert "Bob" not in html
+    assert "data-action" not in html
 
 
-def test_anothers_conversations_take_no_first_words_away(sign_in: SignIn, alice: User, bob: User) -> None:
-    Conversation.objects.create(user=bob)
-    assert shows_first_words(sign_in(alice))
-
-
-def test_got_it_is_pressed_not_looked_at(sign_in: SignIn, alice: User) -> None:
-    client = sign_in(alice)
-    assert client.get(reverse("welcomed")).status_code == 405
-    assert shows_first_words(client)
+def test_anothers_conversations_take_no_starters_away(sign_in: SignIn, alice: User, bob: User) -> None:
+    start(bob, "Bob's")
+    assert "data-action" in read_empty_chat(sign_in(alice))

@@ -7,17 +7,19 @@ from typing import Any
 import pytest
 from allauth.usersessions.models import UserSession
 from django.core.cache import cache
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
 from accounts import middleware
 from accounts.models import User
-from accounts.sessions import SESSIONS_CHANGED
+from accounts.sessions import KEPT, SESSIONS_CHANGED
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+MESSAGE = '[["__json_message", 0, 25, "Document created at /secret.", ""]]'
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 Version/19.0 Safari/604.1"
 
 
@@ -113,6 +115,35 @@ def test_that_a_session_is_in_use_is_noted_every_ten_minutes_only(alice: User, m
     monkeypatch.setattr("accounts.middleware.time.time", lambda: now)
     here.get(reverse("settings"))
     assert row_of(here).last_seen_at > first
+
+
+def test_a_page_is_shown_while_nothing_can_be_written(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = signed_in(alice)
+    here.get(reverse("settings"))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OperationalError("could not extend file: No space left on device")
+
+    now = time.time() + middleware.SEEN_EVERY
+    monkeypatch.setattr("accounts.middleware.time.time", lambda: now)
+    monkeypatch.setattr("accounts.middleware.UserSession.objects.create_from_request", full)
+    monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.save", full)
+    assert here.get(reverse("settings")).status_code == 200
+
+
+def test_forgetting_everything_leaves_no_words_in_any_session(alice: User) -> None:
+    here, there = signed_in(alice), signed_in(alice, PHONE)
+    for client in (here, there):
+        session = client.session
+        session.update({"moved": ["/secret/path", "/x"], "name": "Alice", "_messages": MESSAGE})
+        session.save()
+    page = here.get(reverse("memory:forget"), {"what": "everything"}).content.decode()
+    fields = dict(re.findall(r'name="(what|expected)" value="([^"]*)"', page))
+    assert here.post(reverse("memory:forget"), {**fields, "confirmed": "forget everything"}).status_code == 302
+    assert (is_in(here), is_in(there)) == (True, True)
+    for client in (here, there):
+        assert set(client.session.keys()) - KEPT <= {"_messages"}
+        assert "secret" not in str(dict(client.session))
 
 
 def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(alice: User) -> None:

@@ -51,12 +51,12 @@ def booked(user: Any, *rounds: Figures, state: State = State.COMPLETE, **more: A
 def test_the_panel_lists_what_was_recalled_with_tokens_score_and_source(alice: Any, sign_in: SignIn) -> None:
     page = a_page(sign_in(alice), booked(alice, Figures(input=10)).message_id)
     recalled = page.partition('id="receipt-recalled"')[2].partition('id="receipt-cut"')[0]
-    assert "The user&#x27;s sister Mary lives in Lisbon." in recalled
+    assert "Your sister Mary lives in Lisbon." in recalled
     assert '<span class="number">15</span> tokens' in recalled
     assert 'href="/m/7"' in recalled
     assert "Score 0.81" in recalled
     assert re.search(r"<dt>name match</dt> <dd class=\"number\">0.50</dd>", recalled)
-    assert "The user is allergic to peanuts." in recalled.partition("Always included, from your profile: 1")[2]
+    assert "You are allergic to peanuts." in recalled.partition("Always included, from your profile: 1")[2]
 
 
 def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalled(alice: Any, sign_in: SignIn) -> None:
@@ -69,11 +69,11 @@ def test_a_line_of_the_profile_that_the_question_called_for_is_listed_as_recalle
     page = a_page(sign_in(alice), receipt.message_id).partition('id="receipt-recalled"')[2]
 
     recalled, _, others = page.partition("Always included, from your profile: 1")
-    assert "The user sings." in recalled
+    assert "You sing." in recalled
     assert '<span class="badge">in your profile</span>' in recalled
     assert "Score 0.74" in recalled
-    assert "The user keeps bees." in others
-    assert "The user sings." not in others
+    assert "You keep bees." in others
+    assert "You sing." not in others
 
 
 def test_the_panel_lists_what_was_cut_by_the_rules_own_name(alice: Any, sign_in: SignIn) -> None:

@@ -34,10 +34,10 @@ def main() -> None:
 def measure(path: Path, megabytes: int, limit: int) -> None:
     """Make the export, and print what each step takes."""
     from accounts.models import User
-    from chat.archive.export import archive
+    from chat.archive.export import stream_archive
     from chat.archive.restore import restore_archive
     from chat.importing import jobs
-    from chat.importing.entries import raw_entries, understood
+    from chat.importing.entries import parse_entry, raw_entries
     from chat.models import Conversation, Message
     from recall.llm import tokens
 
@@ -49,7 +49,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
         count = sum(1 for _ in raw_entries(file))
         told["conversations"] = count
     with timed("split and parse") as told, path.open("rb") as file:
-        told["conversations"] = sum(len(understood(raw)) for raw in raw_entries(file))
+        told["conversations"] = sum(len(parse_entry(raw)) for raw in raw_entries(file))
     user = User.objects.create_user("bench@example.org")
     with timed("kept as rows"), path.open("rb") as file:
         job = jobs.accept(user, path.name, path.stat().st_size, iter(lambda: file.read(MEGABYTE), b""))
@@ -60,7 +60,7 @@ def measure(path: Path, megabytes: int, limit: int) -> None:
         told["conversations"] = Conversation.objects.count()
     print(f"{Message.objects.count():,} messages; memory after: {memory():.0f} MB at most")
     with timed("exported"):
-        packed = b"".join(archive(user))
+        packed = b"".join(stream_archive(user))
     print(f"archive of {len(packed) / MEGABYTE:.1f} MB; memory after: {memory():.0f} MB at most")
     other = User.objects.create_user("other@example.org")
     with timed("archive brought in") as told:

@@ -1,17 +1,21 @@
 """Finds the remembered sentence that answers a question: shared word stems, rarer ones weighing more.
 
 No language model and no vectors: stems are words cut to `STEM_LENGTH` letters after their endings, a question word
-prefers sentences with the fitting verbs or names, and a sentence must cover more than `ENOUGH` of the question.
+prefers sentences with the fitting verbs or names, and a sentence must cover more than `ENOUGH` of the question. What
+was superseded or has ended answers only a question about the past.
 """
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from offline.responder.grammar import LEAD_IN
 from offline.responder.request_facts import Memory
 
 ENOUGH = 0.5  # of the question's weight; a sentence sharing one of two rare words is not an answer
-OTHER_SUBJECT = 0.5  # factor for a sentence about the user's sister when the question does not name her
+CLOSE = 0.25  # less than an answer, yet worth mentioning
+OTHER_SUBJECT = 0.25  # factor for a sentence about the user's sister when the question does not name her
 KIND_WEIGHT = 0.5  # of a question word, next to the mean weight of the question's stems
 STEM_LENGTH = 6  # allergic, allergy and allergies meet at six letters
 MOST_SENTENCES = 3
@@ -20,14 +24,29 @@ STOPWORD_LINES = """
 a an the and or but of to in on at by for from with as is are was were be been am do does did done have has had
 i me my mine you your yours we our us he she it its they them their this that these those there here so if not
 no yes any some can could will would shall should may might must what where who whom whose when which how why
-name names called tell know remember please again about user user's users just really very much many
+name names called tell know remember please again about user user's users just really very much many now then
+still currently actually today also before previously formerly used anymore more i'm i've i'd i'll isn't what's who's
+where's
 """
 STOPWORDS = frozenset(STOPWORD_LINES.split())
 SAME_STEM = {
-    "resid": "liv", "home": "liv", "addres": "liv", "job": "work", "employ": "work", "compan": "work",
-    "birthd": "born", "favour": "lik", "favori": "lik", "prefer": "lik", "lov": "lik", "enjoy": "lik",
-    "marri": "spous", "marry": "spous", "wife": "spous", "husban": "spous", "eat": "food",
+    "resid": "liv", "home": "liv", "addres": "liv", "mov": "liv", "job": "work", "employ": "work", "compan": "work",
+    "profes": "work", "occupa": "work", "birthd": "born", "favour": "lik", "favori": "lik", "prefer": "lik",
+    "lov": "lik", "enjoy": "lik", "marri": "spous", "marry": "spous", "wife": "spous", "husban": "spous",
+    "eat": "food", "child": "kid", "childr": "kid", "son": "kid", "daught": "kid", "diet": "food",
 }  # fmt: skip
+# A phrase of a question → the word it means.
+REWRITES = (
+    (re.compile(r"\bdo(?:es)? [\w ]+ do for a living\b|\bwhat (?:do|does) (?:i|he|she|my \w+) do\b", re.I), " work "),
+    (re.compile(r"\bhow old\b|\byears? old\b|\baged?\b", re.I), " years "),
+)  # fmt: skip
+# What a sentence says without the word.
+IMPLIED = (
+    (re.compile(r"(?:\b(?:is|are|was|am|as)|['’](?:m|re)) an? (?:[\w-]+ ){0,2}?(?:\w{2,}(?:er|or|ist|eer|tect|smith)|"
+                r"nurse|chef|\w*(?:accountant|assistant|consultant|student|pilot|musician|physician|technician|man|"
+                r"electrician|librarian|mechanic|judge|guide|clerk|woman))\b", re.I), "work"),
+    (re.compile(r"(?:\b(?:is|isn't|are|am)|['’](?:m|re)) (?:not |now |back )*in [A-Z]"), "liv"),
+)  # fmt: skip
 # Question word → what a fitting sentence shows.
 KINDS = {
     "where": re.compile(r"\b(?:live[sd]?|living|moved?|born|based|located|work(?:s|ed)? (?:at|in)|from|in|at)\b"),
@@ -38,7 +57,32 @@ KINDS = {
 }  # fmt: skip
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*")
-OWNED = re.compile(r"^(?:the )?(?:user['’]s|my) (\w+)", re.IGNORECASE)
+OWNED = re.compile(
+    r"^(?:the )?(?:user['’]s|my|our) (?:(?:new|best|older|younger|little|big|first|second) )?(\w+)", re.IGNORECASE
+)
+OF_ONESELF = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
+NAMED = re.compile(r"^(?!The |User |My |I\b|We |Our )([A-Z][a-z]+) \w+")
+PAST = re.compile(r"\bdid (?:i|he|she|they|my|we)\b|\bused to\b|\bbefore\b|\bprevious|\bformer|\bwas\b|\bwere\b", re.I)
+BEFORE = re.compile(r"\bbefore ([A-Z]\w+)")
+ONE_VALUE = re.compile(
+    r"\b(?:where|when|how old|name|birthday|for a living|job|age)\b|\bwho(?:'s| is) my\b|\bwhat (?:do|does) \S+ do\b|"
+    r"^(?:do|does|am|is|are|have|has)\b(?!.* any)",
+    re.IGNORECASE,
+)
+SUBJECT = re.compile(
+    r"^(?:The user['’]s|My|Our|the user['’]s|my|our) (?P<relation>\w+)(?:,? (?P<name>[A-Z]\w+))?|"
+    r"^(?!The |User |My |I\b|We |Our )(?P<other>[A-Z][a-z]+)\b"
+)
+NO_STATEMENT = re.compile(
+    r"^\W*(?:please\b|imagine\b|suppose\b|if\b|pretend\b|let's say\b|(?:can|could|would|will) you\b|forget\b|"
+    r"(?:show|tell|remind) me\b|(?:hi|hello|hey|thanks|thank you|bye|ok|okay)\b[^,]*$)",
+    re.IGNORECASE,
+)
+CLAUSES = re.compile(
+    r"(\b(?:am|is|are|was|were|have|has|had|lives?|works?|likes?|loves?|moved)\b|'(?:m|ve|re)\b)(.{0,200}?),? "
+    r"(?:and|but) (?=I\b(?! (?:are|were)\b)|my |we |our |the user\b)"
+)  # after a whole clause, the next one answers for itself
+ASKED_ABOUT = re.compile(r"\b(?:my|our) (\w+)|(?<!^)\b(?!I\b)([A-Z]\w+)")
 ENDINGS = ("ing", "ed", "es", "s", "ly")
 
 
@@ -50,33 +94,64 @@ class Match:
     memory: Memory
 
 
-def best_matches(question: str, memories: list[Memory]) -> list[Match]:
-    """The sentences that cover the question best, at most three of equal score; empty when none covers enough."""
-    asked = stems(question)
-    candidates = [Match(sentence, memory) for memory in memories for sentence in sentences(memory.text)]
-    if not asked or not candidates:
-        return []
-    known = [stems(match.sentence) for match in candidates]
-    weights = {stem: _rarity(stem, known) for stem in asked}
-    scored = [
-        (_score(question, asked, weights, match.sentence, own), match)
-        for match, own in zip(candidates, known, strict=True)
-    ]
-    top = max(score for score, _ in scored)
+def best_matches(question: str, memories: Sequence[Memory]) -> list[Match]:
+    """The sentences that cover the question best, at most three of equal score; empty when none covers enough.
+
+    `memories`: the one to be trusted most first; it decides where a subject has one value (where it lives).
+    """
+    is_past = bool(PAST.search(question))
+    scored = _scored(question, [memory for memory in memories if memory.is_current or is_past])
+    top = max((score for score, _ in scored), default=0.0)
     if top <= ENOUGH:
         return []
-    return _distinct([match for score, match in scored if math.isclose(score, top)])[:MOST_SENTENCES]
+    best = [match for score, match in scored if math.isclose(score, top)]
+    if is_past:
+        best.sort(key=lambda match: match.memory.is_current)
+    return _distinct(best, is_single=bool(ONE_VALUE.search(question)) and not is_past)[:MOST_SENTENCES]
+
+
+def closest(question: str, memories: Sequence[Memory]) -> Match | None:
+    """The sentence that covers some of the question, and names everyone and everything it names."""
+    about = stems(" ".join(one or other for one, other in ASKED_ABOUT.findall(question)))
+    scored = _scored(question, [memory for memory in memories if memory.is_current])
+    near = [(score, match) for score, match in scored if score > CLOSE and about <= stems(match.sentence)]
+    return max(near, key=lambda one: one[0])[1] if near else None
+
+
+def _scored(question: str, memories: Sequence[Memory]) -> list[tuple[float, Match]]:
+    """Each statement with its score; of "before Lyon" those that do not name Lyon."""
+    before = BEFORE.search(question)
+    asked = stems(BEFORE.sub("", question))
+    matches = [
+        Match(sentence, memory)
+        for memory in memories
+        for sentence in sentences(memory.text)
+        if before is None or before[1] not in sentence
+    ]
+    known = [stems(match.sentence) for match in matches]
+    weights = {stem: _rarity(stem, known) for stem in asked}
+    if not asked:
+        return []
+    return [
+        (_score(question, asked, weights, match.sentence, own), match)
+        for match, own in zip(matches, known, strict=True)
+    ]
 
 
 def sentences(text: str) -> list[str]:
-    """The statements of a text; questions answer nothing."""
-    found = (sentence.strip() for sentence in SENTENCE.findall(text))
-    return [sentence for sentence in found if sentence and not sentence.endswith("?")]
+    """The statements of a text; questions, commands and greetings answer nothing."""
+    whole = (part for one in SENTENCE.findall(text) for part in CLAUSES.sub(r"\1\2\n", one).splitlines())
+    found = (LEAD_IN.sub("", sentence.strip()) for sentence in whole)
+    return [one for one in found if one and not one.endswith("?") and not NO_STATEMENT.match(one)]
 
 
 def stems(text: str) -> frozenset[str]:
+    """Of the words that carry meaning."""
+    for phrase, word in REWRITES:
+        text = phrase.sub(word, text)
     words = (word.lower().removesuffix("'s").removesuffix("’s") for word in WORD.findall(text))
-    return frozenset(_stem(word) for word in words if word not in STOPWORDS)
+    implied = (stem for pattern, stem in IMPLIED if pattern.search(text))
+    return frozenset((*(_stem(word) for word in words if word not in STOPWORDS), *implied))
 
 
 def _stem(word: str) -> str:
@@ -107,17 +182,30 @@ def _score(
         total += extra
         covered += extra if kind.search(sentence) else 0.0
     share = covered / total
-    return share * OTHER_SUBJECT if _about_another(sentence, asked, own) else share
+    return share * OTHER_SUBJECT if _about_another(question, sentence, asked, own) else share
 
 
-def _about_another(sentence: str, asked: frozenset[str], own: frozenset[str]) -> bool:
-    """True for "The user's sister lives in Lisbon" when the question was "Where do I live?"."""
+def _about_another(question: str, sentence: str, asked: frozenset[str], own: frozenset[str]) -> bool:
+    """True for "The user's sister lives in Lisbon" and "Mary lives in Lisbon" when "Where do I live?" was asked."""
     owned = OWNED.match(sentence)
-    if owned is None or _stem(owned[1].lower()) in asked:
+    if owned is None:
+        named = NAMED.match(sentence)
+        return named is not None and bool(OF_ONESELF.search(question)) and _stem(named[1].lower()) not in asked
+    if _stem(owned[1].lower()) in asked:
         return False
     names = stems(" ".join(re.findall(r"(?<!^)\b[A-Z]\w+", sentence)))
     return not (asked & own & names)
 
 
-def _distinct(matches: list[Match]) -> list[Match]:
-    return list({match.sentence.lower().rstrip("."): match for match in reversed(matches)}.values())[::-1]
+def _distinct(matches: list[Match], *, is_single: bool) -> list[Match]:
+    """Each sentence once; where a subject has one value, the first sentence about each subject."""
+    kept: dict[str, Match] = {}
+    for match in matches:
+        kept.setdefault(_subject(match.sentence) if is_single else match.sentence.lower().rstrip("."), match)
+    return list(kept.values())
+
+
+def _subject(sentence: str) -> str:
+    """The name or the relation that the sentence is about; the user is "user"."""
+    found = SUBJECT.match(sentence)
+    return "user" if found is None else (found["name"] or found["other"] or found["relation"] or "user").lower()

@@ -7,7 +7,8 @@ user's own text. Everything but that last text is data.
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from offline.protocol.prompt import text_blocks
@@ -25,6 +26,10 @@ OF_ITSELF = re.compile(r"^(?:\d{1,2} \w+ \d{4}, \d+ turns?\.|Topics: .*)[ \t]*$"
 REFERENCE = re.compile(r"\s*[\[(](?:fact|episode|document|message|chunk|segment):[^\])]*[\])]")
 PROFILE_FROM = 1  # system blocks before this one hold instructions, not facts about the user
 INSTRUCTIONS = re.compile(r"\b(?:boundar|role|instruction)", re.IGNORECASE)  # headings of what is no fact either
+PAST = re.compile(r"\s*(?:until|superseded|retracted|withdrawn|rejected|ended|past|former)", re.IGNORECASE)
+UNTIL = re.compile(r"until (\d{4}(?:-\d\d){0,2})")
+WROTE = re.compile(r"^The user wrote: (?=“)", re.MULTILINE)  # a summary's quotations, one after the other
+QUOTED = re.compile(r"“([^”]*)” *")
 RESULT_TEXTS = ("text", "statement", "summary", "snippet", "content", "message", "outcome", "answer", "title")
 
 
@@ -35,6 +40,18 @@ class Memory:
     text: str
     id: str = ""
     date: str = ""
+    title: str = ""
+    qualifier: str = ""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is true now, or may be: not superseded, withdrawn or over."""
+        return not PAST.match(self.qualifier)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the user has yet to decide on it."""
+        return "wait" in self.qualifier.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,7 @@ class Reading:
     memories: tuple[Memory, ...] = ()
     profile: tuple[Memory, ...] = ()
     clock: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # other lines before the user's text: what the app did about the message, the task
     exchanges: tuple[tuple[str, str], ...] = ()  # earlier turns: what the user wrote, what was answered
     tools: dict[str, Json] = field(default_factory=dict)
     server_search: bool = False  # whether the provider's own web search is offered
@@ -64,17 +82,26 @@ def read(body: Json) -> Reading:
     messages = body["messages"]
     start = _turn_start(messages)
     texts = _texts(messages[start])
+    clock = {name: value.strip() for text in texts[:-1] for name, value in CLOCK_LINE.findall(text)}
     return Reading(
-        question=texts[-1],
-        memories=tuple(memory for text in texts[:-1] for memory in _recalled(text)),
+        question=texts[-1].replace("’", "'"),
+        memories=tuple(_at(clock, memory) for text in texts[:-1] for memory in _recalled(text)),
         profile=tuple(_profile(text_blocks(body.get("system") or []))),
-        clock={name: value.strip() for text in texts[:-1] for name, value in CLOCK_LINE.findall(text)},
+        clock=clock,
+        notes=tuple(_notes(texts[:-1])),
         exchanges=tuple(_exchanges(messages[:start])),
         tools=_offered(body),
         server_search=_server_search(body),
         forced=_forced(body),
         results=tuple(_results(messages, start)),
     )
+
+
+def _notes(texts: list[str]) -> Iterator[str]:
+    """The lines that are neither memories nor the clock's."""
+    for text in texts:
+        if not text.startswith("{"):
+            yield from (line for line in text.splitlines() if line.strip() and not CLOCK_LINE.match(line))
 
 
 def question_of(body: Json) -> str:
@@ -103,15 +130,32 @@ def _recalled(text: str) -> list[Memory]:
         return []
     updates = [Memory(_plain(str(line)), "profile") for line in data.get("profile_update") or []]
     return updates + [
-        Memory(_readable(str(item.get("text") or "")), str(item.get("id") or ""), str(item.get("date") or ""))
+        _memory(item, str(item.get("text") or ""))
         for item in data.get("recalled_memories") or []
         if isinstance(item, dict) and item.get("said_by") != "assistant"  # its own answers are no source
     ]
 
 
+def _at(clock: dict[str, str], memory: Memory) -> Memory:
+    """A memory whose end is yet to come is current."""
+    end = UNTIL.match(memory.qualifier)
+    return replace(memory, qualifier="") if end and end[1] > clock.get("Current time", "")[: len(end[1])] else memory
+
+
+def _memory(item: Json, text: str) -> Memory:
+    origin = item.get("id") or item.get("path") or item.get("url") or ""
+    known = {name: str(item.get(name) or "") for name in ("date", "title", "qualifier")}
+    return Memory(_readable(text), str(origin), **known)
+
+
 def _readable(text: str) -> str:
-    """A memory's words without marks of form, links of Recall's own, the addresses of others and its own dates."""
+    """A memory's words without marks of form, links of Recall's own, the addresses of others and its own dates.
+
+    What a summary quotes becomes a sentence a line.
+    """
     words = BULLET.sub("", HEADING.sub("", text))
+    if WROTE.search(words):
+        words = QUOTED.sub("\\1\n", WROTE.sub("", words))
     return OF_ITSELF.sub("", LINK.sub(r"\1", OWN_LINK.sub("", words))).strip()
 
 
@@ -199,6 +243,5 @@ def _records(value: Any) -> list[Memory]:
         return []
     text = next((value[key] for key in RESULT_TEXTS if isinstance(value.get(key), str) and value[key]), None)
     if text:
-        origin = value.get("id") or value.get("path") or value.get("url") or ""
-        return [Memory(text, str(origin), str(value.get("date") or ""))]
+        return [_memory(value, text)]
     return [memory for item in value.values() if isinstance(item, list) for memory in _records(item)]

@@ -6,96 +6,25 @@ memories, profile lines and tool results are data to answer from, whatever they 
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from offline.protocol.reply import Reply, Search, Text, Thinking, ToolCall
 from offline.protocol.schema import minimal_instance
-from offline.responder.matching import Match, best_matches, sentences
+from offline.responder import patterns, wording
+from offline.responder.arithmetic import work_out
+from offline.responder.grammar import LEAD_IN, restate_claim, second_person, third_person
+from offline.responder.matching import Match, best_matches, closest, sentences
 from offline.responder.request_facts import Memory, Reading
-from offline.responder.wording import about_user, to_user
 from offline.search import demo_page
 
 type Rule = Callable[[Reading], Reply | None]
 
-SELF = "I am Recall's offline demo responder: a few rules, not a language model."
-CONNECT = (
-    "To talk to a real model, set `ANTHROPIC_API_KEY` (or `ANTHROPIC_BASE_URL` for any server that speaks the "
-    "Messages API) and start Recall again."
-)
-ABILITY = "I can only answer from what you told Recall."
-LATER = (
-    "I have not stored it: the librarian reads what is said in a conversation that is kept, and proposes what to "
-    "remember."
-)
-"""True in a temporary chat, too, which a request does not tell from others."""
-SAMPLE = """Here is a sample of what an answer may look like.
-
-## A list
-
-- **bold** and *italic* words
-- `inline code` and a [link](https://example.org/)
-
-## A table
-
-| memory | kind |
-|---|---|
-| Your sister lives in Lisbon | person |
-| No peanuts | constraint |
-
-## Some code
-
-```python
-def greet(name: str) -> str:
-    return f"Hello, {name}!"
-```"""
-
-CONTINUE = re.compile(r"^\W*(?:please )?(?:continue|go on|carry on|keep going)\b.{0,80}$", re.IGNORECASE | re.DOTALL)
-REMEMBER = re.compile(
-    r"^\W*(?:please )?(?:remember|note|don't forget)(?: that| this)?\b[:,]?\s+(.+)$", re.I | re.DOTALL
-)
-SHOWCASE = re.compile(r"\b(?:markdown|code)\b", re.IGNORECASE)
-SHOWING = re.compile(r"\b(?:demo|sample|show|example|test)\b", re.IGNORECASE)
-CLOCK = {
-    "Current time": re.compile(r"\b(?:what(?:'s| is) the time(?! of)|time is it)\b", re.IGNORECASE),
-    "Current date": re.compile(
-        r"\b(?:what(?:'s| is) (?:the |today's )date(?! of)|(?:day|date) is (?:it|today))\b", re.I
-    ),
-}
-NAME = re.compile(r"\b(?:what(?:'s| is) my name|who am i|my name\?)", re.IGNORECASE)
-IDENTITY = re.compile(r"\b(?:who|what) are you\b|\bare you (?:a|an|the|real|claude|chatgpt)\b", re.IGNORECASE)
-OVERVIEW = re.compile(r"\bwhat (?:do|did|can) you (?:know|remember|recall)\b(?:.*\b(?:about me|of me)\b)?\W*$", re.I)
-GREETING = re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there| again| recall)?\W*$", re.I)
-TASK = re.compile(
-    r"^\W*(?:please )?(?:(?:can|could|would) you )?(?:please )?(?:write|explain|describe|summari[sz]e|translate|"
-    r"compose|draft|generate|create|list|calculate|compute|solve|code|implement|plan|suggest|give|make|compare)\b",
-    re.IGNORECASE,
-)
-QUESTION = re.compile(
-    r"^\W*(?:who|whom|whose|what|where|when|which|how|why|do(?! not)|does|did|is|are|am|was|were|can|could|will|would|"
-    r"should|have|has)\b.*[^.!]$",
-    re.IGNORECASE | re.DOTALL,
-)
-REQUEST = re.compile(r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember))\b", re.IGNORECASE)
-# What asks for something newer than any memory; a question about the user's own life never does.
-RECENT = re.compile(
-    r"\b(?:latest|newest|most recent|news|current(?:ly)?|right now|these days|weather|forecast|stock price|"
-    r"exchange rate|just released|who won|search the web|look (?:it|this|that) up online)\b",
-    re.IGNORECASE,
-)
-OWN = re.compile(r"\b(?:my|mine|our|(?:did|do|have|am|was|were) (?:i|we)|(?:i|we) \w+(?:ed|id|ld))\b", re.IGNORECASE)
-# How a memory is named, by the kind in its id.
-ORIGINS = {
-    "episode": "From an earlier conversation",
-    "segment": "From an earlier conversation",
-    "document": "From your documents",
-    "chunk": "From your documents",
-    "http": "From the web",
-    "https": "From the web",
-}
-REPORTED = ("remember", "update_task")  # what these answer is said to the user as it is
+INTRODUCED = "demo"  # a word of `wording.SELF`: an earlier answer has it
 MOST_LISTED = 8
-MOST_QUOTED = 160
+MOST_SAID = 240  # characters of one remembered sentence
 
 
 def respond(reading: Reading) -> Reply:
@@ -105,7 +34,7 @@ def respond(reading: Reading) -> Reply:
     for rule in RULES:
         reply = rule(reading)
         if reply is not None:
-            return Reply((_account(reading, rule), *reply.blocks))
+            return Reply((_account(reading, rule), *_introduced(reading, rule, reply)))
     raise AssertionError("the last rule answers everything")
 
 
@@ -115,7 +44,7 @@ def structured(schema: dict[str, object]) -> Reply:
 
 
 def say(*paragraphs: str) -> Reply:
-    return Reply((Text("\n\n".join(paragraphs)),))
+    return Reply((Text("\n\n".join(filter(None, paragraphs))),))
 
 
 def _account(reading: Reading, rule: Rule) -> Thinking:
@@ -126,22 +55,36 @@ def _account(reading: Reading, rule: Rule) -> Thinking:
     )
 
 
+def _introduced(reading: Reading, rule: Rule, reply: Reply) -> tuple[Any, ...]:
+    """The reply, with what the demo is if no earlier answer of this conversation says it."""
+    *others, last = reply.blocks
+    is_known = any(INTRODUCED in said for _, said in reading.exchanges)
+    if is_known or rule in UNINTRODUCED or _is_report(reading) or not isinstance(last, Text):
+        return reply.blocks
+    return (*others, Text(f"{last.text}\n\n{wording.SELF}"))
+
+
+def _in_turn(lines: tuple[str, ...], reading: Reading) -> str:
+    """One of the lines, another one each turn."""
+    return lines[len(reading.exchanges) % len(lines)]
+
+
 def _continue(reading: Reading) -> Reply | None:
     """Continue where the answer stopped: work it out again and leave out what was already said."""
-    if not CONTINUE.match(reading.question) or not reading.exchanges:
+    if not patterns.CONTINUE.match(reading.question) or not reading.exchanges:
         return None
     earlier = list(reading.exchanges)
     said = ""
     while earlier:
         question, answer = earlier.pop()
         said = f"{answer.rstrip()}{said}"
-        if not CONTINUE.match(question) or not earlier:
+        if not patterns.CONTINUE.match(question) or not earlier:
             break
     reply = respond(replace(reading, question=question, exchanges=tuple(earlier), forced=None))
     if any(isinstance(block, ToolCall) for block in reply.blocks):
         return reply
     rest = _rest("".join(block.text for block in reply.blocks if isinstance(block, Text)), said)
-    return say(rest or f"There is nothing to add to that answer. {SELF}")
+    return say(rest or wording.NOTHING_TO_ADD)
 
 
 def _rest(full: str, said: str) -> str | None:
@@ -165,159 +108,333 @@ def _tool_answered(reading: Reading) -> Reply | None:
     if last.failed:
         return say(f"The tool `{last.name}` failed: {told or 'it gave no reason'}")
     if last.name in REPORTED:
-        return say(f"The tool `{last.name}` answered: “{told or 'nothing'}”")
+        return say(_reported(told) or "Done.")
     found = [memory for result in reading.results for memory in result.memories if not result.failed]
-    matches = best_matches(_asked(reading.question), found)
-    return _answer_from(matches) if matches else say(_unknown(searched=True))
+    return _best_answer(reading, found) or say(
+        _in_turn(wording.NOT_FOUND, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else ""
+    )
+
+
+def _is_report(reading: Reading) -> bool:
+    """Whether the answer only passes on what a tool said."""
+    return bool(reading.results) and (reading.results[-1].failed or reading.results[-1].name in REPORTED)
+
+
+def _reported(told: str) -> str:
+    """A tool's outcome, in the second person."""
+    quoted = re.sub(r"“([^”]*)”", lambda found: f"“{second_person(found[1])}”", told)
+    return quoted.replace("the person's", "your").replace("the person", "you")
+
+
+def _danger(reading: Reading) -> Reply | None:
+    return say(wording.DANGER) if patterns.DANGER.search(reading.question) else None
+
+
+def _secret(reading: Reading) -> Reply | None:
+    return say(wording.NOT_REPEATED) if patterns.SECRET.search(reading.question) else None
+
+
+def _forget(reading: Reading) -> Reply | None:
+    """Say where forgetting is done. Recall may have seen to it already: then a note in the prompt says so."""
+    if any(patterns.FORGET_NOTE in note for note in reading.notes):
+        return say(wording.FORGET_HERE)
+    wanted = patterns.FORGET.match(reading.question)
+    if wanted is None or patterns.NEVER_MIND.match(reading.question):
+        return None
+    topic = second_person(wanted[1]).rstrip(".") if wanted[1] else "something"
+    return say(wording.FORGET_THERE.format(topic=topic[0].lower() + topic[1:] if wanted[1][:1].islower() else topic))
 
 
 def _remember(reading: Reading) -> Reply | None:
-    wanted = REMEMBER.match(reading.question)
+    wanted = patterns.REMEMBER.match(reading.question)
     if wanted is None or _is_question(reading.question):
         return None
     if "remember" in reading.tools:
-        return Reply((ToolCall("remember", {"statement": about_user(wanted[1])}),))
-    return say(f"I have no tool to remember things with here. {LATER}")
+        return Reply((ToolCall("remember", {"statement": third_person(wanted[1])}),))
+    return say(wording.NO_TOOL)
 
 
 def _showcase(reading: Reading) -> Reply | None:
-    wanted = SHOWCASE.search(reading.question) and SHOWING.search(reading.question)
-    return say(SAMPLE, SELF) if wanted else None
+    wanted = patterns.SHOWCASE.search(reading.question) and patterns.SHOWING.search(reading.question)
+    return say(wording.SAMPLE) if wanted else None
 
 
 def _clock(reading: Reading) -> Reply | None:
-    names = [name for name, pattern in CLOCK.items() if pattern.search(reading.question)]
-    lines = [f"The {name.lower()} is {reading.clock[name]}." for name in names if name in reading.clock]
-    return say(" ".join(lines)) if lines else None
+    """The time as the clock lines have it, said as people say it."""
+    asked = reading.question
+    now, day = reading.clock.get("Current time", ""), reading.clock.get("Current date", "")
+    if patterns.TIME.search(asked) and now:
+        zone = reading.clock.get("User timezone", "")
+        return say(
+            f"It's {datetime.fromisoformat(now):%H:%M}{f' ({zone})' if zone else ''}{f', {day}' if day else ''}."
+        )
+    return say(f"It's {day}.") if patterns.DATE.search(asked) and day else None
+
+
+def _sum(reading: Reading) -> Reply | None:
+    result = work_out(reading.question)
+    return say(result) if result else None
 
 
 def _name(reading: Reading) -> Reply | None:
-    known = reading.clock.get("User name")
-    return say(f"Your name is {known}.") if known and NAME.search(reading.question) else None
+    """The user's name, when they ask for it or have just said it."""
+    stated = patterns.NAME_STATED.match(LEAD_IN.sub("", reading.question))
+    if stated and not _is_question(reading.question):
+        return say(wording.NEW_NAME.format(name=stated[1]))
+    name = _known_name(reading, whole=True)
+    return say(f"Your name is {name}.") if name and patterns.NAME.search(reading.question) else None
+
+
+def _known_name(reading: Reading, *, whole: bool = False) -> str:
+    """From the clock lines (not the whole), what was said or the profile; empty: unknown."""
+    given = (sentence for memory in _known(reading) for sentence in sentences(memory.text))
+    stated = next(filter(None, map(patterns.NAME_STATED.match, given)), None)
+    shown = reading.clock.get("User name", "")
+    if stated is None or (shown and not whole):
+        return shown
+    return stated[1] if whole else stated[1].split()[0]
 
 
 def _identity(reading: Reading) -> Reply | None:
-    return say(f"{SELF} {ABILITY}", CONNECT) if IDENTITY.search(reading.question) else None
+    return say(wording.SELF) if patterns.IDENTITY.search(reading.question) else None
+
+
+def _help(reading: Reading) -> Reply | None:
+    return say(wording.HELP) if patterns.HELP.match(_asked(reading)) else None
 
 
 def _overview(reading: Reading) -> Reply | None:
-    if not OVERVIEW.search(reading.question):
+    """A short list of what is known: facts, or what was said where there are none."""
+    if not patterns.OVERVIEW.search(reading.question):
         return None
-    given = (*reading.profile, *reading.memories)
-    statements = [sentence for memory in given for sentence in sentences(memory.text)]
-    known = [to_user(statement) for statement in statements if " " in statement]  # one word is a heading
-    if not known:
-        return None
-    lines = list(dict.fromkeys(known))
-    more = [f"… and {len(lines) - MOST_LISTED} more."] if len(lines) > MOST_LISTED else []
-    return say("This is what I was given about you:", "\n".join(f"- {line}" for line in lines[:MOST_LISTED]), *more)
+    facts = [*reading.profile, *(memory for memory in reading.memories if memory.id.startswith(("fact:", "profile")))]
+    lines = _statements(facts) or _statements([*reading.memories, *_said(reading)])
+    if not lines:
+        return say(wording.NOTHING_KNOWN)
+    more = f"… and {len(lines) - MOST_LISTED} more, on your Profile page." if len(lines) > MOST_LISTED else ""
+    return say(wording.ABOUT_USER, "\n".join(f"- {line}" for line in lines[:MOST_LISTED]), more)
+
+
+def _statements(memories: Iterable[Memory]) -> list[str]:
+    """Each current statement once, in the second person; one word is a heading."""
+    said = (sentence for memory in memories if memory.is_current for sentence in sentences(memory.text))
+    return list(dict.fromkeys(second_person(sentence) for sentence in said if " " in sentence))
 
 
 def _web(reading: Reading) -> Reply | None:
     """A question about what is new: search the web with the tool that is offered, ours or the provider's."""
-    if not RECENT.search(reading.question) or OWN.search(reading.question):
+    if not patterns.RECENT.search(reading.question) or patterns.OWN.search(reading.question):
         return None
-    asked = _asked(reading.question)
+    asked = _asked(reading)
     if "web_search" in reading.tools:
         return Reply((ToolCall("web_search", {"query": asked}),))
     if not reading.server_search:
         return None
     page = demo_page(asked)
     shown = {"title": page["title"], "url": page["url"]}
-    found = _answer_from([Match(page["content"], Memory(page["content"], page["url"]))])
+    found = _answer_from(reading, [Match(page["content"], Memory(page["content"], page["url"]))])
     return Reply((Search(asked, (shown,)), *found.blocks))
 
 
+def _greeting(reading: Reading) -> Reply | None:
+    """A greeting in kind, with the user's name and what was last left open."""
+    greeted = patterns.GREETING.match(reading.question) or patterns.RETURNING.match(reading.question)
+    if not greeted:
+        return None
+    name, last = _known_name(reading), reading.clock.get("Last session", "this is the first")
+    lines = wording.WELCOME if last == "this is the first" or reading.exchanges else wording.WELCOME_BACK
+    first = (_in_turn(lines, reading)).format(name=f", {name}" if name else "")
+    open_ = [m for m in reading.memories if m.id.startswith(("fact:", "episode:")) and m.text.startswith("The user")]
+    if open_:
+        return say(f"{first} Last time: {_lower(second_person(sentences(open_[0].text)[0]))}")
+    said = [m.text for m in reading.memories if m.id.startswith("message:") and not _is_courtesy(m.text)]
+    return say(wording.LAST_SAID.format(welcome=first, said=said[-1]) if said else first)
+
+
+def _is_courtesy(text: str) -> bool:
+    return any(pattern.match(text) for pattern, _ in COURTESIES)
+
+
+def _courtesy(reading: Reading) -> Reply | None:
+    """Thanks, goodbye, yes and no."""
+    if patterns.WELL.search(reading.question):
+        return say(wording.WELL)
+    lines = next((lines for pattern, lines in COURTESIES if pattern.match(reading.question)), None)
+    name = _known_name(reading)
+    return say(_in_turn(lines, reading).format(name=f", {name}" if name else "")) if lines else None
+
+
 def _recall(reading: Reading) -> Reply | None:
-    """A question: answer from what was recalled, else from what was said earlier, else search, else say so."""
-    task = TASK.match(reading.question)
+    """A question: answer from what is known, else search, else say so."""
+    if patterns.REMINDER.match(reading.question):
+        return say(wording.NO_REMINDERS)
+    task = patterns.TASK.match(reading.question)
     if not task and not _is_question(reading.question):
         return None
-    asked = TASK.sub("", _asked(reading.question))
-    said = [Memory(text, "said") for text, _ in reading.exchanges]
-    for known in ([*reading.memories, *reading.profile], said):
-        matches = best_matches(asked, known)
-        if matches:
-            return _answer_from(matches)
+    answer = _best_answer(reading, _known(reading))
+    if answer:
+        return answer
     if task:
-        return say(f"{SELF} I cannot do that. {ABILITY}", CONNECT)
+        return say(wording.TASK)
     if "search_knowledge" in reading.tools:
-        return Reply((ToolCall("search_knowledge", {"query": asked}),))
-    return say(_unknown(searched=False), CONNECT)
+        return Reply((ToolCall("search_knowledge", {"query": _asked(reading)}),))
+    return say(_in_turn(wording.UNKNOWN, reading), wording.GENERAL if patterns.GENERAL.match(reading.question) else "")
 
 
-def _greeting(reading: Reading) -> Reply | None:
-    if not GREETING.match(reading.question):
-        return None
-    name = reading.clock.get("User name")
-    return say(f"Hello{f', {name}' if name else ''}! {SELF}", f"{ABILITY} Tell me something, then ask me about it.")
-
-
-def _acknowledge(reading: Reading) -> Reply:
-    return say(f"I have read that. {LATER}", SELF)
+def _note(reading: Reading) -> Reply:
+    """What is no question: said back in a line where it is a clear claim."""
+    if patterns.LOSS.search(reading.question):
+        return say(wording.SORRY)
+    noted = patterns.LIST.match(reading.question)
+    if noted:
+        return say(wording.NOTED_LIST.format(head=noted[1].lower(), rest=noted[2].rstrip(".")))
+    claim = restate_claim(reading.question)
+    return say(_in_turn(wording.NOTED, reading).format(claim=claim) if claim else _in_turn(wording.READ, reading))
 
 
 RULES: tuple[Rule, ...] = (
     _continue,
     _tool_answered,
+    _danger,
+    _secret,
     _remember,
+    _forget,
     _showcase,
-    _clock,
-    _name,
     _identity,
+    _clock,
+    _sum,
+    _name,
+    _help,
     _overview,
     _web,
-    _recall,
     _greeting,
-    _acknowledge,
+    _courtesy,
+    _recall,
+    _note,
 )
+UNINTRODUCED = (_continue, _identity, _danger)  # an introduction there would be out of place, or come twice
+COURTESIES = (
+    (patterns.THANKS, wording.THANKS),
+    (patterns.GOODBYE, wording.GOODBYE),
+    (patterns.YES, wording.AGREED),
+    (patterns.NO, wording.REFUSED),
+    (patterns.WRONG, wording.CORRECTED),
+    (patterns.NEVER_MIND, wording.REFUSED),
+)
+REPORTED = ("remember", "update_task")  # what these answer is said to the user
+
+
+def _known(reading: Reading) -> list[Memory]:
+    """What may answer: the current message first, then changes of the profile, facts, and older words."""
+    updates = [memory for memory in reading.memories if memory.id == "profile"]
+    newest = sorted(reading.memories, key=lambda memory: memory.date, reverse=True)
+    facts = [memory for memory in newest if memory.id.startswith("fact:")]
+    others = [memory for memory in newest if memory not in updates and memory not in facts]
+    return [*_said(reading), *updates, *facts, *reading.profile, *others]
+
+
+def _said(reading: Reading) -> list[Memory]:
+    """What the user said in this conversation, newest first."""
+    return [Memory(text, "said") for text, _ in reversed(reading.exchanges) if not _is_question(text)]
 
 
 def _is_question(text: str) -> bool:
-    return bool(text.rstrip().endswith("?") or QUESTION.match(text.rstrip()) or REQUEST.match(text))
+    text = LEAD_IN.sub("", text.strip())
+    return bool(text.endswith("?") or patterns.QUESTION.match(text) or patterns.REQUEST.match(text))
 
 
-def _asked(text: str) -> str:
+def _asked(reading: Reading) -> str:
     """The question in a longer text: its last sentence with a question mark, else all of it."""
-    asked = re.findall(r"[^.!?\n]*\?", text)
-    return asked[-1].strip() if asked else text.strip()
+    asked = [part for part in re.split(r"(?<=[.!?\n])", reading.question) if part.endswith("?")]
+    return patterns.TASK.sub("", asked[-1].strip() if asked else reading.question.strip())
 
 
-def _answer_from(matches: list[Match]) -> Reply:
-    """Each thing once: what only repeats a shorter sentence, and its memory, are left out."""
-    told = {to_user(match.sentence): match for match in reversed(matches)}
+def _best_answer(reading: Reading, known: Sequence[Memory]) -> Reply | None:
+    """What answers the question; else the fact that comes close."""
+    asked = _asked(reading)
+    if patterns.PRONOUN.search(asked) and reading.exchanges:  # "And where does she work?"
+        people = patterns.PEOPLE.findall(" ".join(reading.exchanges[-1]).replace(wording.SELF, ""))
+        asked = f"{asked} {' '.join(relation or name for relation, name in people)}"
+    matches = best_matches(asked, known)
+    if matches:
+        return _answer_from(reading, matches)
+    near = closest(asked, known)
+    return say(wording.CLOSEST.format(known=_lower(second_person(near.sentence)))) if near else None
+
+
+def _answer_from(reading: Reading, matches: list[Match]) -> Reply:
+    """Each thing once: what only repeats a shorter sentence is left out. Then where it is from."""
+    told = {second_person(match.sentence): match for match in reversed(matches)}
     said = [match for match in reversed(told.values()) if not any(_is_in(other, match) for other in told.values())]
-    first: dict[Memory, Match] = {}
-    for match in said:
-        first.setdefault(match.memory, match)
-    sources = [_source(match) for match in first.values()]
-    answer = " ".join(to_user(match.sentence) for match in said)
-    return say(answer, sources[0] if len(sources) == 1 else "\n".join(f"- {one}" for one in sources))
+    answer = _others_name(reading.question, said[0]) or " ".join(
+        _short(second_person(match.sentence)) for match in said
+    )
+    sources = list(dict.fromkeys(filter(None, (_source(reading, match.memory) for match in said))))
+    return say(answer, *sources)
+
+
+def _others_name(question: str, match: Match) -> str:
+    """ "Your sister's name is Mary.", when that was asked; empty: it wasn't, or no name is near the relation."""
+    asked = patterns.OTHERS_NAME.search(question)
+    of = asked and (asked["of"] or asked["of2"] or asked["of3"])
+    if not of or of.endswith("s"):  # several have several names, which the sentence has
+        return ""
+    named = re.search(
+        rf"\b{re.escape(of)},?(?:'s name is| is (?:called|named)| called| named)? ([A-Z]\w+)", match.sentence
+    )
+    return f"Your {of.lower()}'s name is {named[1]}." if named else ""
 
 
 def _is_in(one: Match, other: Match) -> bool:
     """Whether the other sentence says this one, too, or quotes it."""
-    for part, whole in ((one.sentence, other.sentence), (to_user(one.sentence), to_user(other.sentence))):
+    for part, whole in ((one.sentence, other.sentence), (second_person(one.sentence), second_person(other.sentence))):
         said, said_there = part.rstrip(".").casefold(), whole.rstrip(".").casefold()
         if said != said_there and said in said_there:
             return True
     return False
 
 
-def _source(match: Match) -> str:
-    """Its source: the memory in its own words, or of a long one the sentence that answers."""
-    memory = match.memory
-    origin = ORIGINS.get(memory.id.partition(":")[0], "From what you told me")
-    details = ", ".join(filter(None, (memory.id if ":" in memory.id else "", memory.date)))
-    whole = " ".join(memory.text.split())
-    quoted = whole if len(whole) <= MOST_QUOTED else match.sentence
-    short = quoted if len(quoted) <= MOST_QUOTED else f"{quoted[:MOST_QUOTED].rsplit(' ', 1)[0]} …"
-    return f"{origin}: “{short}”{f' ({details})' if details else ''}"
+def _source(reading: Reading, memory: Memory) -> str:
+    """Where an answer is from, in a line; empty: a fact without a date, or what was said in this conversation."""
+    kind = memory.id.partition(":")[0]
+    day = _day(memory.date)
+    if kind in ("http", "https"):
+        return f"From the web: {memory.id}"
+    if memory.is_waiting:
+        return "This still waits in Review."
+    if not memory.is_current:
+        return _ended(memory.qualifier)
+    if kind in ("document", "chunk") and not memory.title.startswith("/conversations"):
+        return f"From your document {memory.title}." if memory.title else "From your documents."
+    if kind in ("episode", "segment", "chunk"):
+        return f"From our conversation on {day}." if day else "From an earlier conversation."
+    return f"You said so on {day}." if day and kind in ("fact", "message") else ""
 
 
-def _unknown(*, searched: bool) -> str:
-    where = "I searched your knowledge base and found nothing that answers this" if searched else "I do not know"
-    return f"{where}. {SELF} {ABILITY}"
+def _ended(qualifier: str) -> str:
+    """What came after a memory that is over, or when it ended."""
+    newer = re.search(r"\((.+)\)|“(.+)”", qualifier)
+    if newer:
+        return f"Since then: {_lower(second_person(newer[1] or newer[2]))}"
+    return f"That was {qualifier}." if qualifier.startswith("until") else "That's no longer so."
+
+
+def _day(date: str) -> str:
+    """ "November 20, 2026"; empty: no date."""
+    try:
+        when = datetime.fromisoformat(date)
+    except ValueError:
+        return ""
+    return f"{when:%B} {when.day}, {when.year}"
+
+
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) <= MOST_SAID else f"{sentence[:MOST_SAID].rsplit(' ', 1)[0]} …"
+
+
+def _lower(sentence: str) -> str:
+    """For after a colon: a pronoun loses its capital, a name keeps it."""
+    return sentence[0].lower() + sentence[1:] if sentence.startswith("You") else sentence
 
 
 def _call(reading: Reading, name: str) -> ToolCall:

@@ -1,16 +1,20 @@
 """The responder: a table of what is asked, what was given, and what is answered. It never passes for a model."""
 
+import time
 from typing import Any
 
 import pytest
 
+from chat.prompt.measure import FORGET_NOTE
 from offline.protocol.models import MODELS
 from offline.protocol.prompt import read_prompt
 from offline.protocol.reply import Text, Thinking, ToolCall, compose
+from offline.responder.arithmetic import work_out
+from offline.responder.grammar import second_person, second_person_verb, third_person, third_person_verb
 from offline.responder.matching import stems
 from offline.responder.request_facts import read
-from offline.responder.respond import SELF, respond
-from offline.responder.wording import about_user, second_person, third_person, to_user
+from offline.responder.respond import respond
+from offline.responder.wording import SELF
 from tests.offline.requests import CLOCK, MARY, PEANUTS, REMEMBER, SEARCH, assistant, current, request, text, user
 
 Json = dict[str, Any]
@@ -40,72 +44,217 @@ FAMILY = (
     PEANUTS,
     memory("The user's dog is called Rex.", "fact:3"),
     memory("The user lives in Porto.", "fact:4"),
+    memory("The user is a landscape architect.", "fact:5"),
 )
+WANTS_MODEL = "I can't do that: writing, explaining and planning need a real model."
 
 
 @pytest.mark.parametrize(
     ("question", "begins"),
     [
-        (
-            "Where does my sister live?",
-            "Your sister Mary lives in Lisbon.\n\nFrom what you told me: “The user's sister",
-        ),
+        ("Where does my sister live?", "Your sister Mary lives in Lisbon.\n\nYou said so on November 20, 2026."),
         ("where does my sister live", "Your sister Mary lives in Lisbon."),
         ("I was wondering about her. Where does Mary live?", "Your sister Mary lives in Lisbon."),
         ("Who lives in Lisbon?", "Your sister Mary lives in Lisbon."),
+        ("What's my sister's name?", "Your sister's name is Mary."),
         ("Where do I live?", "You live in Porto."),
-        ("What am I allergic to?", "You are allergic to peanuts."),
-        ("Do I have any allergies?", "You are allergic to peanuts."),
-        ("What's the name of my dog?", "Your dog is called Rex."),
+        ("So where do I live now?", "You live in Porto."),
+        ("What do I do for a living?", "You're a landscape architect."),
+        ("What's my job?", "You're a landscape architect."),
+        ("What am I allergic to?", "You're allergic to peanuts."),
+        ("Do I have any allergies?", "You're allergic to peanuts."),
+        ("What's the name of my dog?", "Your dog's name is Rex."),
         ("Tell me about Rex", "Your dog is called Rex."),
-        ("What time is it?", "The current time is 2026-11-21T10:03:00+00:00."),
-        ("What's the date?", "The current date is Saturday, November 21, 2026."),
-        ("Which day is it today?", "The current date is Saturday, November 21, 2026."),
+        ("What time is it?", "It's 10:03 (Europe/Lisbon), Saturday, November 21, 2026."),
+        ("What’s the date?", "It's Saturday, November 21, 2026."),
+        ("Which day is it today?", "It's Saturday, November 21, 2026."),
         ("What's my name?", "Your name is Alice."),
         ("Who are you?", SELF),
         ("Are you Claude?", SELF),
-        ("What do you know about me?", "This is what I was given about you:\n\n- Your sister Mary lives in Lisbon."),
-        ("Hello!", f"Hello, Alice! {SELF}"),
-        ("Good morning", f"Hello, Alice! {SELF}"),
-        ("Where does my brother live?", "I do not know."),
-        ("What is the capital of France?", "I do not know."),
-        ("Write an essay about the sea", f"{SELF} I cannot do that."),
-        ("Can you explain photosynthesis?", f"{SELF} I cannot do that."),
-        ("I moved to Braga yesterday.", "I have read that. I have not stored it: the librarian"),
-        ("When I was young I lived in Rome.", "I have read that."),
-        ("Show me a markdown demo", "Here is a sample"),
-        ("Remember that I like tea", "I have no tool to remember things with here."),
+        ("What can you do?", "Tell me about yourself, then ask:"),
+        ("What do you know about me?", "Here's what I know about you:\n\n- Your sister Mary lives in Lisbon."),
+        ("Hello!", "Hello, Alice!"),
+        ("Good morning", "Hello, Alice!"),
+        ("How are you?", "I'm running fine"),
+        ("Thanks a lot!", "You're welcome."),
+        ("ok bye", "Goodbye, Alice!"),
+        ("yes", "Okay."),
+        ("no", "Okay, never mind."),
+        ("lol ok", "Okay."),
+        ("No, that's wrong!", "Sorry. Tell me what's right"),
+        ("Remind me to buy milk", "I can't set reminders."),
+        ("I just started. How does this work?", "Tell me about yourself"),
+        ("Where does my brother live?", "I don't know that yet."),
+        ("What is the capital of France?", "I don't know that yet.\n\nGeneral knowledge needs a real model."),
+        ("Write an essay about the sea", WANTS_MODEL),
+        ("Can you explain photosynthesis?", WANTS_MODEL),
+        ("Show me a markdown demo", "Here's a sample"),
+        ("Remember that I like tea", "I can't store that myself here."),
+        ("Forget my allergies", "I can't delete memories myself. To forget your allergies, open"),
+        ("My grandmother died last month.", "I'm sorry to hear that."),
+        ("I want to kill myself", "I'm sorry it's this hard."),
+        ("My password is hunter2", "That looks like a secret"),
     ],
 )
 def test_a_question_is_answered_from_what_was_given(question: str, begins: str) -> None:
     assert ask(question, *FAMILY).startswith(begins)
 
 
-def test_an_answer_names_the_memory_it_used() -> None:
-    told = ask("Where does my sister live?", MARY, PEANUTS)
-    assert "(fact:12, 2026-11-20)" in told
-    assert "fact:13" not in told
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I moved to Braga yesterday.", "Noted: you moved to Braga yesterday."),
+        ("No, actually I live in Lyon.", "Noted: you live in Lyon."),
+        ("Mary is in Braga now.", "Noted: Mary is in Braga now."),
+        ("My name is Alice", "Nice to meet you, Alice."),
+        ("Allergies: penicillin, latex", "Noted, your allergies: penicillin, latex."),
+        ("I think we should talk about the weather", "I've read that."),
+        ("I wish I lived in Rome", "I've read that."),
+        ("If I moved to Rome I would be happy.", "I've read that."),
+        ("I told you that already!", "I've read that."),
+        ("I have a question", "I've read that."),
+        ("My sister Mary and I are in Rome.", "Noted: your sister Mary and you are in Rome."),
+        ("“I live in Rome”, says the old song.", "I've read that."),
+    ],
+)
+def test_only_a_clear_claim_is_said_back(said: str, told: str) -> None:
+    assert ask(said).startswith(told)
+
+
+def test_a_line_that_only_notes_varies_from_turn_to_turn() -> None:
+    turns: list[Json] = []
+    answers = []
+    for number in range(4):
+        answers.append(ask_after(turns, f"I bought plant number {number}."))
+        turns += [user(f"I bought plant number {number}."), assistant(answers[-1])]
+    assert len({told.partition("you bought")[0] for told in answers}) == len(answers)
+
+
+def ask_after(turns: list[Json], question: str, *memories: Json, **more: Any) -> str:
+    return answer(request(*turns, current(question, *memories), **more))
+
+
+def test_it_names_itself_once_a_conversation() -> None:
+    first = ask("Where does my sister live?", MARY)
+    assert first.endswith(SELF)
+    turns = [user("Where does my sister live?"), assistant(first)]
+    assert ask_after(turns, "I like tea.") == "Got it: you like tea."
+
+
+def test_the_newest_words_of_a_conversation_lead() -> None:
+    turns = [user("I live in Nantes."), assistant("Noted."), user("I moved to Lyon last week."), assistant("Noted.")]
+    nantes = memory("The user lives in Nantes.", "fact:9")
+    assert ask_after(turns, "Where do I live now?", nantes).startswith("You moved to Lyon last week.")
+
+
+def test_the_newest_of_several_bosses_is_named() -> None:
+    turns = [user("Karen left. My new boss is Dev."), assistant("Noted.")]
+    karen = memory("The user's boss is called Karen.", "fact:9")
+    assert ask_after(turns, "Who's my boss now?", karen).startswith("Your new boss is Dev.")
+
+
+def test_several_are_named_by_the_sentence_that_names_them() -> None:
+    cats = memory("The user has two cats called Miso and Biscuit.", "fact:9")
+    assert ask("What are my cats called?", cats).startswith("You have two cats called Miso and Biscuit.")
+
+
+def test_a_greeting_repeats_no_thanks_of_last_time() -> None:
+    told = ask("hi", memory("I'm writing a talk on bees.", "message:1"), memory("thx", "message:2"))
+    assert "bees" in told
+    assert "thx" not in told
+
+
+def test_of_a_compound_sentence_only_the_clause_that_answers_is_said() -> None:
+    both = memory("I'm a landscape architect and I live in Nantes.", "message:4")
+    assert ask("Where do I live?", both).startswith("You live in Nantes.\n")
+
+
+def test_a_pronoun_is_the_one_just_spoken_of() -> None:
+    works = memory("The user's sister Mary works at the aquarium.", "fact:21")
+    other = memory("Tom works at the bank.", "fact:22")
+    turns = [user("Where does my sister live?"), assistant("Your sister Mary lives in Lisbon.")]
+    assert ask_after(turns, "And where does she work?", other, works).startswith("Your sister Mary works at")
 
 
 @pytest.mark.parametrize(
-    ("ref", "origin"),
+    ("qualifier", "told"),
     [
-        ("fact:1", "From what you told me"),
-        ("message:1", "From what you told me"),
-        ("episode:1", "From an earlier conversation"),
-        ("document:/profile/goals", "From your documents"),
+        ("superseded by fact:10 (The user lives in Lyon.)", "Since then: you live in Lyon."),
+        ("until 2026-11", "That was until 2026-11."),
+        ("retracted", "That's no longer so."),
     ],
 )
-def test_a_memory_is_named_by_its_kind(ref: str, origin: str) -> None:
-    assert f"\n\n{origin}: “" in ask("Where does my sister live?", memory("My sister lives in Lisbon.", ref))
+def test_what_is_over_answers_only_a_question_about_the_past(qualifier: str, told: str) -> None:
+    nantes = memory("The user lives in Nantes.", "fact:9") | {"qualifier": qualifier}
+    lyon = memory("The user lives in Lyon.", "fact:10") | {"qualifier": "current"}
+    assert ask("Where do I live?", nantes).startswith("I don't know that yet.")
+    assert ask("Where do I live?", nantes, lyon).startswith("You live in Lyon.")
+    assert ask("Where did I live before Lyon?", nantes, lyon).startswith(f"You live in Nantes.\n\n{told}")
+
+
+def test_an_end_that_is_yet_to_come_leaves_a_memory_current() -> None:
+    nantes = memory("The user lives in Nantes.", "fact:9") | {"qualifier": "until 2027-06-30"}
+    assert ask("Where do I live?", nantes).startswith("You live in Nantes.")
+
+
+def test_what_waits_for_review_is_said_to_wait() -> None:
+    waits = memory("The user lives in Lyon.", "fact:10") | {"qualifier": "waiting"}
+    assert ask("Where do I live?", waits).startswith("You live in Lyon.\n\nThis still waits in Review.")
+
+
+def test_a_fact_that_comes_close_is_offered_as_no_more() -> None:
+    told = ask("Which Italian food do I like best in winter?", memory("The user loves Italian food.", "fact:2"))
+    assert told.startswith("I'm not sure, but I have this: you love Italian food.")
+    assert ask("Where do I go on holiday?", MARY).startswith("I don't know that yet.")
+
+
+def test_a_forgetting_that_recall_prepared_is_passed_on() -> None:
+    body = request(user(f"{CLOCK}\n{FORGET_NOTE}", "Could you drop what I said about my knee?"))
+    assert answer(body).startswith("I've stopped using that. The link under your message")
+
+
+@pytest.mark.parametrize("text", ["Hi, me again", "So, where were we?", "Can we continue where we left off?"])
+def test_who_comes_back_is_told_what_they_said_last(text: str) -> None:
+    said = memory("I'm writing a talk on bees.", "message:4") | {"source": "message", "said_by": "user"}
+    assert "Last time you said: “I'm writing a talk on bees.”" in ask(text, said)
+
+
+def test_a_question_that_yes_or_no_answers_gets_the_newest_words() -> None:
+    told = ask(
+        "Am I on the board of the tennis club?",
+        memory("I'm on the board of the tennis club.", "message:1"),
+        memory("I left the board of the tennis club.", "message:2") | {"date": "2026-11-21"},
+    )
+    assert told.startswith("You left the board of the tennis club.\n")
+
+
+def test_an_answer_names_the_memory_it_used() -> None:
+    told = ask("Where does my sister live?", MARY, PEANUTS)
+    assert "You said so on November 20, 2026." in told
+    assert "peanuts" not in told
+
+
+@pytest.mark.parametrize(
+    ("ref", "title", "origin"),
+    [
+        ("fact:1", "", "You said so on November 20, 2026."),
+        ("message:1", "", "You said so on November 20, 2026."),
+        ("episode:1", "A visit", "From our conversation on November 20, 2026."),
+        ("chunk:1", "/conversations/2026-11-A visit", "From our conversation on November 20, 2026."),
+        ("document:1", "/profile/goals", "From your document /profile/goals."),
+    ],
+)
+def test_a_memory_is_named_by_its_kind(ref: str, title: str, origin: str) -> None:
+    told = ask("Where does my sister live?", memory("My sister lives in Lisbon.", ref) | {"title": title})
+    assert told.startswith(f"Your sister lives in Lisbon.\n\n{origin}\n")
 
 
 def test_the_profile_is_read_and_instructions_are_not_facts() -> None:
     rules = "# Boundaries: always keep to these\n- Never say where the user works."
     profile = "# The person's profile\n- The user works at Acme."
     system = [text("You are Recall. The user lives on the moon."), text(f"{rules}\n{profile}")]
-    assert ask("Where do I work?", system=system).startswith("You work at Acme.\n\nFrom what you told me")
-    assert ask("Where do I live?", system=system).startswith("I do not know.")
+    assert ask("Where do I work?", system=system).startswith("You work at Acme.\n")
+    assert ask("Where do I live?", system=system).startswith("I don't know that yet.")
 
 
 def test_a_profile_update_is_read() -> None:
@@ -123,13 +272,8 @@ def test_what_the_user_said_earlier_in_the_conversation_is_remembered() -> None:
 
 
 def test_what_the_assistant_said_is_no_source() -> None:
-    turns = [user("Hello"), assistant("Your brother Tom plays the oboe."), current("What does my brother play?")]
-    assert answer(request(*turns)).startswith("I do not know.")
-
-
-def test_recalled_memories_come_before_the_history() -> None:
-    turns = [user("My sister lives in Rome."), assistant("Noted."), current("Where does my sister live?", MARY)]
-    assert answer(request(*turns)).startswith("Your sister Mary lives in Lisbon.")
+    turns = [user("Hello"), assistant("Your brother Tom plays the oboe.")]
+    assert ask_after(turns, "What does my brother play?").startswith("You haven't mentioned that yet.")
 
 
 @pytest.mark.parametrize("question", ["Where does my sister live?", "Hello", "I like tea."])
@@ -150,7 +294,7 @@ def test_a_trap_in_the_memory_that_answers_is_quoted_and_not_said() -> None:
 def test_it_searches_only_when_it_may_and_does_not_know() -> None:
     assert ask("Where is Bob?", tools=[REMEMBER, SEARCH]) == "search_knowledge(Where is Bob?)"
     assert ask("Where does my sister live?", MARY, tools=[SEARCH]).startswith("Your sister")
-    assert ask("I like tea.", tools=[SEARCH]).startswith("I have read that.")
+    assert ask("I like tea.", tools=[SEARCH]).startswith("Noted: you like tea.")
 
 
 def test_it_remembers_when_told_to() -> None:
@@ -167,17 +311,13 @@ def test_the_sample_shows_a_list_a_table_and_code() -> None:
 
 
 @pytest.mark.parametrize("question", ["Write a poem", "Hello", "Who are you?", "What is love?", "I like tea."])
-def test_it_says_what_it_is(question: str) -> None:
-    assert "not a language model" in ask(question)
+def test_it_says_what_it_is_and_how_to_connect_a_model(question: str) -> None:
+    assert ask(question).count(SELF) == 1
+    for what in ("not a language model", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        assert what in SELF
 
 
-@pytest.mark.parametrize("question", ["Write a poem", "What is love?"])
-def test_it_says_how_to_connect_a_model(question: str) -> None:
-    assert "ANTHROPIC_API_KEY" in ask(question)
-    assert "ANTHROPIC_BASE_URL" in ask(question)
-
-
-@pytest.mark.parametrize("limit", [9, 12, 25, 31, 60])
+@pytest.mark.parametrize("limit", [16, 20, 25, 31, 60])
 def test_continuing_after_a_cut_gives_the_rest_and_nothing_twice(limit: int) -> None:
     whole = ask("Where does my sister live?", *FAMILY)
     turns: list[Json] = []
@@ -198,7 +338,7 @@ def test_continuing_after_a_cut_gives_the_rest_and_nothing_twice(limit: int) -> 
 
 def test_continuing_a_complete_answer_adds_nothing() -> None:
     turns = [user("Hello"), assistant(ask("Hello")), current("Continue")]
-    assert answer(request(*turns)).startswith("There is nothing to add")
+    assert answer(request(*turns)).startswith("There's nothing to add")
 
 
 def test_the_same_request_gets_the_same_answer() -> None:
@@ -216,7 +356,7 @@ def test_its_thinking_tells_what_it_did() -> None:
 
 def test_a_bare_request_is_answered_too() -> None:
     assert answer(request({"role": "user", "content": "Hello"})).startswith("Hello!")
-    assert answer(request(user(CLOCK, '{"not": "memories"}', "What time is it?"))).startswith("The current time is")
+    assert answer(request(user(CLOCK, '{"not": "memories"}', "What time is it?"))).startswith("It's 10:03")
 
 
 @pytest.mark.parametrize(
@@ -224,13 +364,15 @@ def test_a_bare_request_is_answered_too() -> None:
     [
         ("The user's sister Mary lives in Lisbon.", "Your sister Mary lives in Lisbon."),
         ("The user lives in Porto and works at Acme", "You live in Porto and work at Acme."),
-        ("The user is allergic to peanuts", "You are allergic to peanuts."),
+        ("The user is allergic to peanuts", "You're allergic to peanuts."),
+        ("The user is not a nurse and isn't a cook.", "You're not a nurse and aren't a cook."),
+        ("We live in Rome with our cats.", "You live in Rome with your cats."),
         ("The user has two dogs.", "You have two dogs."),
         ("The user doesn't eat meat.", "You don't eat meat."),
         ("The user often studies at night.", "You often study at night."),
         ("User watches birds with their wife.", "You watch birds with your wife."),
         ("My sister lives in Rome and I'm ill", "Your sister lives in Rome and you're ill."),
-        ("I am 40 years old", "You are 40 years old."),
+        ("I am 40 years old", "You're 40 years old."),
         ("I’ve moved to Rome; call me Al!", "You've moved to Rome; call you Al!"),
         ("Mary visited the user in May.", "Mary visited you in May."),
         ("Mary likes tea.", "Mary likes tea."),
@@ -238,7 +380,7 @@ def test_a_bare_request_is_answered_too() -> None:
     ],
 )  # fmt: skip
 def test_a_memory_is_said_to_the_user(stored: str, told: str) -> None:
-    assert to_user(stored) == told
+    assert second_person(stored) == told
 
 
 @pytest.mark.parametrize(
@@ -254,12 +396,12 @@ def test_a_memory_is_said_to_the_user(stored: str, told: str) -> None:
     ],
 )
 def test_what_is_to_be_remembered_is_told_of_the_user(said: str, stored: str) -> None:
-    assert about_user(said) == stored
+    assert third_person(said) == stored
 
 
 @pytest.mark.parametrize("verb", ["live", "study", "watch", "play", "fix", "like", "pass"])
 def test_a_verb_changes_its_person_and_back(verb: str) -> None:
-    assert second_person(third_person(verb)) == verb
+    assert second_person_verb(third_person_verb(verb)) == verb
 
 
 @pytest.mark.parametrize(
@@ -269,7 +411,7 @@ def test_related_words_share_a_stem(one: str, other: str) -> None:
     assert stems(one) == stems(other) != frozenset()
 
 
-def test_what_only_repeats_a_shorter_sentence_is_said_once_and_sources_stand_one_below_the_other() -> None:
+def test_what_only_repeats_a_shorter_sentence_is_said_once_and_two_sisters_are_two() -> None:
     told = ask(
         "Where does my sister live?",
         MARY,
@@ -277,39 +419,75 @@ def test_what_only_repeats_a_shorter_sentence_is_said_once_and_sources_stand_one
         memory("My sister Jo lives in Faro.", "fact:9"),
     )
     assert told.startswith(
-        "Your sister Mary lives in Lisbon. Your sister Jo lives in Faro.\n\n- From what you told me: “"
+        "Your sister Mary lives in Lisbon. Your sister Jo lives in Faro.\n\nYou said so on November 20"
     )
-    assert "\n- From what you told me: “My sister Jo lives in Faro.” (fact:9" in told
+    assert told.count("You said so") == 1
     assert "peanuts" not in told
 
 
-def test_a_summary_repeats_nothing_and_says_nothing_of_itself() -> None:
+def test_a_summary_answers_with_what_it_quotes() -> None:
     summary = (
         "23 November 2026, 2 turns. [Open the conversation](/c/1)\n\n"
-        "The user wrote: “My sister Mary lives in Lisbon.” “What do you know about me?”\n\n"
+        "The user wrote: “My sister Mary lives in Lisbon.” “What do you know about me?” “I have two dogs.”\n\n"
         "Topics: Lisbon, Mary, sister, lives"
     )
-    told = ask(
-        "Where does my sister live?", memory("My sister Mary lives in Lisbon.", "message:3"), memory(summary, "chunk:1")
-    )
-    assert told == (
-        "Your sister Mary lives in Lisbon.\n\nFrom what you told me: “My sister Mary lives in Lisbon.” "
-        "(message:3, 2026-11-20)"
-    )
+    told = ask("Where does my sister live?", memory(summary, "chunk:1") | {"title": "/conversations/2026-11-A talk"})
+    assert told.startswith("Your sister Mary lives in Lisbon.\n\nFrom our conversation on November 20, 2026.\n")
 
 
-def test_of_a_long_memory_the_sentence_that_answers_is_quoted() -> None:
+def test_of_a_long_memory_only_the_sentence_that_answers_is_said() -> None:
     told = ask(
         "Where does my sister live?", memory(f"{'The garden needs water. ' * 20}My sister lives in Faro.", "chunk:1")
     )
-    assert "“My sister lives in Faro.” (chunk:1" in told
+    assert told.startswith("Your sister lives in Faro.\n")
+    assert "garden" not in told
 
 
-def test_a_memory_is_quoted_as_people_read_it() -> None:
+def test_a_memory_is_read_as_people_read_it() -> None:
     paper = (
         "# Plans\n22 November 2026. [Open the conversation](/c/1)\nMy sister lives in [Lisbon](https://lisbon.example)."
     )
-    assert ask("Where does my sister live?", memory(paper, "document:1")) == (
-        "Your sister lives in Lisbon.\n\nFrom your documents: “Plans 22 November 2026. My sister lives in Lisbon.” "
-        "(document:1, 2026-11-20)"
-    )
+    assert ask("Where does my sister live?", memory(paper, "document:1")).startswith("Your sister lives in Lisbon.\n")
+
+
+@pytest.mark.parametrize(
+    ("question", "result"),
+    [
+        ("What's 17 * 23?", "17 * 23 = 391."),
+        ("what is 12% of 80", "12% of 80 = 9.6."),
+        ("7 divided by 3?", "7 divided by 3 ≈ 2.333333."),
+        ("How much is 1,000 + 2,500?", "1,000 + 2,500 = 3,500."),
+        ("2^10 =", "2^10 = 1,024."),
+        ("0.1 + 0.2", "0.1 + 0.2 = 0.3."),
+        ("What's 3 x (4 - 6)?", "3 x (4 - 6) = -6."),
+        ("What is 5 / 0?", "5 / 0 has no answer: it divides by zero."),
+    ],
+)
+def test_a_sum_is_worked_out(question: str, result: str) -> None:
+    assert work_out(question) == result
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "2026-11-24",
+        "Call me at 555-1234",
+        "What is 9**9**9?",
+        "((((9**64)**64)**64)**64)=",
+        "What is 17?",
+        "__import__('os')",
+    ],
+)
+def test_what_is_no_sum_or_too_big_a_one_is_left_alone(question: str) -> None:
+    assert work_out(question) is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["a ", "is ", "I'm and I ", "my pin ", "what do you know ", "“", "(", "1+", "and but so ", "user's "]
+)
+def test_a_hostile_message_is_answered_in_linear_time(piece: str) -> None:
+    started = time.process_time()
+    message = piece * (20_000 // len(piece))
+    ask(message, memory(message))
+    ask(f"Where do I live? {message}", memory(message, "message:2"))
+    assert time.process_time() - started < 1.0

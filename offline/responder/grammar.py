@@ -1,0 +1,130 @@
+"""Changes the person of a sentence. Pure, and English only.
+
+A memory becomes "Your sister …" for the user (`second_person`), what the user just said becomes "you moved to Lyon"
+(`restate_claim`), and what they want remembered becomes "The user's sister …" (`third_person`).
+"""
+
+import re
+
+HAVE_AND_BE = {
+    "is": "are", "was": "were", "has": "have", "does": "do", "goes": "go",
+    "isn't": "aren't", "wasn't": "weren't", "hasn't": "haven't", "doesn't": "don't",
+}  # fmt: skip
+FIRST_TO_SECOND = {
+    "i'm": "you're", "i am": "you are", "i was": "you were", "am i": "are you", "was i": "were you", "i've": "you've",
+    "i'll": "you'll", "i'd": "you'd", "i": "you", "my": "your", "mine": "yours", "me": "you", "myself": "yourself",
+    "we're": "you're", "we've": "you've", "we'll": "you'll", "we'd": "you'd", "we": "you", "our": "your",
+    "ours": "yours", "us": "you", "ourselves": "yourselves",
+}  # fmt: skip
+FIRST_TO_THIRD = {
+    "i'm": "the user is", "i am": "the user is", "i was": "the user was", "i have": "the user has",
+    "i've": "the user has", "i do": "the user does", "i don't": "the user doesn't", "i'll": "the user will",
+    "i'd": "the user would", "my": "the user's", "mine": "the user's", "me": "the user", "myself": "the user",
+}  # fmt: skip
+# After "I" these keep their form in the third person; other verbs get an -s.
+SAME_IN_THIRD = re.compile(r"will|would|can|could|shall|should|may|might|must|had|did|went|got|\w+ed")
+ADVERBS = r"(?:also|still|now|often|usually|sometimes|really|always|never|\w+ly)"
+# Verbs that are changed after "and" or "but" too, where any word in -s could as well be a noun.
+JOINED_VERBS = (
+    "is|isn't|was|has|does|doesn't|goes|lives|works|likes|loves|enjoys|plays|prefers|wants|needs|studies|speaks|"
+    "teaches|owns|hates|eats|drinks|runs|uses|keeps"
+)
+
+
+def _either(words: dict[str, str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+USER_SUBJECT = re.compile(rf"^(?:the )?user (?P<adverb>{ADVERBS} )?(?P<verb>[\w']+)", re.IGNORECASE)
+USER_OWNER = re.compile(r"\b(?:the )?user['’]s\b", re.IGNORECASE)
+USER_ELSEWHERE = re.compile(r"\bthe user\b", re.IGNORECASE)
+JOINED = re.compile(rf"\b(and|but) ({JOINED_VERBS})\b")
+FIRST_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_SECOND)})\b(?!['’])", re.IGNORECASE)
+YOU_ARE = re.compile(r"(?<!and )\b([Yy]ou) are(?= \w)")
+I_AND_VERB = re.compile(rf"\bI (?P<adverb>{ADVERBS} )?(?P<verb>\w+)\b")
+OWN_PERSON = re.compile(rf"\b(?:{_either(FIRST_TO_THIRD)})\b", re.IGNORECASE)
+
+LEAD_IN = re.compile(
+    r"^(?:(?:no|nope|yes|yeah|yep|well|oh|so|and|but|also|hi|hello|hey|sorry|ok|okay|actually|btw|by the way|in fact|"
+    r"that's (?:wrong|right|not right)|correction|fyi)\b[\s,.:;!–-]*)+",
+    re.IGNORECASE,
+)
+"""What comes before the claim in "No, actually I live in Lyon"."""
+CLAIM = re.compile(
+    r"^(?:(?:[Ii]|[Ww]e)\b(?:['’](?:m|ve|d|re))? |(?:[Mm]y|[Oo]ur) \w|"
+    r"(?:[Ss]?[Hh]e|[Tt]hey) (?:is|isn't|has|was|lives?|works?|moved|had)\b|"
+    rf"[A-Z][a-z]+(?: and [A-Z][a-z]+)? (?:{JOINED_VERBS}|are|moved|had|left|started|stopped)\b)"
+)
+NO_CLAIM = re.compile(
+    r"^(?:i|we)(?:['’]\w+)? (?:\w+ly )?(?:think|guess|wish|hope|want|would|could|should|might|may|"
+    r"(?:was )?wonder(?:ing)?|need|told|said|mean|meant|know|knew|don't (?:know|think|want|understand)|feel|see|agree|"
+    r"understand|asked?|have (?:an?|another|one|some) (?:\w+ )?(?:question|problem|request|idea)s?\b|like to\b|"
+    r"(?:am )?(?:sorry|fine|ok|okay|good|back|here|sure|not|so|tired|bored|asking|trying|kidding|joking)\b)|"
+    r"^(?:this|that|these|there|it|what|here)\b|\b(?:if|maybe|perhaps|you|your|yours|imagine|suppose)\b|[“”\"`{}<>\n]",
+    re.IGNORECASE,
+)
+"""Wishes, thoughts, talk to the assistant, suppositions and quotations: true, perhaps, but not to be repeated."""
+CLAIM_WORDS = range(3, 19)
+
+
+def second_person(sentence: str) -> str:
+    """The sentence as said to the user, with a capital first and a full stop last."""
+    told = sentence.strip().replace("’", "'")
+    if USER_SUBJECT.match(told):
+        told = _user_as_subject(told)
+    elif not USER_OWNER.search(told):
+        told = FIRST_PERSON.sub(lambda found: FIRST_TO_SECOND[found[0].lower()], told)
+    told = USER_ELSEWHERE.sub("you", USER_OWNER.sub("your", told))
+    return _finish(YOU_ARE.sub(r"\1're", told))
+
+
+def restate_claim(text: str) -> str | None:
+    """The first clear claim of a message, as said to the user and without a full stop; None: there is none."""
+    for sentence in re.split(r"(?<=[.!?])\s+|\n+", text.strip()):
+        claim = LEAD_IN.sub("", sentence).rstrip(" .!;,")
+        if claim.endswith("?") or len(claim.split()) not in CLAIM_WORDS:
+            continue
+        if CLAIM.match(claim) and not NO_CLAIM.search(claim):
+            told = second_person(claim).rstrip(".")
+            return told[0].lower() + told[1:] if told.lower().startswith(("you", "she ", "he ", "they ")) else told
+    return None
+
+
+def third_person(sentence: str) -> str:
+    """What the user said of themselves as a statement about them: "I like tea" → "The user likes tea."."""
+    told = OWN_PERSON.sub(lambda found: FIRST_TO_THIRD[found[0].lower()], sentence.strip().replace("’", "'"))
+    told = I_AND_VERB.sub(lambda found: f"the user {found['adverb'] or ''}{third_person_verb(found['verb'])}", told)
+    return _finish(told)
+
+
+def second_person_verb(verb: str) -> str:
+    """lives → live, studies → study, watches → watch, is → are; other words unchanged."""
+    if verb.lower() in HAVE_AND_BE:
+        return HAVE_AND_BE[verb.lower()]
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    if verb.endswith(("ches", "shes", "sses", "xes", "zes")):
+        return verb[:-2]
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
+
+
+def third_person_verb(verb: str) -> str:
+    """live → lives, study → studies, watch → watches; will, moved and the like unchanged."""
+    if SAME_IN_THIRD.fullmatch(verb):
+        return verb
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("ch", "sh", "s", "x", "z", "o")) else f"{verb}s"
+
+
+def _user_as_subject(told: str) -> str:
+    """ "The user lives … and works …" → "You live … and work …"."""
+    told = USER_SUBJECT.sub(lambda found: f"You {found['adverb'] or ''}{second_person_verb(found['verb'])}", told)
+    told = JOINED.sub(lambda found: f"{found[1]} {second_person_verb(found[2])}", told)
+    told = re.sub(r"\b(?:themsel(?:f|ves)|himself|herself)\b", "yourself", told)
+    return re.sub(r"\btheir\b", "your", told)
+
+
+def _finish(told: str) -> str:
+    told = told[:1].upper() + told[1:]
+    return told if told.endswith((".", "!", "?", ":", "”", '"')) else f"{told}."

@@ -1,0 +1,103 @@
+"""What a message asks for: one pattern for each thing the demo can do. Only the user's own last text is matched."""
+
+import re
+
+CONTINUE = re.compile(r"^\W*(?:please )?(?:continue|go on|carry on|keep going)\b.{0,80}$", re.IGNORECASE | re.DOTALL)
+REMEMBER = re.compile(
+    r"^\W*(?:please )?(?:remember|note|don't forget)(?: that| this)?\b[:,]?\s+(.+)$", re.I | re.DOTALL
+)
+FORGET = re.compile(
+    r"^\W*(?:please )?(?:(?:can|could|would) you )?(?:please )?(?:forget|erase|delete|stop remembering)\b"
+    r"(?: (?:about|that|everything about|what i (?:said|told you) about))*\s*(.*?)\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+FORGET_NOTE = "asks to forget"  # in the line that Recall adds when it has seen to it
+NEVER_MIND = re.compile(r"^\W*(?:never mind|nevermind|forget (?:it|that|about it))\W*$", re.IGNORECASE)
+SHOWCASE = re.compile(r"\b(?:markdown|code)\b", re.IGNORECASE)
+SHOWING = re.compile(r"\b(?:demo|sample|show|example|test)\b", re.IGNORECASE)
+TIME = re.compile(r"\bwhat(?:'s| is) the time(?! of)|\btime is it\b", re.IGNORECASE)
+DATE = re.compile(r"\bwhat(?:'s| is) (?:the |today's )date(?! of)|\b(?:day|date) is (?:it|today)\b", re.IGNORECASE)
+NAME = re.compile(
+    r"\b(?:what(?:'s| is) my (?:(?:first|last|full) )?name|who am i|(?:know|remember) my name)\b", re.IGNORECASE
+)
+NAME_STATED = re.compile(
+    r"(?i:(?:the user's|my) name(?: is|'s)|the user is called|call me) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"
+)
+OTHERS_NAME = re.compile(
+    r"\bmy (?P<of>\w+)'s name\b|\bname of my (?P<of2>\w+)|\bmy (?P<of3>\w+) (?:called|named)\b", re.I
+)
+IDENTITY = re.compile(r"\b(?:who|what) are you\b|\bare you (?:a|an|the|real|claude|chatgpt|gpt|human)\b", re.IGNORECASE)
+HELP = re.compile(
+    r"^\W*(?:help|what can (?:you|i) do(?: here)?|how (?:do you|does this|does it) work)\W*$", re.IGNORECASE
+)
+OVERVIEW = re.compile(
+    r"\bwhat (?:do|did|can|else do) you (?:know|remember|recall|have)\b(?:.{0,80}\b(?:about me|of me|on me)\b)?\W*$|"
+    r"^\W*(?:tell me|what is known|what's known) about (?:me|myself)\W*$",
+    re.IGNORECASE,
+)
+DANGER = re.compile(
+    r"\bsuicid|\bkill(?:ing)? myself\b|\bend(?:ing)? my life\b|\b(?:hurt|harm)(?:ing)? myself\b|\bwant to die\b", re.I
+)
+LOSS = re.compile(
+    r"\b(?:died|passed away|funeral|miscarr\w+|divorc\w+|broke up|laid off|got fired|lost my (?:job|\w+er)|cancer|"
+    r"depress\w+|i'm (?:so |very )?(?:sad|lonely|scared|desperate)|heartbroken)\b",
+    re.IGNORECASE,
+)
+SECRET = re.compile(
+    r"\b(?:password|passcode|pin(?: code)?|cvv|iban|api[ _-]?key|secret key|social security)\b[^?]{0,40}(?:\bis\b|:|=)|"
+    r"\b(?:\d[ -]?){13,19}\b|\bsk-[\w-]{8,}",
+    re.IGNORECASE,
+)
+GREETING = re.compile(
+    r"^\W*(?:(?P<hi>hi|hello|hey|good (?:morning|afternoon|evening))\b)(?:[ ,]+(?:there|again|recall|everyone|me again|"
+    r"it's me(?: again)?|i'm back))*\W*$|^\W*(?:i'm back|me again)\W*$",
+    re.IGNORECASE,
+)
+RETURNING = re.compile(
+    r"^\W*(?:so[, ]+|ok[, ]+|can we |let's |shall we )*(?:where (?:were|did) we\b|(?:pick up|continue|carry on|go on)"
+    r"(?: from)? where we\b).{0,30}$",
+    re.IGNORECASE,
+)
+WELL = re.compile(r"\bhow are you\b|\bhow's it going\b|\bhow do you do\b", re.IGNORECASE)
+THANKS = re.compile(
+    r"^\W*(?:(?:ok|okay|great|cool|perfect|no)[ ,.!]*)?(?:many )?(?:thanks|thank you|thx|cheers)\b.{0,40}$",
+    re.IGNORECASE,
+)
+GOODBYE = re.compile(
+    r"^\W*(?:ok(?:ay)?[ ,]*)?(?:bye|goodbye|good night|see (?:you|ya)|talk (?:later|soon)|cu)\b.{0,40}$", re.IGNORECASE
+)
+YES = re.compile(
+    r"^\W*(?:(?:yes|yeah|yep|sure|ok|okay|great|cool|nice|good|perfect|right|exactly|correct|wow|lol|haha)\b\W*){1,3}$",
+    re.IGNORECASE,
+)
+WRONG = re.compile(
+    r"^\W*(?:no\b\W*)?(?:that's|that is|this is|you're|it's) (?:all )?(?:wrong|not right|not true|incorrect)\W*$",
+    re.IGNORECASE,
+)
+REMINDER = re.compile(r"^\W*(?:please )?remind me (?:to|at|on|in|tomorrow)\b", re.IGNORECASE)
+NO = re.compile(r"^\W*(?:no|nope|nah|not really|no thanks)\W*$", re.IGNORECASE)
+LIST = re.compile(r"^\W*(?:my )?([A-Za-z]{3,20}): *(\w[^\n?]{1,120})$")
+TASK = re.compile(
+    r"^\W*(?:please )?(?:(?:can|could|would) you )?(?:please )?(?:write|explain|describe|summari[sz]e|translate|"
+    r"compose|draft|generate|create|list|calculate|compute|solve|code|implement|plan|suggest|give|make|compare|"
+    r"tell me an?|recommend|sing|draw|help me)\b",
+    re.IGNORECASE,
+)
+QUESTION = re.compile(
+    r"^\W*(?:who|whom|whose|what|where|when|which|how|why|do(?! not)|does|did|is|are|am|was|were|can|could|will|would|"
+    r"should|have|has)\b.*[^.!]$",
+    re.IGNORECASE | re.DOTALL,
+)
+REQUEST = re.compile(r"^\W*(?:please )?(?:tell me|remind me|do you (?:know|remember))\b", re.IGNORECASE)
+# What asks for something newer than any memory; a question about the user's own life never does.
+RECENT = re.compile(
+    r"\b(?:latest|newest|most recent|news|current(?:ly)?|right now|these days|weather|forecast|stock price|"
+    r"exchange rate|just released|who won|search the web|look (?:it|this|that) up online)\b",
+    re.IGNORECASE,
+)
+OWN = re.compile(r"\b(?:my|mine|our|(?:did|do|have|am|was|were) (?:i|we)|(?:i|we) \w+(?:ed|id|ld))\b", re.IGNORECASE)
+GENERAL = re.compile(
+    r"^\W*(?:who|what|where|when|which|how|why)\b(?!.*\b(?:i|me|my|mine|we|us|our|am|he|she|her|his)\b)", re.I
+)
+PRONOUN = re.compile(r"\b(?:she|he|her|his|him)\b", re.IGNORECASE)
+PEOPLE = re.compile(r"\b(?:my|your) (\w+)|(?<=[a-z,] )([A-Z][a-z]+)\b", re.UNICODE)
